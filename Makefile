@@ -1,0 +1,38 @@
+# Two commands after a fresh clone: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench lock clean
+
+demo: .setup
+	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
+	$(BIN)/incrowd profile out/demo.parquet
+	$(BIN)/incrowd measure out/demo.parquet \
+	  --qi oshpd_id,age_yrs,sex,ethncty,race,patzip,patcnty,los,adm_qtr --sensitive charge \
+	  --groups census=age_yrs,sex,ethncty,race,patzip,patcnty spatial=oshpd_id temporal=los,adm_qtr
+
+test: .setup check
+	$(BIN)/pytest -n 2 --dist worksteal
+
+check: .setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .setup
+	$(BIN)/python -m benchmarks
+
+# pinned versions; made on Python 3.11, good on every later one
+.setup: pyproject.toml requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch .setup
+
+lock: .setup
+	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager -e '.[dev]'
+	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+
+clean:
+	rm -rf $(VENV) .setup out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""One command to measure everything: `make bench`."""

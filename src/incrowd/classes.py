@@ -1,0 +1,167 @@
+"""Equivalence classes: people who look alike, and how many of them there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from incrowd.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassSizes:
+    """The frequency of frequencies: how many classes have one person, two people, and so on.
+
+    Nearly every risk figure is a function of these few numbers, so a table is counted once.
+    `sizes` are the distinct class sizes in ascending order, `counts` how many classes have each.
+    The unit is the person; `records` differs from `people` only where a person has several records.
+
+    >>> sizes = ClassSizes.from_sizes([3, 2, 1])
+    >>> sizes.people, sizes.classes, sizes.uniques
+    (6, 3, 1)
+    >>> sizes.correctness
+    0.5
+    """
+
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    records: int
+
+    @classmethod
+    def from_sizes(cls, sizes: ArrayLike) -> ClassSizes:
+        """From the size of every class: `[3, 2, 1]` is three classes of six people."""
+        array = _whole_numbers(sizes, "class sizes")
+        distinct, counts = np.unique(array, return_counts=True)
+        return cls.from_counts(distinct, counts)
+
+    @classmethod
+    def from_counts(
+        cls,
+        sizes: ArrayLike | Mapping[int, int],
+        counts: ArrayLike | None = None,
+        *,
+        records: int | None = None,
+    ) -> ClassSizes:
+        """From the frequency of frequencies: `{1: 20, 2: 5}` is twenty lone people and five pairs."""
+        if isinstance(sizes, Mapping):
+            counts = list(sizes.values())
+            sizes = list(sizes.keys())
+        if counts is None:
+            raise InputError("class sizes came without counts; give both, or a mapping from size to count")
+        size = _whole_numbers(sizes, "class sizes")
+        count = _whole_numbers(counts, "counts of classes")
+        if size.shape != count.shape:
+            raise InputError(f"{size.size} class sizes but {count.size} counts; give one count for each size")
+        size, count = _merge(size, count)
+        people = int(size @ count)
+        if records is None:
+            records = people
+        elif records < people:
+            raise InputError(f"{records:,} records for {people:,} people; everybody has at least one record")
+        size.flags.writeable = count.flags.writeable = False
+        return cls(size, count, records)
+
+    @property
+    def people(self) -> int:
+        """How many people are in the table (its records, where nobody has more than one)."""
+        return int(self.sizes @ self.counts)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return int(self.counts.sum())
+
+    @property
+    def uniques(self) -> int:
+        """How many people are alone in their class."""
+        return int(self.counts[0]) if self.sizes[0] == 1 else 0
+
+    @property
+    def smallest(self) -> int:
+        """Size of the smallest class: the k of k-anonymity."""
+        return int(self.sizes[0])
+
+    @property
+    def largest(self) -> int:
+        """Size of the largest class."""
+        return int(self.sizes[-1])
+
+    @property
+    def correctness(self) -> float:
+        """κ: the share of people an attacker names correctly, classes ÷ people."""
+        return self.classes / self.people
+
+    @property
+    def uniqueness(self) -> float:
+        """Ξ: the share of people who are alone in their class."""
+        return self.uniques / self.people
+
+    def below(self, k: int) -> int:
+        """How many people are in classes smaller than `k`."""
+        small = self.sizes < k
+        return int(self.sizes[small] @ self.counts[small])
+
+    def histogram(self) -> dict[int, int]:
+        """Class size to number of classes, smallest first."""
+        return dict(zip(self.sizes.tolist(), self.counts.tolist(), strict=True))
+
+    def __add__(self, other: ClassSizes) -> ClassSizes:
+        """The sizes of two tables that share no class, laid side by side."""
+        if not isinstance(other, ClassSizes):
+            return NotImplemented
+        return ClassSizes.from_counts(
+            np.concatenate([self.sizes, other.sizes]),
+            np.concatenate([self.counts, other.counts]),
+            records=self.records + other.records,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassSizes):
+            return NotImplemented
+        return (
+            self.records == other.records
+            and np.array_equal(self.sizes, other.sizes)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.sizes.tobytes(), self.counts.tobytes(), self.records))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "records": self.records,
+            "people": self.people,
+            "classes": self.classes,
+            "uniques": self.uniques,
+            "smallest": self.smallest,
+            "largest": self.largest,
+            "sizes": self.sizes.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+
+def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:
+    """Positive whole numbers as int64, or a clear refusal."""
+    array = np.asarray(list(values) if isinstance(values, Iterable) and not isinstance(values, np.ndarray) else values)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"{what} must be a list of at least one whole number; the table may have no rows")
+    if array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
+        raise InputError(f"{what} must be whole numbers")
+    if array.min() < 1:
+        raise InputError(f"{what} must be 1 or more; the smallest seen is {int(array.min())}")
+    if array.max() >= 2**62:
+        raise InputError(f"{what} must be below 2**62")
+    return array.astype(np.int64)
+
+
+def _merge(size: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sizes in ascending order, each once."""
+    distinct, where = np.unique(size, return_inverse=True)
+    total = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(total, where, count)
+    return distinct, total

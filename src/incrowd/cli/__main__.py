@@ -1,0 +1,5 @@
+"""`python -m incrowd.cli`."""
+
+from incrowd.cli.app import main
+
+main()

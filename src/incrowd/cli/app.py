@@ -1,0 +1,64 @@
+"""The `incrowd` command: one verb a file, and what all verbs share about failing."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from incrowd import __version__
+from incrowd.cli import show
+from incrowd.errors import IncrowdError
+
+app = typer.Typer(
+    help="How easily is a person picked out of the crowd in your data, and what makes it safe?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        show.line(f"incrowd {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _all_commands(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit 0 fine, 1 over a stated threshold, 2 bad input."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        app(args=_spread_groups(given), prog_name="incrowd")
+    except IncrowdError as error:
+        show.problem(str(error))
+        sys.exit(2)
+    except MemoryError:
+        show.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        show.problem("stopped")
+        sys.exit(130)
+
+
+def _spread_groups(arguments: list[str]) -> list[str]:
+    """Let `--groups census=age,sex spatial=zip` stand for one `--groups` before each group."""
+    spread: list[str] = []
+    in_groups = False
+    for argument in arguments:
+        if in_groups and "=" in argument and not argument.startswith("-") and spread[-1] != "--groups":
+            spread.append("--groups")
+        elif argument == "--groups":
+            in_groups = True
+        elif argument.startswith("-"):
+            in_groups = False
+        spread.append(argument)
+    return spread

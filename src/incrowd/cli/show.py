@@ -1,0 +1,118 @@
+"""What people see: results on stdout, messages and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from incrowd import progress
+
+_PATIENCE = 1.0  # seconds before a wait is worth a bar
+
+
+def _out() -> Console:
+    """Made anew for each use, so that a redirected stdout is the one written to."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _err() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def line(text: str = "") -> None:
+    """One line of the answer; names and values in it are never read as markup."""
+    _out().print(escape(text))
+
+
+def heading(text: str) -> None:
+    """A title over part of the answer."""
+    _out().print(f"\n[bold]{escape(text)}[/bold]")
+
+
+def note(text: str) -> None:
+    """Something worth knowing that is not the answer."""
+    _err().print(f"[dim]note:[/dim] {escape(text)}")
+
+
+def problem(text: str) -> None:
+    """Why there is no answer."""
+    _err().print(f"[bold red]error:[/bold red] {escape(text)}")
+
+
+def as_json(result: Any) -> None:
+    """The answer for machines."""
+    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
+    """The answer for people. Numbers are set to the right, words to the left."""
+    shown = Table(title=escape(title) if title else None, title_justify="left", header_style="bold")
+    for index, name in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
+        shown.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*(escape(cell(value)) for value in row))
+    _out().print(shown)
+
+
+def cell(value: Any) -> str:
+    """A value as people write it: thousands apart, four digits of a share."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1e4 else f"{value:.4g}"
+    return str(value)
+
+
+@contextmanager
+def working(doing: str) -> Iterator[progress.Progress]:
+    """A bar on stderr for work that takes longer than a second, on a terminal only."""
+    console = _err()
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task(escape(doing), total=None)
+    started = time.monotonic()
+
+    def tell(now_doing: str, share: float) -> None:
+        bar.update(task, description=escape(now_doing), total=1.0, completed=share)
+        if not bar.live.is_started and time.monotonic() - started > _PATIENCE:
+            bar.start()
+
+    with _started_later(bar):
+        yield tell
+
+
+@contextmanager
+def _started_later(bar: Progress) -> Iterator[None]:
+    """Start the bar after the patience is over, even if the work says nothing about itself."""
+    import threading
+
+    timer = threading.Timer(_PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
