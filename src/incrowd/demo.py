@@ -184,7 +184,8 @@ def _draw_stay(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray
 def _draw_charge(stay: NDArray[np.int16], generator: np.random.Generator) -> NDArray[np.int32]:
     """Dollars: a start and a rate a day, both skewed; about one stay in ten costs more than 100 000."""
     level = np.exp(generator.normal(9.05, 0.95, _BLOCK))
-    return np.minimum(level * (1.0 + stay) ** 0.85, 2e7).astype(np.int32)
+    charge: NDArray[np.float64] = np.minimum(level * (1.0 + stay) ** 0.85, 2e7)
+    return charge.astype(np.int32)
 
 
 def _draw_diagnosis(age: NDArray[np.int8], generator: np.random.Generator) -> NDArray[np.int16]:
