@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from incrowd.classes import ClassSizes, class_size_of_each_record
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.evaluate import Evaluation, evaluate, frontier
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -26,6 +28,13 @@ _ROOMS = {
     "minimal_sets": "measure",
     "risk_by_group": "measure",
     "risk_by_subset": "measure",
+    "Hierarchy": "protect",
+    "Protected": "protect",
+    "protect": "protect",
+    "regenerate": "protect",
+    "Evaluation": "evaluate",
+    "evaluate": "evaluate",
+    "frontier": "evaluate",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -36,16 +45,23 @@ _ROOMS = {
 
 __all__ = [
     "ClassSizes",
+    "Evaluation",
+    "Hierarchy",
     "IncrowdError",
     "InputError",
     "Measurement",
+    "Protected",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
     "demo_table",
+    "evaluate",
+    "frontier",
     "measure",
     "minimal_sets",
+    "protect",
     "read_table",
+    "regenerate",
     "risk_by_group",
     "risk_by_subset",
     "suggest_roles",

@@ -1,7 +1,7 @@
 """The box rule: a record of generalised values is unique if some point of its box lies in no other record's box.
 
-Maths.md, section 4, after Sánchez et al.: the worst case, in which the value behind a range is the one that nobody else's
-range covers. Records with the same box are never unique, so only boxes that one record has are searched.
+Maths.md, section 4, after Sánchez et al.: the worst case, in which the value behind a range is the one that nobody
+else's range covers. Records with the same box are never unique, so only boxes that one record has are searched.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Atoms(NamedTuple):
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     sets: list[int] | None
-    count: int
+    atoms: int
 
 
 def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> Uniques:
@@ -141,8 +141,10 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
     sets = [(1 << (int(b) + 1)) - (1 << int(a)) for a, b in zip(first, last, strict=True)]
     for label, member in enumerate(meaning.members):
         if member is not None and member.size > 1:
-            at = [count - 1 if code == null else int(number[np.searchsorted(limits, meaning.place[code])])
-                  for code in member.tolist()]
+            at = [
+                count - 1 if code == null else int(number[np.searchsorted(limits, meaning.place[code])])
+                for code in member.tolist()
+            ]
             sets[label] = sum(1 << atom for atom in at)
     return _Atoms(first, last, sets, count)
 
@@ -201,7 +203,7 @@ def _packed(atoms: list[_Atoms]) -> _Packed:
     for index, column in enumerate(atoms):
         low[index, : column.low.size], high[index, : column.high.size] = column.low, column.high
         if column.sets is not None:
-            words[index] = (column.count + 63) // 64
+            words[index] = (column.atoms + 63) // 64
             offset[index] = sum(part.size for part in bits)
             raw = b"".join(one.to_bytes(int(words[index]) * 8, "little") for one in column.sets)
             bits.append(np.frombuffer(raw, dtype=np.uint64))

@@ -109,8 +109,12 @@ def _rows(
 ) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
     """Whether rows can be compared one by one, and what to say where they cannot."""
     if after.rows > before.rows:
-        raise InputError(f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?")
-    if kept is not None and (len(kept) != after.rows or (len(kept) and not 0 <= kept.min() <= kept.max() < before.rows)):
+        raise InputError(
+            f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?"
+        )
+    if kept is not None and (
+        len(kept) != after.rows or (len(kept) and not 0 <= kept.min() <= kept.max() < before.rows)
+    ):
         raise InputError(f"{len(kept):,} kept rows for a protected table of {after.rows:,}; list each row that is left")
     if kept is None and after.rows < before.rows:
         return None, (
@@ -134,5 +138,3 @@ def changed_columns(original: Any, protected: Any) -> list[str]:
         if was[1].type != now[1].type or not was[1].equals(now[1]):
             found.append(name)
     return found
-
-

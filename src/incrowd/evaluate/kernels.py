@@ -1,8 +1,8 @@
 """The hot loops of the box rule, compiled: which boxes meet, and which lie in another.
 
 A box is a row of label numbers. Per column `low` and `high` are the first and last atom of every label (a stretch of
-numbers or a value that no label cuts in two), and `bits` its atoms as 64-bit words where labels are not stretches; columns
-whose labels are have no words (`words[c]` is 0).
+numbers or a value that no label cuts in two), and `bits` its atoms as 64-bit words where labels are not stretches;
+columns whose labels are have no words (`words[c]` is 0).
 """
 
 from __future__ import annotations

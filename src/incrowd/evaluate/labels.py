@@ -172,8 +172,10 @@ class _Reader:
             self.low[label], self.high[label] = meaning.low, float(meaning.high)  # type: ignore[arg-type]
             return nothing
         if isinstance(meaning, Choice):
-            wanted = [codes.get(value, self.filled if value == "" and self.original.has_null else -1)
-                      for value in meaning.values]
+            wanted = [
+                codes.get(value, self.filled if value == "" and self.original.has_null else -1)
+                for value in meaning.values
+            ]
             return None if -1 in wanted else np.sort(np.array(wanted, dtype=np.int64))
         if isinstance(meaning, Prefix):
             if self.number and meaning.start.isdigit():
@@ -197,7 +199,9 @@ class _Reader:
     def meaning(self) -> Meaning:
         """All labels, with how many of the original's values each covers."""
         values = self.place[: self.filled]
-        upper = np.where(self.open_ended, np.searchsorted(values, self.high), np.searchsorted(values, self.high, "right"))
+        upper = np.where(
+            self.open_ended, np.searchsorted(values, self.high), np.searchsorted(values, self.high, "right")
+        )
         covered = upper - np.searchsorted(values, self.low)
         listed = np.array([-1 if member is None else member.size for member in self.members], dtype=np.int64)
         covered = np.where(listed >= 0, listed, np.maximum(covered, 1))

@@ -85,13 +85,10 @@ class Correlations(NamedTuple):
 
 
 def correlations(meanings: Sequence[Meaning]) -> Correlations:
-    """Pearson correlations of the original's values, and of the middles of the protected intervals without wildcards."""
+    """Pearson correlations of the original's values, and of the middles of protected intervals, wildcards left out."""
     before = _pairwise([(meaning.place, meaning.original.codes) for meaning in meanings])
     after = _pairwise(
-        [
-            (np.where(meaning.wildcard, np.nan, (meaning.low + meaning.high) / 2), meaning.codes)
-            for meaning in meanings
-        ]
+        [(np.where(meaning.wildcard, np.nan, (meaning.low + meaning.high) / 2), meaning.codes) for meaning in meanings]
     )
     return Correlations(tuple(meaning.original.name for meaning in meanings), before, after)
 
@@ -113,5 +110,7 @@ def _pairwise(columns: Sequence[tuple[NDArray[np.float64], NDArray[np.unsignedin
         mean = x / n
         variance = np.maximum(xx / n - mean * mean, 0.0)
         spread = np.sqrt(variance * variance.T)
-        found: NDArray[np.float64] = np.where(spread > 1e-12 * np.maximum(xx / n, 1e-300), (xy / n - mean * mean.T) / spread, np.nan)
+        found: NDArray[np.float64] = np.where(
+            spread > 1e-12 * np.maximum(xx / n, 1e-300), (xy / n - mean * mean.T) / spread, np.nan
+        )
     return found

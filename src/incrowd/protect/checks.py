@@ -28,7 +28,9 @@ def check_columns(
         if column is not None:
             table.require([column], f"{what} column")
             if column in names:
-                raise InputError(f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them")
+                raise InputError(
+                    f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them"
+                )
     if sensitive is not None and sensitive == person:
         raise InputError(f"{sensitive!r} cannot be the sensitive column and the person column")
     if not table.rows:
@@ -36,9 +38,7 @@ def check_columns(
     return names
 
 
-def check_demand(
-    demand: Demand, rows: int, sensitive: str | None, method: str, options: Mapping[str, Any]
-) -> None:
+def check_demand(demand: Demand, rows: int, sensitive: str | None, method: str, options: Mapping[str, Any]) -> None:
     """Whether k, l and t make sense for so many rows, and the method takes these options."""
     if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
         raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
@@ -54,7 +54,7 @@ def check_demand(
         raise InputError(f"l must be a whole number for {demand.diversity} l-diversity; {demand.l!r} was given")
     if not demand.c > 0:
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
-    if sensitive is None and (demand.t is not None or demand.l is not None or method == "tcloseness"):
+    if sensitive is None and (demand.by_strata or demand.l is not None or method == "tcloseness"):
         raise InputError("t-closeness and l-diversity need a sensitive column; name it")
     unknown = sorted(set(options) - _OPTIONS.get(method, set()))
     if unknown:

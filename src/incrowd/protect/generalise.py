@@ -40,9 +40,7 @@ def generalise(problem: Problem) -> Recoding:
         raise InputError(f"at most a share of {limit:g} of the rows suppressed; give 0 up to 1")
     if problem.demand.l is not None and problem.demand.diversity != "distinct":
         raise UnsupportedError("full-domain generalisation takes distinct l-diversity only; use the partition")
-    ladders = [
-        problem.hierarchies.get(column.name, Hierarchy.automatic()).levels(column) for column in problem.columns
-    ]
+    ladders = [problem.hierarchies.get(column.name, Hierarchy.automatic()).levels(column) for column in problem.columns]
     best, rows = _search(problem, ladders, limit)
     chosen = [ladder[level] for ladder, level in zip(ladders, best, strict=True)]
     recoding = by_column(problem, _labelled(problem, chosen))

@@ -6,6 +6,7 @@ import csv
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class Hierarchy:
         coarser = [labels for labels in self.rule(column) if set(labels) != {ANYTHING}]
         everything: Labels = [ANYTHING] * column.size
         levels = [_level(labels) for labels in [plain, *coarser, everything]]
-        for finer, wider in zip(levels, levels[1:], strict=False):
+        for finer, wider in pairwise(levels):
             if np.unique(np.stack([finer.groups, wider.groups]), axis=1).shape[1] > len(finer.labels):
                 raise InputError(
                     f"the hierarchy for {column.name!r} splits a group on its way up; every label must have one parent"
@@ -77,7 +78,9 @@ class Hierarchy:
             values = as_text(column.values).to_pylist()
             missing = sum(value is not None and value not in parents for value in values)
             if missing:
-                raise InputError(f"{name} misses {missing:,} of the {len(values):,} values of {column.name!r}; add them")
+                raise InputError(
+                    f"{name} misses {missing:,} of the {len(values):,} values of {column.name!r}; add them"
+                )
             depth = len(lines[0]) - 1
             return [[None if value is None else parents[value][level] for value in values] for level in range(depth)]
 
@@ -138,7 +141,7 @@ def _automatic(column: Coded) -> list[Labels]:
 
 
 def _rarest_together(column: Coded) -> list[Labels]:
-    """Halve the number of groups at each level by joining the rarest, so that common values stay as they are longest."""
+    """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
     from incrowd.protect.recoding import quoted
 
     values: Labels = as_text(column.values).to_pylist()

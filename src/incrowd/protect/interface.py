@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def protect(
     *,
     quasi_identifiers: Sequence[str],
     k: int = 5,
-    t: float | None = None,
+    t: float | str | None = None,
     l: float | None = None,  # noqa: E741
     sensitive: str | None = None,
     method: str = "partition",
@@ -57,11 +58,12 @@ def protect(
     Methods: "partition" (default; local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (its S4),
     "coarsen" (its S3: `resolution` or `levels`), "generalise" (one coding for the whole file; `suppress`, the share of
     rows that may go), "mask" (its Table S3: `steps`, `top`, `bottom`, `drop`).
-    `t` and `l` with a `sensitive` column ask for t-closeness and l-diversity (`diversity`: distinct, entropy, or recursive with
-    `c`). With a `person` column a class is made of people with all their records. `identifiers` are removed; without
-    the option, columns that look like identifiers are. `hierarchies` are `Hierarchy` objects or paths of CSV files.
-    `aim` is the loss to keep small, "information" or "granularity"; without it, granularity where a quasi-identifier
-    is text. What is promised is counted on the protected table before it is returned.
+    `t` and `l` with a `sensitive` column ask for t-closeness and l-diversity (`diversity`: distinct, entropy, or
+    recursive with `c`); t="bound" takes the t that classes of k allow (eq. 6), as the paper does. With a `person`
+    column a class is made of people with all their records. `identifiers` are removed; without the option, columns that
+    look like identifiers are. `hierarchies` are `Hierarchy` objects or paths of CSV files. `aim` is the loss to keep
+    small, "information" or "granularity"; without it, granularity where a quasi-identifier is text. What is promised
+    is counted on the protected table before it is returned.
 
     >>> safe = protect({"age": [30, 31, 62, 64], "sex": ["f", "f", "m", "f"]}, quasi_identifiers=["age", "sex"], k=2)
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
@@ -71,7 +73,9 @@ def protect(
         raise InputError(f"there is no method {method!r}; use {', '.join(METHODS)}")
     table = read_table(data)
     names = check_columns(table, quasi_identifiers, sensitive, person)
-    demand = Demand(k, l, diversity, c, t)
+    demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
+    if isinstance(t, str) and t != "bound":
+        raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, sensitive, method, options)
     progress("reading", 0.0)
     columns = encode(table, names)
@@ -93,6 +97,7 @@ def protect(
         table=to_native(out, table.native),
         method=method,
         quasi_identifiers=tuple(names),
+        demand=demand,
         guarantee=guarantee,
         classes=classes.sizes,
         changed=recoding.changed,
@@ -122,19 +127,25 @@ class _Build:
         """The recoding, the table it makes, and what was counted on it."""
         if self.person is not None:
             return self._checked(partition_histories(self.problem, self._whose()))
-        if self.method == "tcloseness" or (self.method == "partition" and self.problem.demand.t is not None):
+        if self.method == "tcloseness" or (self.method == "partition" and self.problem.demand.by_strata):
             return self._by_strata()
         methods = {"partition": partition, "sorted": sort, "coarsen": coarsen, "generalise": generalise, "mask": mask}
         return self._checked(methods[self.method](self.problem))
 
     def _whose(self) -> Coded:
         if self.method != "partition":
-            raise UnsupportedError(f"histories of people are protected by the partition; {self.method!r} works on records")
+            raise UnsupportedError(
+                f"histories of people are protected by the partition; {self.method!r} works on records"
+            )
         (whose,) = encode(self.table, [str(self.person)])
         if whose.has_null:
-            raise InputError(f"some records have no value in the person column {self.person!r}; fill it or leave them out")
+            raise InputError(
+                f"some records have no value in the person column {self.person!r}; fill it or leave them out"
+            )
         if whose.size < self.problem.demand.k:
-            raise InputError(f"classes of {self.problem.demand.k:,} people from {whose.size:,} people; ask for a smaller k")
+            raise InputError(
+                f"classes of {self.problem.demand.k:,} people from {whose.size:,} people; ask for a smaller k"
+            )
         return whose
 
     def _by_strata(self) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
@@ -145,7 +156,7 @@ class _Build:
         while True:
             recoding = method(problem, strata)
             bound = bound_on_t(n, strata)
-            settled = Recoding(recoding.columns, recoding.changed, bound=bound, settings={"strata": strata})
+            settled = replace(recoding, bound=bound, settings={"strata": strata})
             made, out, guarantee, classes = self._made(settled)
             too_far = guarantee.asked_t is not None and guarantee.t is not None and guarantee.t > guarantee.asked_t
             if guarantee.holds or not too_far or strata == n:
@@ -156,6 +167,10 @@ class _Build:
                     f"bound of {bound:.4g}; use the partition, which makes classes larger until t is reached"
                 )
             strata = strata_for(n, min(n, math.ceil(strata * 1.25) + 1), None)
+        if guarantee.asked_t is None and guarantee.t is not None and guarantee.t > bound:
+            self.notes.append(
+                f"the bound of {bound:.4g} is for values that all differ; equal ones make it {guarantee.t:.4g}"
+            )
         if strata > first:
             self.notes.append(f"equal sensitive values needed classes of {strata:,} rather than {first:,} to reach t")
         return self._holding(made, out, guarantee, classes)
@@ -167,14 +182,18 @@ class _Build:
         self, recoding: Recoding, out: pa.Table, guarantee: Guarantee, classes: Classes
     ) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
         if not guarantee.holds:
-            raise UnsupportedError(f"{self.method} cannot give what was asked on this table: {'; '.join(guarantee.broken)}")
+            raise UnsupportedError(
+                f"{self.method} cannot give what was asked on this table: {'; '.join(guarantee.broken)}"
+            )
         return recoding, out, guarantee, classes
 
     def _made(self, recoding: Recoding) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
         """The protected table, and what is counted on it."""
         out = self._assemble(recoding)
         if not out.num_rows:
-            raise UnsupportedError("every row would have to go; ask for a smaller k or give coarser steps or hierarchies")
+            raise UnsupportedError(
+                "every row would have to go; ask for a smaller k or give coarser steps or hierarchies"
+            )
         self.problem.progress("checking", 0.9)
         guarantee, classes = count_guarantee(
             read_table(out),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def _parts_of_text(column: Coded, parts: int) -> Labels:
     members: list[Any] = quoted(text).fill_null("").to_pylist()
     labels: Labels = text.to_pylist()
     edges = [index * column.size // parts for index in range(parts + 1)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         if end - start > 1:
             labels[start:end] = ["{" + ",".join(members[start:end]) + "}"] * (end - start)
     return labels

@@ -303,7 +303,7 @@ def is_diverse(counts, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E74
 def merge_until_diverse(codes, ends, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
     """Join neighbouring classes until every one is l-diverse; returns the new ends, none where all together are not.
 
-    `codes` are the sensitive values class by class. Joining two diverse classes gives a diverse one, for all three kinds.
+    `codes` are the sensitive values class by class. Joining two diverse classes gives a diverse one, by any kind.
     """
     kept = np.empty(ends.size, np.int64)
     filled, start = 0, 0

@@ -1,4 +1,4 @@
-"""Masking step by step, as the HIPAA-style sequence of the paper's Table S3: only records that stand out are touched."""
+"""Masking step by step, as the HIPAA-style sequence of the paper's Table S3: records that stand out only."""
 
 from __future__ import annotations
 

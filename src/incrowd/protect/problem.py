@@ -24,13 +24,14 @@ AIMS = ("information", "granularity")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What the protected table must satisfy."""
+    """What the protected table must satisfy. `by_strata` asks for t-closeness, by its bound where t is None."""
 
     k: int
     l: float | None = None  # noqa: E741
     diversity: str = "distinct"
     c: float = 3.0
     t: float | None = None
+    by_strata: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -145,7 +145,7 @@ def quoted(text: pa.Array) -> pa.Array:
     """Members of a set as CSV cells: in quotation marks where a comma, brace or quotation mark is inside."""
     import pyarrow.compute as pc
 
-    awkward = pc.match_substring_regex(text, r'[,{}"]|^\s|\s$')
+    awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$')
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(awkward, pc.binary_join_element_wise('"', doubled, '"', ""), text)
 

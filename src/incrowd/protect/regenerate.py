@@ -35,7 +35,9 @@ def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int 
         hidden = np.array([text is not None and parse_generalised(text) is not None for text in texts])
         cells = np.flatnonzero(hidden[column.codes])
         drawn = _drawn(name, originals, cells.size, generator)
-        values = pa.array(texts, pa.string()).take(pa.array(column.codes.astype(np.int64))).to_numpy(zero_copy_only=False)
+        values = (
+            pa.array(texts, pa.string()).take(pa.array(column.codes.astype(np.int64))).to_numpy(zero_copy_only=False)
+        )
         values = values.astype(object)
         values[cells] = drawn
         filled = filled.set_column(filled.column_names.index(name), name, pa.array(values, pa.string()))

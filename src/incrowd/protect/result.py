@@ -45,7 +45,9 @@ class Guarantee:
         if self.asked_k is not None and self.k < self.asked_k:
             wrong.append(f"classes of {self.asked_k} were asked for, the smallest has {self.k}")
         if self.asked_l is not None and (self.l is None or self.l < self.asked_l * (1 - 1e-9)):
-            wrong.append(f"{self.diversity} {self.asked_l:g}-diversity was asked for, the least diverse class has {self.l:g}")
+            wrong.append(
+                f"{self.diversity} {self.asked_l:g}-diversity was asked for, the least diverse class has {self.l:g}"
+            )
         if self.asked_t is not None and (self.t is None or self.t > self.asked_t * (1 + 1e-9)):
             wrong.append(f"a distance of at most {self.asked_t:g} was asked for, one class is {self.t:.4g} away")
         return wrong
@@ -139,6 +141,7 @@ class Protected:
     table: Any
     method: str
     quasi_identifiers: tuple[str, ...]
+    demand: Demand
     guarantee: Guarantee
     classes: ClassSizes
     changed: dict[str, int]

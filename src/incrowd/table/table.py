@@ -38,12 +38,13 @@ class Reader(Protocol):
 class Table:
     """Rows about people, from a file or from a frame the caller holds.
 
-    `native` is the caller's own frame where there is one, `notes` what happened while reading that a user should know,
-    `memory` the limit in bytes that work on this table keeps to. `engine` says where it is counted: "memory" where
-    columns are read here, "frame" where a lazy frame groups them itself, "cluster" where rows must stay where they are.
+    `native` is the caller's own frame where there is one, `paths` the files where there are some, `notes` what happened
+    while reading that a user should know, `memory` the limit in bytes that work on this table keeps to. `engine` says
+    where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them itself, "cluster"
+    where rows must stay where they are.
     """
 
-    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes")
+    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes", "paths")
 
     def __init__(
         self,
@@ -54,6 +55,7 @@ class Table:
         native: Any = None,
         notes: Iterable[str] = (),
         engine: str = "memory",
+        paths: Iterable[str] = (),
     ) -> None:
         self._reader = reader
         self._rows: int | None = None
@@ -63,6 +65,7 @@ class Table:
         self.native = native
         self.notes = tuple(notes)
         self.engine = engine
+        self.paths = tuple(paths)
         repeated = sorted({column for column in self.columns if self.columns.count(column) > 1})
         if repeated:
             raise InputError(f"{name}: these column names appear more than once: {', '.join(repeated)}; rename them")
