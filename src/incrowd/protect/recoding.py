@@ -89,7 +89,7 @@ def _class_labels(
     offsets = np.empty(grouping.ends.size + 1, dtype=np.int32)
     kernels.class_sets(column.codes, grouping.order, grouping.ends, flat, offsets)
     encoded = set_labels(column, flat[: offsets[-1]], offsets).dictionary_encode()
-    return encoded.indices.to_numpy(), encoded.dictionary, differ
+    return _indices(encoded), encoded.dictionary, differ
 
 
 def _ancestors(column: Coded, grouping: Grouping, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], pa.Array]:
@@ -174,8 +174,13 @@ def recode_values(column: Coded, labels: pa.Array) -> tuple[pa.Array, int]:
     if column.has_null:
         same[-1] = not labels[-1].is_valid
     tally = np.bincount(column.codes, minlength=column.size)
-    indices = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False).astype(np.int32)
-    return _dictionary(indices[column.codes], encoded.dictionary), int(tally[~same].sum())
+    return _dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
+
+
+def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
+    """Which entry each label is; one beyond all entries for a null."""
+    indices: NDArray[np.int32] = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    return indices
 
 
 def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
