@@ -54,20 +54,20 @@ def frontier_of_table(
         return
     show.heading(f"What protection leaves and costs, {found.records:,} records")
     show.table(
-        ("method", "setting", "unique", "named correctly", "secret certain", "detail kept", "loss", "seconds"),
+        ("method", "unique", "named", "secret", "detail", "loss", "s"),
         [
             (
-                point.method,
-                point.setting,
+                f"{point.method} {point.setting}",
                 f"{point.uniqueness:.2%}",
                 f"{point.correctness:.2%}",
                 "–" if point.disclosure is None else f"{point.disclosure:.2%}",
                 f"{point.granularity:.1%}",
                 point.information_loss,
-                round(point.seconds, 2),
+                f"{point.seconds:.2f}",
             )
             for point in found.points
         ],
     )
+    show.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in found.best)
     show.line(f"Not beaten in both risk and detail: {best}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from incrowd.evaluate.result import ColumnCost, Evaluation
 from incrowd.measure import diversity
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def evaluate(
@@ -133,8 +136,14 @@ def changed_columns(original: Any, protected: Any) -> list[str]:
     """Columns in both tables whose values differ: those that were protected."""
     before, after = read_table(original), read_table(protected)
     both = [name for name in before.columns if name in after.columns]
-    found = []
-    for name, (was, now) in zip(both, zip(before.read(both), after.read(both), strict=True), strict=True):
-        if was[1].type != now[1].type or not was[1].equals(now[1]):
-            found.append(name)
-    return found
+    pairs = zip(before.read(both), after.read(both), strict=True)
+    return [name for (name, was), (_, now) in pairs if not _as_written(was).equals(_as_written(now))]
+
+
+def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as text in one piece, so that a file's types do not matter."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return pa.chunked_array([column.cast(pa.string()).combine_chunks()])

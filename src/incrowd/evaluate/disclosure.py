@@ -45,8 +45,8 @@ def attribute_disclosure(classes: Classes, column: Coded, secret: Any) -> Disclo
 def _range_in_words(secret: tuple[Any, Any]) -> str:
     low, high = secret
     if high is None:
-        return f"above {low:,}"
-    return f"below {high:,}" if low is None else f"{low:,} to {high:,}"
+        return f"above {low:,.15g}"
+    return f"below {high:,.15g}" if low is None else f"above {low:,.15g} up to {high:,.15g}"
 
 
 def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
