@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,7 +124,8 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
 
 def _check_output(table: Table, out: Path, force: bool) -> None:
     """Refuse before the work is done: the input is never overwritten, and nothing else without being told."""
-    if out.exists() and any(os.path.samefile(path, out) for path in table.paths):
+    parts = [table.source or "", *glob.glob(table.source or ""), *Path(table.source or ".").glob("**/*.parquet")]
+    if out.exists() and any(os.path.exists(part) and os.path.samefile(part, out) for part in parts):
         raise InputError(f"{out} is the table to protect; it is never overwritten, name another file")
     if out.exists() and not force:
         raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
