@@ -95,6 +95,14 @@ def names(given: Sequence[str] | None) -> list[str]:
     return [name.strip() for entry in given or () for name in entry.split(",") if name.strip()]
 
 
+def quasi_identifiers(given: Sequence[str] | None, table: Table) -> list[str]:
+    """The columns named with --qi; one at least."""
+    wanted = names(given)
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    return wanted
+
+
 def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
     """`--groups census=age,sex spatial=zip` as a mapping.
 
