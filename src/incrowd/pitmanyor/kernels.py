@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def seat_everybody(d, alpha, n, random):  # type: ignore[no-untyped-def]
-    """Chinese restaurant: person i starts a class with chance (α + K·d)/(α + i), else joins one of f people by f − d."""
+    """Chinese restaurant: a newcomer starts a class by (α + K·d)/(α + i), else joins one of f people by f − d."""
     label = np.empty(n, dtype=np.int64)
     sizes = np.zeros(n, dtype=np.int64)
     classes = 0

@@ -12,7 +12,7 @@ from scipy.special import psi
 
 from incrowd.errors import InputError
 from incrowd.pitmanyor.sampling import chinese_restaurant, stick_breaking
-from incrowd.pitmanyor.special import (
+from incrowd.special import (
     Floats,
     expm1_ratio,
     gamma_ratio_slope,
