@@ -2,5 +2,7 @@
 
 from incrowd.curves.curve import Curve
 from incrowd.curves.exact import correctness_curve
+from incrowd.curves.robust import robust_curve, robust_curve_from_ranks
+from incrowd.curves.sparse import sparse_curve
 
-__all__ = ["Curve", "correctness_curve"]
+__all__ = ["Curve", "correctness_curve", "robust_curve", "robust_curve_from_ranks", "sparse_curve"]

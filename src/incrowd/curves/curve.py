@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +24,8 @@ class Curve:
     """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
 
     `people` is how many different people were put to the test: it says how far the points can be trusted.
-    0 means that it is not known, as for points taken from a publication.
+    0 means that it is not known, as for points taken from a publication. `covariance` is that of the correctness
+    between sizes, where it was measured.
 
     >>> curve = Curve.from_points([100, 1000], [0.99, 0.80])
     >>> curve.sizes.tolist(), curve.kind
@@ -38,6 +39,7 @@ class Curve:
     how: str
     people: int = 0
     notes: tuple[str, ...] = ()
+    covariance: Floats | None = None
 
     @classmethod
     def from_points(
@@ -103,7 +105,10 @@ class Curve:
         """The part of the curve at galleries of at most `size`."""
         kept = self.sizes <= size
         second = self.uniqueness[kept] if self.uniqueness is not None else None
-        return Curve(self.sizes[kept], self.correctness[kept], second, self.kind, self.how, self.people, self.notes)
+        covariance = self.covariance[np.ix_(kept, kept)] if self.covariance is not None else None
+        return replace(
+            self, sizes=self.sizes[kept], correctness=self.correctness[kept], uniqueness=second, covariance=covariance
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""

@@ -1,4 +1,4 @@
-"""Least squares in two bounded parameters: Levenberg–Marquardt with the three model evaluations of a step in one call."""
+"""Least squares in two bounded parameters: Levenberg–Marquardt, with all models of a step evaluated in one call."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def _slopes(residuals: Callable[[Floats], Floats], at: Floats, limits: Floats) -
     """Residuals and their numerical slopes, stepping inwards at a limit."""
     step = 1e-6 * np.maximum(np.abs(at), 1.0)
     step = np.where(at + step > limits[:, 1], -step, step)
-    rows = residuals(np.array([at, at + [step[0], 0.0], at + [0.0, step[1]]]))
+    rows = residuals(at + np.array([[0.0, 0.0], [step[0], 0.0], [0.0, step[1]]]))
     return rows[0], ((rows[1:] - rows[0]) / step[:, None]).T

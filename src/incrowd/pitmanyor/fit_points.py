@@ -113,7 +113,8 @@ def fit_curve(
     weights = np.log(sizes) if weighting == "log" else 1.0 / _variance(values, _people(points, sizes))
     if weighting not in ("log", "binomial"):
         raise InputError(f"points are weighted by 'log' or 'binomial'; {weighting!r} was given")
-    evidence = None
+    evidence: float | None = None
+    model: CurveModel
     if name == "PYC":
         model, evidence = _scaling_law(sizes, values, weights, wanted, _people(points, sizes))
     else:
