@@ -5,16 +5,19 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def others_with_points(start, items, heads, holders, first, last, known, rolls, bitmap_of, bitmaps, others):  # type: ignore[no-untyped-def]
-    """For people `first` … `last`: how many others hold `known` of their points, drawn at random, for each draw.
+def others_with_points(start, items, heads, holders, first, rolls, bitmap_of, bitmaps, others):  # type: ignore[no-untyped-def]
+    """For people from `first` on: how many others hold the points drawn at random among theirs, for each draw.
 
     `items[start[p]:start[p+1]]` are person p's points, ascending; `holders[heads[i]:heads[i+1]]` who holds point i.
-    Points held by many also have a bitmap. `rolls[p − first, draw]` are uniform numbers; results go to `others`.
+    Points held by many also have a bitmap. `rolls[person, draw, point]` are uniform numbers; results go to `others`.
     """
+    people, draws, known = rolls.shape
     chosen = np.empty(known, dtype=np.int64)
-    for person in range(first, last):
-        for draw in range(rolls.shape[1]):
-            size = _choose(items, start[person], start[person + 1], known, rolls[person - first, draw], chosen)
+    left = np.empty(start.size, dtype=np.int64)
+    for person in range(people):
+        for draw in range(draws):
+            low, high = start[first + person], start[first + person + 1]
+            size = _choose(items, low, high, known, rolls[person, draw], chosen)
             rarest = chosen[0]
             for i in range(1, size):
                 if heads[chosen[i] + 1] - heads[chosen[i]] < heads[rarest + 1] - heads[rarest]:
@@ -22,8 +25,8 @@ def others_with_points(start, items, heads, holders, first, last, known, rolls, 
             if bitmap_of[rarest] >= 0:
                 found = _count_in_bitmaps(chosen, size, bitmap_of, bitmaps)
             else:
-                found = _count_by_search(chosen, size, rarest, start, items, heads, holders)
-            others[person - first, draw] = found - 1
+                found = _count_in_lists(chosen, size, rarest, heads, holders, bitmap_of, bitmaps, left)
+            others[person, draw] = found - 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
@@ -63,26 +66,47 @@ def _count_in_bitmaps(chosen, size, bitmap_of, bitmaps):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
-def _count_by_search(chosen, size, rarest, start, items, heads, holders):  # type: ignore[no-untyped-def]
-    """People who hold the rarest point and, found by bisection among their own, all the others."""
-    found = 0
-    for at in range(heads[rarest], heads[rarest + 1]):
-        holder = holders[at]
-        holds_all = True
-        for i in range(size):
-            wanted = chosen[i]
-            if wanted == rarest:
-                continue
-            low, high = start[holder], start[holder + 1]
-            while low < high:
-                middle = (low + high) // 2
-                if items[middle] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == start[holder + 1] or items[low] != wanted:
-                holds_all = False
-                break
-        if holds_all:
-            found += 1
-    return found
+def _count_in_lists(chosen, size, rarest, heads, holders, bitmap_of, bitmaps, left):  # type: ignore[no-untyped-def]
+    """Holders of the rarest point, kept in `left` as long as they hold each of the others too."""
+    count = heads[rarest + 1] - heads[rarest]
+    left[:count] = holders[heads[rarest] : heads[rarest + 1]]
+    for i in range(size):
+        if chosen[i] == rarest:
+            continue
+        kept = 0
+        if bitmap_of[chosen[i]] >= 0:
+            bits = bitmaps[bitmap_of[chosen[i]]]
+            for j in range(count):
+                left[kept] = left[j]
+                if (bits[left[j] >> 6] >> np.uint64(left[j] & 63)) & np.uint64(1):
+                    kept += 1
+        else:
+            at, end = heads[chosen[i]], heads[chosen[i] + 1]
+            for j in range(count):
+                at = _advance(holders, at, end, left[j])
+                if at == end:
+                    break
+                if holders[at] == left[j]:
+                    left[kept] = left[j]
+                    kept += 1
+        count = kept
+    return count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def _advance(values, at, end, wanted):  # type: ignore[no-untyped-def]
+    """First place from `at` on that is not below `wanted`: doubling steps, then bisection between the last two."""
+    step = 1
+    low = at
+    while at < end and values[at] < wanted:
+        low = at + 1
+        at += step
+        step *= 2
+    high = min(at, end)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -93,9 +93,10 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
         if lost:
             raise InputError(f"{lost:,} people have no points, only empty rows; leave them out of the table")
         notes.append(f"{int(empty.sum()):,} rows without a point were left out")
-    pairs = np.unique(people[~empty] * (int(what.max()) + 1) + what[~empty].astype(np.int64))
-    holder, point = np.divmod(pairs, int(what.max()) + 1)
-    return _both_ways(holder, point, who.size, int(what.max()) + 1), notes
+    points_known = int(what.max()) + 1
+    pairs = np.sort(people[~empty] * points_known + what[~empty])
+    holder, point = np.divmod(pairs[np.concatenate([[True], np.diff(pairs) > 0])], points_known)
+    return _both_ways(holder, point, who.size, points_known), notes
 
 
 def _is_null(column: Coded) -> NDArray[np.bool_]:
@@ -122,9 +123,8 @@ def _others(index: _Index, known: int, draws: int, seed: int, progress: Progress
         # a generator for each chunk: the answer does not depend on which thread comes first
         rolls = np.random.default_rng([seed, first]).random((last - first, draws, known))
         others_with_points(
-            index.start, index.items, index.heads, index.holders, first, last, known, rolls, bitmap_of, bitmaps,
-            others[first:last],
-        )  # fmt: skip
+            index.start, index.items, index.heads, index.holders, first, rolls, bitmap_of, bitmaps, others[first:last]
+        )
 
     with ThreadPoolExecutor(2) as pool:
         starts = range(0, index.people, _CHUNK)

@@ -17,13 +17,7 @@ from incrowd.pitmanyor.baselines import (
     fit_polynomial,
     fit_random_guess,
 )
-from incrowd.pitmanyor.descend import Descent, descend
-from incrowd.pitmanyor.model import (
-    PitmanYor,
-    discount_and_concentration,
-    expected_correctness,
-    expected_uniqueness,
-)
+from incrowd.pitmanyor.model import PitmanYor
 from incrowd.special import Floats
 
 Metric = Literal["correctness", "uniqueness"]
@@ -33,9 +27,9 @@ CLEAR_EVIDENCE = 3.0
 """How much better (in log likelihood) γ < 0 must explain the points before it is believed: e³ ≈ 20 to one."""
 
 _H_LIMITS = (0.01, 80.0)
-_START_H = np.concatenate([np.linspace(0.5, 20.0, 27), np.linspace(22.0, 60.0, 8)])
-_START_GAMMA = {True: np.array([-0.9, -0.6, -0.3, -0.1]), False: np.array([0.0, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])}
-_START_POINTS = 10
+_START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
+_START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
+_START_POINTS = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,17 +100,11 @@ def fit_curve(
     0.21
     """
     points, wanted = _points(curve, correctness, uniqueness, people, metric)
-    values = points.correctness if wanted == "correctness" else points.uniqueness
-    if values is None:
-        raise InputError("this curve has no uniqueness; fit its correctness")
-    sizes, values = _usable(points, values, wanted)
-    weights = np.log(sizes) if weighting == "log" else 1.0 / _variance(values, _people(points, sizes))
-    if weighting not in ("log", "binomial"):
-        raise InputError(f"points are weighted by 'log' or 'binomial'; {weighting!r} was given")
+    sizes, values, weights = usable_points(points, wanted, weighting)
     evidence: float | None = None
     model: CurveModel
     if name == "PYC":
-        model, evidence = _scaling_law(sizes, values, weights, wanted, _people(points, sizes))
+        model, evidence = scaling_law(sizes, values, weights, wanted, people_behind(points))
     else:
         model = _baseline(name, sizes, values, weights, wanted, seed)
     fitted = model_values(model, wanted, sizes)
@@ -146,42 +134,33 @@ def model_values(model: CurveModel, metric: Metric, sizes: Floats) -> Floats:
     return np.asarray(model.correctness(sizes))
 
 
-def residual_function(sizes: Floats, values: Floats, weights: Floats, metric: Metric) -> Any:
-    """Rows of (h, γ) in, rows of weighted residuals out."""
-    expected = expected_correctness if metric == "correctness" else expected_uniqueness
-    root = np.sqrt(weights)
-
-    def residuals(rows: Floats) -> Floats:
-        d, alpha = discount_and_concentration(rows[:, 0], rows[:, 1])
-        return np.asarray(root * (expected(d[:, None], alpha[:, None], sizes) - values))
-
-    return residuals
-
-
-def _scaling_law(
+def scaling_law(
     sizes: Floats, values: Floats, weights: Floats, metric: Metric, people: float
 ) -> tuple[PitmanYor, float]:
-    residuals = residual_function(sizes, values, weights, metric)
-    heavy = _best_descent(residuals, sizes, values, metric, finite=False)
-    if heavy.at[1] > 1e-6:  # inside γ > 0: nothing to gain below 0
-        return PitmanYor.from_entropy(h=float(heavy.at[0]), gamma=float(heavy.at[1])), 0.0
-    finite = _best_descent(residuals, sizes, values, metric, finite=True)
-    noise = residual_function(sizes, values, 1.0 / _variance(values, people), metric)
-    misfit = [float(np.sum(noise(found.at[None, :]) ** 2)) for found in (heavy, finite)]
+    """The model with the smallest weighted sum of squares, and the evidence for γ < 0."""
+    roots = np.sqrt(weights)
+    heavy = _descend(sizes, values, roots, metric, finite=False)
+    if heavy[1] > 1e-6:  # inside γ > 0: nothing to gain below 0
+        return PitmanYor.from_entropy(h=heavy[0], gamma=heavy[1]), 0.0
+    finite = _descend(sizes, values, roots, metric, finite=True)
+    models = [PitmanYor.from_entropy(h=h, gamma=gamma) for h, gamma in (heavy, finite)]
+    noise = _variance(values, people)
+    misfit = [float(np.sum((model_values(model, metric, sizes) - values) ** 2 / noise)) for model in models]
     # all points come from the same people: fifty of them say little more than two
     evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
-    chosen = finite if evidence > CLEAR_EVIDENCE else heavy
-    return PitmanYor.from_entropy(h=float(chosen.at[0]), gamma=float(chosen.at[1])), evidence
+    return models[evidence > CLEAR_EVIDENCE], evidence
 
 
-def _best_descent(residuals: Any, sizes: Floats, values: Floats, metric: Metric, *, finite: bool) -> Descent:
+def _descend(sizes: Floats, values: Floats, roots: Floats, metric: Metric, *, finite: bool) -> tuple[float, float]:
+    """(h, γ) of the best model on one side of γ = 0: a coarse grid over a few points, then Levenberg–Marquardt."""
+    from incrowd.pitmanyor.kernels import best_start, descend
+
+    unique = metric == "uniqueness"
     limits = np.array([_H_LIMITS, (-1.0, 0.0) if finite else (0.0, 1.0)])
     few = np.unique(np.linspace(0, sizes.size - 1, _START_POINTS).astype(int))
-    coarse = residual_function(sizes[few], values[few], np.log(sizes[few]), metric)
-    h, gamma = (axis.ravel() for axis in np.meshgrid(_START_H, _START_GAMMA[finite]))
-    grid = np.stack([h, gamma], axis=1)
-    start = grid[int(np.argmin(np.sum(coarse(grid) ** 2, axis=1)))]
-    return descend(residuals, start, limits)
+    start = best_start(_START_H, _START_GAMMA[finite], sizes[few], values[few], roots[few], unique)
+    h, gamma, _ = descend(*start, limits, sizes, values, roots, unique)
+    return float(h), float(gamma)
 
 
 def _baseline(name: str, sizes: Floats, values: Floats, weights: Floats, metric: Metric, seed: int) -> CurveModel:
@@ -220,36 +199,47 @@ def _points(
     ), "uniqueness"
 
 
-def _usable(points: Curve, values: Floats, metric: Metric) -> tuple[Floats, Floats]:
-    """Sizes above 1 (at 1 everybody is right) with their values, if they can be fitted at all."""
+def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats, Floats, Floats]:
+    """Sizes above 1 (at 1 everybody is right), values and weights there, if they can be fitted at all."""
+    if weighting not in ("log", "binomial"):
+        raise InputError(f"points are weighted by 'log' or 'binomial'; {weighting!r} was given")
+    every = points.correctness if metric == "correctness" else points.uniqueness
+    if every is None:
+        raise InputError("this curve has no uniqueness; fit its correctness")
     inside = points.sizes > 1
-    sizes, values = points.sizes[inside].astype(np.float64), values[inside]
+    sizes, values = points.sizes[inside].astype(np.float64), every[inside]
+    problem = _problem(sizes, values, metric)
+    if problem:
+        raise UnsupportedError(problem)
+    weights = np.log(sizes) if weighting == "log" else 1.0 / _variance(values, people_behind(points))
+    return sizes, values, weights
+
+
+def _problem(sizes: Floats, values: Floats, metric: Metric) -> str | None:
+    """Why these points cannot be fitted, if so."""
     if sizes.size < 2:
-        raise UnsupportedError(
-            f"{sizes.size} point{'s' if sizes.size != 1 else ''} above size 1; a fit needs two or more different sizes"
-        )
+        points = f"{sizes.size} point{'s' if sizes.size != 1 else ''}"
+        return f"{points} above size 1; a fit needs two or more different sizes"
     if np.all(values >= 1.0):
-        raise UnsupportedError(
+        return (
             f"the {metric} is 1 at every size: nobody was ever confused, and that does not say when it will "
             "happen; measure larger galleries"
         )
     if np.all(values <= 0.0):
-        raise UnsupportedError(f"the {metric} is 0 at every size; measure smaller galleries")
+        return f"the {metric} is 0 at every size; measure smaller galleries"
     if values.max() == values.min():
-        raise UnsupportedError(
-            f"the {metric} is the same at every size, but it must fall from 1 as a gallery grows; check the points"
-        )
+        return f"the {metric} is the same at every size, but it must fall from 1 as a gallery grows; check the points"
     if values[-1] > values[0]:
-        raise UnsupportedError(
+        return (
             f"the {metric} is higher at the largest size than at the smallest, but it must fall as a gallery "
             "grows; check that sizes and values belong together"
         )
-    return sizes, values
+    return None
 
 
-def _people(points: Curve, sizes: Floats) -> float:
+def people_behind(points: Curve) -> float:
     """How many people stand behind the points: where it is not said, no fewer than the largest gallery."""
-    return float(points.people or sizes[-1])
+    return float(points.people or points.sizes[-1])
 
 
 def _variance(values: Floats, people: float) -> Floats:

@@ -98,8 +98,8 @@ def log_prior_volume(side: Side, points: Floats) -> Floats:
     """
     d, alpha = side.parameters(points)
     h, _ = entropy_and_tail(d, alpha)
-    flat = np.log(zeta(2.0, 1.0 - d)) + np.log(zeta(2.0, alpha + 1.0)) - np.log(h)
-    return np.asarray(flat + side.log_volume(points))
+    flat = np.log(zeta(2.0, 1.0 - d)) + np.log(zeta(2.0, alpha + 1.0)) - np.log(np.maximum(h, 1e-12))
+    return np.where(h > 1e-12, flat + side.log_volume(points), -np.inf)
 
 
 def _mesh(first: Floats, second: Floats) -> Floats:
