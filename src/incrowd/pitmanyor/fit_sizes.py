@@ -52,7 +52,7 @@ class ClassSizeFit:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         return {
-            "kind": "class sizes",
+            "from": "class sizes",
             "method": self.method,
             **self.model.to_dict(),
             "people": self.sizes.people,
