@@ -18,6 +18,8 @@ from incrowd.pitmanyor.sides import FiniteSide, HeavySide, Side, log_target
 CLEAR_EVIDENCE = 5.0
 """How much more likely (in log) the data must be with γ < 0 before it is believed: e⁵ ≈ 150 to one."""
 
+_INSIDE = 0.01  # a best d above this is well inside d > 0: below 0 there is only less
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSizeFit:
@@ -81,15 +83,20 @@ def fit_class_sizes(sizes: ClassSizes, *, method: Literal["map", "ml"] = "map") 
     if sizes.classes == 1:
         raise UnsupportedError(f"all {sizes.people:,} people are in one class; there is nothing to fit")
     prior = method == "map"
-    heavy_side, finite_side = HeavySide(sizes), FiniteSide(sizes)
-    heavy, finite = _peak(heavy_side, sizes, prior), _peak(finite_side, sizes, prior)
-    likelihoods = [_log_likelihood(side, sizes, peak) for side, peak in ((heavy_side, heavy), (finite_side, finite))]
-    gain = likelihoods[1] - likelihoods[0]
+    heavy_side = HeavySide(sizes)
+    heavy = _peak(heavy_side, sizes, prior)
+    model = PitmanYor(*_parameters(heavy_side, heavy))
+    height = _log_likelihood(heavy_side, sizes, heavy)
+    if model.d > _INSIDE:
+        return ClassSizeFit(sizes, model, method, height, 0.0, heavy_side, heavy)
+    finite_side = FiniteSide(sizes)
+    finite = _peak(finite_side, sizes, prior)
+    other_height = _log_likelihood(finite_side, sizes, finite)
+    gain = max(other_height - height, 0.0)
     if gain > CLEAR_EVIDENCE:
         model = _at_least_minus_one(*_parameters(finite_side, finite))
-        return ClassSizeFit(sizes, model, method, likelihoods[1], gain, finite_side, finite)
-    model = PitmanYor(*_parameters(heavy_side, heavy))
-    return ClassSizeFit(sizes, model, method, likelihoods[0], gain, heavy_side, heavy)
+        return ClassSizeFit(sizes, model, method, other_height, gain, finite_side, finite)
+    return ClassSizeFit(sizes, model, method, height, gain, heavy_side, heavy)
 
 
 def _peak(side: Side, sizes: ClassSizes, prior: bool) -> Peak:

@@ -32,12 +32,14 @@ def log_likelihood(sizes: ClassSizes, d: ArrayLike, alpha: ArrayLike) -> Floats:
 
 def _within(sizes: ClassSizes, d: Floats) -> Floats:
     """Σ_f a_f [lnΓ(f−d) − lnΓ(1−d)], which depends on d alone."""
+    d, where = np.unique(d, return_inverse=True)  # points of a grid share their d
     size, count = sizes.sizes.astype(np.float64), sizes.counts.astype(np.float64)
     mild = d > -1e4  # below, the two log-gammas agree in too many digits
     total = np.empty(d.shape)
     total[mild] = gammaln(size - d[mild, None]) @ count - gammaln(1.0 - d[mild]) * count.sum()
-    total[~mild] = log_steps(-d[~mild, None], 1.0, size - 1.0) @ count
-    return total
+    if not np.all(mild):
+        total[~mild] = log_steps(-d[~mild, None], 1.0, size - 1.0) @ count
+    return np.asarray(total[where])
 
 
 def log_prior(gamma: ArrayLike) -> Floats:
