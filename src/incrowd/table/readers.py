@@ -7,6 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
@@ -19,56 +20,37 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """An embedded DuckDB that keeps to a memory limit and spills to a private folder, gone when nobody needs it."""
+    """A private folder, and in it an embedded DuckDB that keeps to a memory limit and spills there.
+
+    Both are gone when nobody needs them; the database is opened when it is first asked for.
+    """
 
     def __init__(self, memory: int) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="incrowd-"))  # readable by this user alone
+        self._memory = memory
+        self._opened: list[duckdb.DuckDBPyConnection] = []
+        self._cleaner = weakref.finalize(self, _forget, self._opened, self.folder)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database."""
         import duckdb
 
-        folder = tempfile.mkdtemp(prefix="incrowd-")  # readable by this user alone
-        self.connection = duckdb.connect(
-            str(Path(folder) / "work.duckdb"),
-            config={
-                "memory_limit": f"{memory}B",
-                "temp_directory": str(Path(folder) / "spill"),
-                "autoinstall_known_extensions": "false",
+        if not self._opened:
+            config: dict[str, str | bool | int | float | list[str]] = {
+                "memory_limit": f"{self._memory}B",
+                "temp_directory": str(self.folder / "spill"),
+                "autoinstall_known_extensions": "false",  # nothing is fetched
                 "autoload_known_extensions": "false",
-            },
-        )
-        self._cleaner = weakref.finalize(self, _forget, self.connection, folder)
+            }
+            self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
+        return self._opened[0]
 
 
-def _forget(connection: duckdb.DuckDBPyConnection, folder: str) -> None:
-    connection.close()
+def _forget(opened: list[duckdb.DuckDBPyConnection], folder: Path) -> None:
+    for connection in opened:
+        connection.close()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-class RelationReader:
-    """A DuckDB relation of ours: a loaded CSV or JSON file, or a file that is grouped where it lies."""
-
-    def __init__(self, workspace: Workspace, query: str) -> None:
-        self._workspace = workspace
-        self._query = query
-        self.columns = tuple(self.relation().columns)
-
-    def relation(self) -> duckdb.DuckDBPyRelation:
-        """The rows as DuckDB sees them."""
-        return self._workspace.connection.sql(self._query)
-
-    def rows(self) -> int:
-        """How many rows there are."""
-        counted = self._workspace.connection.execute(f"SELECT count(*) FROM ({self._query})").fetchone()
-        return int(counted[0]) if counted else 0
-
-    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """Column by column; DuckDB keeps the order of a stored table."""
-        for name in names:
-            yield name, self.relation().select(quoted(name)).to_arrow_table().column(0)
-
-    def lazy(self) -> nw.LazyFrame[Any]:
-        """The relation itself, alive as long as this reader."""
-        import narwhals.stable.v2 as nw
-
-        return nw.from_native(self.relation())
 
 
 class DatasetReader:
@@ -79,7 +61,7 @@ class DatasetReader:
         import pyarrow.dataset as ds
 
         self._paths, self._kind, self._memory = paths, kind, memory
-        self._relation: RelationReader | None = None  # kept, for a relation dies with its workspace
+        self._workspace: Workspace | None = None  # kept, for a relation dies with its database
         try:
             self._dataset: ds.Dataset = ds.dataset(paths, format=kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
@@ -114,17 +96,27 @@ class DatasetReader:
         return parts[0] if len(parts) == 1 else pa.chunked_array([chunk for part in parts for chunk in part.chunks])
 
     def lazy(self) -> nw.LazyFrame[Any]:
-        """Through DuckDB, which reads the file itself and spills where it must."""
-        if self._relation is None:
-            workspace = Workspace(self._memory)
-            if self._kind == "parquet":
-                files = ", ".join("'" + path.replace("'", "''") + "'" for path in self._paths)
-                query = f"SELECT * FROM read_parquet([{files}])"
-            else:
-                workspace.connection.register("rows", self._dataset)
-                query = "SELECT * FROM rows"
-            self._relation = RelationReader(workspace, query)
-        return self._relation.lazy()
+        """Through DuckDB, which reads the files itself and spills where it must."""
+        import narwhals.stable.v2 as nw
+
+        folded = {column.lower() for column in self.columns}
+        if len(folded) < len(self.columns):
+            raise InputError(
+                "some column names differ only in capital letters, which the database that takes over past the memory "
+                "limit cannot tell apart; rename them, or give more memory"
+            )
+        if self._workspace is None:
+            self._workspace = Workspace(self._memory)
+        if self._kind != "parquet":
+            self._workspace.connection.register("rows", self._dataset)
+            return nw.from_native(self._workspace.connection.sql("SELECT * FROM rows"))
+        files = ", ".join("'" + path.replace("'", "''") + "'" for path in self._paths)
+        query = f"SELECT {self._selection()} FROM read_parquet([{files}])"
+        return nw.from_native(self._workspace.connection.sql(query))
+
+    def _selection(self) -> str:
+        """What the database reads of a file."""
+        return "*"
 
 
 class FrameReader:
@@ -132,6 +124,7 @@ class FrameReader:
 
     def __init__(self, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> None:
         self._frame = frame
+        self._running = Lock()
         self.columns = tuple(frame.collect_schema().names())
 
     def rows(self) -> int:
@@ -146,8 +139,9 @@ class FrameReader:
         """Without a copy where the frame is Arrow inside; a lazy frame is run once, so that its rows stay aligned."""
         import narwhals.stable.v2 as nw
 
-        if isinstance(self._frame, nw.LazyFrame):
-            self._frame = self._frame.collect("pyarrow")
+        with self._running:
+            if isinstance(self._frame, nw.LazyFrame):
+                self._frame = self._frame.collect("pyarrow")
         for name in names:
             yield name, _series_to_arrow(self._frame.get_column(name))
 

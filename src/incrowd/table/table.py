@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,12 +39,13 @@ class Reader(Protocol):
 class Table:
     """Rows about people, from a file or from a frame the caller holds.
 
-    `native` is the caller's own frame where there is one, `notes` what happened while reading that a user should know,
-    `memory` the limit in bytes that work on this table keeps to. `engine` says where it is counted: "memory" where
-    columns are read here, "frame" where a lazy frame groups them itself, "cluster" where rows must stay where they are.
+    `source` is the file's path as it was given and `native` the caller's own frame, whichever there is; `notes` tell
+    what happened while reading that a user should know; `memory` is the limit in bytes that work on it keeps to.
+    `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
+    itself, "cluster" where rows must stay where they are.
     """
 
-    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes")
+    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes", "source")
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class Table:
         name: str,
         memory: int,
         native: Any = None,
+        source: str | None = None,
         notes: Iterable[str] = (),
         engine: str = "memory",
     ) -> None:
@@ -61,11 +64,10 @@ class Table:
         self.columns = reader.columns
         self.memory = memory
         self.native = native
+        self.source = source
         self.notes = tuple(notes)
         self.engine = engine
-        repeated = sorted({column for column in self.columns if self.columns.count(column) > 1})
-        if repeated:
-            raise InputError(f"{name}: these column names appear more than once: {', '.join(repeated)}; rename them")
+        refuse_repeated(self.columns, name)
         if not self.columns:
             raise InputError(f"{name}: there are no columns")
 
@@ -81,7 +83,8 @@ class Table:
         if isinstance(names, str):
             raise InputError(f"{what} must be a list of column names, not one text; write [{names!r}]")
         wanted = list(names)
-        missing = [name for name in wanted if name not in self.columns]
+        existing = set(self.columns)
+        missing = [name for name in wanted if name not in existing]
         if missing:
             raise unknown_columns(missing, self.columns)
         if len(set(wanted)) < len(wanted):
@@ -122,6 +125,13 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pc.any(nan).as_py():
         return column
     return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, column.type), column)
+
+
+def refuse_repeated(columns: Sequence[str], table: str) -> None:
+    """Stop if a column's name is not its own."""
+    same = [name for name, times in Counter(columns).items() if times > 1]
+    if same:
+        raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
 
 
 def memory_in_bytes(limit: str | int | None) -> int:
