@@ -153,17 +153,26 @@ def _save(
 
 def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit]) -> None:
     show.heading("Who would be named correctly")
-    columns = ["population", "people", "named correctly", "95 % interval", "people named", "unique"]
-    columns += [f"in classes below {k}" for k in answer.violations]
-    shares = answer.correctness
-    rows = []
-    for i, name in enumerate(answer.names):
-        row: list[Any] = [name, f"{answer.at[i]:,.0f}", _percent(shares.value[i])]
-        row += [f"{_percent(shares.low[i])} – {_percent(shares.high[i])}", f"{answer.people_named[i]:,.0f}"]
-        row += [_percent(answer.uniqueness.value[i])]
-        row += [_percent(estimate.value[i]) for estimate in answer.violations.values()]
-        rows.append(row)
-    show.table(columns, rows)
+    shares, unique = answer.correctness, answer.uniqueness
+    labels = [_label(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
+    show.table(
+        ["population", "named", "95 % interval", "people named", "unique"],
+        [
+            [label, _percent(value), _interval(low, high), _short(people), _percent(alone)]
+            for label, value, low, high, people, alone in zip(
+                labels, shares.value, shares.low, shares.high, answer.people_named, unique.value, strict=True
+            )
+        ],
+    )
+    if answer.violations:
+        show.heading("In classes smaller than k: violations of k-anonymity")
+        show.table(
+            ["population", *(f"k = {k}" for k in answer.violations)],
+            [
+                [label, *(_percent(estimate.value[i]) for estimate in answer.violations.values())]
+                for i, label in enumerate(labels)
+            ],
+        )
     h, gamma = answer.h, answer.gamma
     show.line(f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / np.log(2):.1f} bits of information.")
     show.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
@@ -182,6 +191,26 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit]) 
         )
     for text in answer.notes:
         show.note(text)
+
+
+def _short(people: float) -> str:
+    """A number of people in few characters.
+
+    >>> _short(331e6), _short(48_842)
+    ('331 million', '48,842')
+    """
+    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if people >= size:
+            return f"{people / size:.3g} {word}"
+    return f"{people:,.0f}"
+
+
+def _label(name: str, size: float) -> str:
+    return _short(size) if name.replace(",", "").isdigit() else f"{name}, {_short(size)}"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{_percent(low)[:-1]} to {_percent(high)}"
 
 
 def _percent(share: float) -> str:

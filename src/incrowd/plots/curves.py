@@ -63,7 +63,7 @@ def tail_plot(*, n: float = _WORLD, bits: Sequence[float] = (10, 20, 30, 33, 40,
         for g, value in zip(gamma, _correctness(b, gamma, n), strict=True)
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(_data(rows))
         .mark_line()
         .encode(
             x=alt.X("gamma:Q", title="tail complexity γ"),
@@ -88,7 +88,7 @@ def entropy_plot(*, n: float = _WORLD, gammas: Sequence[float] = (-1, 0, 0.5, 1)
         for b in bits
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(_data(rows))
         .mark_line()
         .encode(
             x=alt.X("bits:Q", title="entropy in bits", scale=alt.Scale(zero=False, nice=False)),
@@ -108,7 +108,7 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
     """Expected number of unique people against population, by regime (the paper's Fig. 4)."""
     from incrowd.pitmanyor.model import PitmanYor
 
-    names = {-1: "γ = −1: finite, uniform", 0: "γ = 0: geometric tail", 1: "γ = 1: heavy tail"}
+    names: dict[float, str] = {-1: "γ = −1: finite, uniform", 0: "γ = 0: geometric tail", 1: "γ = 1: heavy tail"}
     size = np.unique(np.rint(np.geomspace(1, largest, 200)))
     rows = []
     for gamma in gammas:
@@ -120,7 +120,7 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
             if u >= 1e-3
         ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(_data(rows))
         .mark_line()
         .encode(
             x=_people(),
@@ -146,7 +146,7 @@ def rank_size_plot(check: RankSize) -> Any:
     floor = min(row["observed"] for row in rows) / 3
     for row in rows:
         row["low"] = max(row["low"], floor)
-    data = alt.Data(values=rows)
+    data = _data(rows)
     rank = alt.X("rank:Q", title="rank of the class", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     share = alt.Scale(type="log", domainMin=floor)
     band = (
@@ -171,7 +171,7 @@ def _correctness(bits: float, gamma: Any, n: float) -> Any:
 
 
 def _measured_range(curve: Curve) -> Any:
-    data = alt.Data(values=[{"from": float(curve.sizes[0]), "to": float(curve.sizes[-1])}])
+    data = _data([{"from": float(curve.sizes[0]), "to": float(curve.sizes[-1])}])
     return alt.Chart(data).mark_rect(color=GREY, opacity=0.12).encode(x=alt.X("from:Q", scale=_log()), x2="to:Q")
 
 
@@ -199,7 +199,7 @@ def _lines(curve: Curve, forecast: Forecast, baselines: list[CurveFit], largest:
         ]
     names = [_LONG_NAMES["PYC"], *(_LONG_NAMES[fit.name] for fit in baselines)]
     color = alt.Color("model:N", title=None, sort=names) if baselines else alt.value(BLUE)
-    return alt.Chart(alt.Data(values=rows)).mark_line().encode(x=_people(), y=_share(), color=color)
+    return alt.Chart(_data(rows)).mark_line().encode(x=_people(), y=_share(), color=color)
 
 
 def _points(curve: Curve) -> Any:
@@ -216,7 +216,11 @@ def _words(forecast: Forecast, index: int) -> str:
 def _table(**columns: Any) -> Any:
     names = list(columns)
     values = [np.asarray(columns[name], dtype=float).tolist() for name in names]
-    return alt.Data(values=[dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)])
+    return _data([dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)])
+
+
+def _data(rows: list[Any]) -> Any:
+    return alt.Data(values=rows)  # type: ignore[no-untyped-call]
 
 
 def _log() -> Any:
