@@ -6,48 +6,29 @@ its value in the one plain way. So memory stays bounded whatever the file, and `
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import os
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
+from incrowd.table.dialect import BLOCK, DAY, NUMBER, SNIFFED, Dialect, encoding_of, look, rows_of
 from incrowd.table.readers import DatasetReader, Workspace, quoted
-from incrowd.table.table import refuse_repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SEPARATORS = ",;\t|:"
-_SNIFFED = 256 * 1024  # bytes looked at to find the separator
-_BLOCK = 1 << 24  # bytes read at a time; no line may be longer
 _BAD_LINES_SHOWN = 5
-_GUESSED_ENCODINGS = ("cp1252", "latin-1")  # the second reads anything
-_WHOLE, _NUMBER = r"-?(0|[1-9][0-9]{0,17})", r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+_WHOLE = r"-?(0|[1-9][0-9]{0,17})"
 _NO_NUMBER = r"NaN|nan|-?(inf|Inf|Infinity)"  # as programs write what is not a finite number
-_DAY = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
 _SHAPES = {  # type to the shape its cells must have; a double keeps 15 digits, so longer decimals stay text
     "int64": rf"^{_WHOLE}$",
-    "double": rf"^({_NUMBER}|{_NO_NUMBER})$",
-    "date32": rf"^{_DAY}$",
-    "timestamp[s]": rf"^{_DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
+    "double": rf"^({NUMBER}|{_NO_NUMBER})$",
+    "date32": rf"^{DAY}$",
+    "timestamp[s]": rf"^{DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
 }
 _DIGITS = 15
-
-
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """How a file is written."""
-
-    separator: str
-    columns: list[str]
-    encoding: str
-    header_lines: int  # lines up to the end of the header
 
 
 def open_delimited(
@@ -55,10 +36,10 @@ def open_delimited(
 ) -> tuple[DelimitedReader, list[str]]:
     """Load a delimited file; also what a user should know about how it was read."""
     notes: list[str] = []
-    used = _encoding_of(path, encoding)
+    used = encoding_of(path, encoding)
     if encoding is None and not used.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {used} (say which with --encoding if it is not)")
-    dialect = _look(path, separator, used)
+    dialect = look(path, separator, used)
     workspace = Workspace(memory)
     types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
     if bad:
@@ -92,87 +73,7 @@ class DelimitedReader(DatasetReader):
         return quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]})"
 
 
-def _encoding_of(path: str, asked: str | None) -> str:
-    """The encoding asked for if it reads the file; else UTF-8, UTF-16 by its mark, or a Western one."""
-    if asked is not None:
-        try:
-            "".encode(asked)
-        except LookupError:
-            raise InputError(f"encoding {asked!r} is not known; try utf-8, cp1252, latin-1 or utf-16") from None
-        if not _reads(path, asked):
-            raise InputError(f"{os.path.basename(path)} cannot be read as {asked}; try another encoding")
-    with open(path, "rb") as file:
-        head = file.read(_SNIFFED)
-    if asked is not None and codecs.lookup(asked).name != "utf-8":
-        return codecs.lookup(asked).name
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if b"\x00" in head:
-        raise InputError(
-            f"{os.path.basename(path)} holds zero bytes, so it is not text in an encoding that can be guessed; "
-            "say encoding=, or check that it is a CSV file"
-        )
-    if _reads(path, "utf-8"):
-        return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
-    return next(guess for guess in _GUESSED_ENCODINGS if _reads(path, guess))
-
-
-def _reads(path: str, encoding: str) -> bool:
-    """Whether the whole file is text in that encoding."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        with open(path, "rb") as file:
-            while block := file.read(1 << 22):
-                decoder.decode(block)
-        decoder.decode(b"", final=True)
-    except UnicodeError:
-        return False
-    return True
-
-
-def _look(path: str, separator: str | None, encoding: str) -> _Dialect:
-    """The separator under which most lines have as many fields as the header, and the header."""
-    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
-        raise InputError(f"separator {separator!r} must be one plain character, such as , or ;")
-    with open(path, encoding=encoding, newline="") as file:
-        top = file.readline(_BLOCK)
-        while top.endswith("\n") and not top.strip():  # lines before the header may be blank
-            top += file.readline(_BLOCK)
-        text = file.read(_SNIFFED)
-    if len(text) == _SNIFFED:
-        text = text[: text.rfind("\n") + 1]  # the last line may be cut
-    text = top + text
-    best: tuple[float, int] = (-1.0, 0)
-    found: _Dialect | None = None
-    for candidate in separator or _SEPARATORS:
-        rows = list(_rows(io.StringIO(text, newline=""), candidate))
-        if not rows:
-            raise InputError(f"{os.path.basename(path)} has no header and no rows")
-        _, end, header = rows[0]
-        names = [name.strip() for name in header]
-        agree = sum(len(row) == len(names) for _, _, row in rows) / len(rows)
-        score = (agree * min(len(names) - 1, 1), len(names))
-        if score > best:
-            best, found = score, _Dialect(candidate, names, encoding, end)
-    assert found is not None
-    return _named(found, path)
-
-
-def _named(dialect: _Dialect, path: str) -> _Dialect:
-    """The dialect if every column has a name of its own."""
-    blank = [str(position) for position, name in enumerate(dialect.columns, 1) if not name]
-    if blank:
-        raise InputError(f"{os.path.basename(path)}: column {', '.join(blank[:5])} has no name in the header")
-    refuse_repeated(dialect.columns, os.path.basename(path))
-    values = [name for name in dialect.columns if re.fullmatch(rf"{_DAY}|{_NUMBER}", name)]
-    if len(values) > len(dialect.columns) / 2 or any(re.fullmatch(_DAY, name) for name in values):
-        raise InputError(  # the cells are not shown: they would be somebody's
-            f"{os.path.basename(path)}: the first line holds values, not column names; put a line of names before it"
-        )
-    return dialect
-
-
-def _load(path: str, dialect: _Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
+def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
     """Write the cells as text to a Parquet file; the type every column allows, and how many lines did not fit."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -202,7 +103,7 @@ def _load(path: str, dialect: _Dialect, null: str | None, cells: Path) -> tuple[
     return {name: kinds[name][0] if kinds[name] and filled[name] else None for name in dialect.columns}, len(bad)
 
 
-def _batches(path: str, dialect: _Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:
+def _batches(path: str, dialect: Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:
     """The file in blocks, every cell as text; lines that do not fit are counted and left out."""
     import pyarrow as pa
     import pyarrow.csv
@@ -212,7 +113,7 @@ def _batches(path: str, dialect: _Dialect, null: str | None, bad: list[int]) -> 
         return "skip"
 
     reading = pyarrow.csv.ReadOptions(
-        block_size=_BLOCK, column_names=dialect.columns, skip_rows=dialect.header_lines, encoding=dialect.encoding
+        block_size=BLOCK, column_names=dialect.columns, skip_rows=dialect.header_lines, encoding=dialect.encoding
     )
     parsing = pyarrow.csv.ParseOptions(
         delimiter=dialect.separator,
@@ -268,16 +169,16 @@ def _has_line_break(column: pa.Array) -> bool:
 
 def _last_line_has_a_quote(path: str) -> bool:
     with open(path, "rb") as file:
-        file.seek(max(0, os.path.getsize(path) - _SNIFFED))
+        file.seek(max(0, os.path.getsize(path) - SNIFFED))
         return b'"' in file.read().rstrip().rpartition(b"\n")[2]
 
 
-def _check_quotes(path: str, dialect: _Dialect) -> None:
+def _check_quotes(path: str, dialect: Dialect) -> None:
     """Stop at a quote that is never closed: it would swallow the lines up to the next quote, or to the end."""
     good = 0
     with open(path, encoding=dialect.encoding, newline="") as file:
         try:
-            for _, end, _ in _rows(file, dialect.separator, strict=True):
+            for _, end, _ in rows_of(file, dialect.separator, strict=True):
                 good = end
         except csv.Error:
             raise InputError(
@@ -286,7 +187,7 @@ def _check_quotes(path: str, dialect: _Dialect) -> None:
             ) from None
 
 
-def _report_bad_lines(path: str, dialect: _Dialect, bad: int, skip: bool, notes: list[str]) -> None:
+def _report_bad_lines(path: str, dialect: Dialect, bad: int, skip: bool, notes: list[str]) -> None:
     """Stop at lines that do not fit, or say how many were left out."""
     shown = ", ".join(f"{line} ({cells} cells)" for line, cells in _first_bad_lines(path, dialect))
     more = f" and {bad - _BAD_LINES_SHOWN:,} more" if bad > _BAD_LINES_SHOWN else ""
@@ -299,24 +200,13 @@ def _report_bad_lines(path: str, dialect: _Dialect, bad: int, skip: bool, notes:
     notes.append(f"{lines}, left out: line {shown}{more}")
 
 
-def _first_bad_lines(path: str, dialect: _Dialect) -> list[tuple[int, int]]:
+def _first_bad_lines(path: str, dialect: Dialect) -> list[tuple[int, int]]:
     """Where the first lines that do not fit are, and how many cells they have."""
     found: list[tuple[int, int]] = []
     with open(path, encoding=dialect.encoding, newline="") as file:
-        for start, _, row in _rows(file, dialect.separator):
+        for start, _, row in rows_of(file, dialect.separator):
             if len(row) != len(dialect.columns):
                 found.append((start, len(row)))
                 if len(found) == _BAD_LINES_SHOWN:
                     break
     return found
-
-
-def _rows(file: Iterable[str], separator: str, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:
-    """The rows that are not blank, each with the lines it starts and ends on."""
-    csv.field_size_limit(max(csv.field_size_limit(), _BLOCK))  # cells may be long
-    reader = csv.reader(file, delimiter=separator, strict=strict)
-    start = 1
-    for row in reader:
-        if row:
-            yield start, reader.line_num, row
-        start = reader.line_num + 1

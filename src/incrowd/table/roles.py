@@ -25,7 +25,7 @@ _WORDS = {
     r"|(national|tax|insurance|health)_?(id|no|number)|nhs|mrn|medical_?record|street|addr|adresse|url|ip_?addr"
     r"|device_?id|(^|_)uuid|(^|_)guid|photo|biometric",
     "sensitive": r"diag|disease|illness|icd|condition|hiv|cancer|disab|medic|drug|treatment|procedure|symptom"
-    r"|salar|income|earning|wage|charge|cost|debt|wealth|credit|loan|price|amount|balance|religio|relig$|politic|party|vote"
+    r"|salar|income|earning|wage|(^|_)charge|cost|debt|wealth|credit|loan|price|amount|balance|religio|relig$|politic|party|vote"
     r"|sexual|orientation|crim|convict|offen[cs]e|union|genetic|lab_?|result|readmit|outcome|score|grade$",
     "quasi-identifier": r"(^|_)[aâ]ge|alter$|edad|birth|dob|born|geburt|naiss|sex(e|o)?$|gender|geschlecht|genre"
     r"|zip|postal|post_?code|plz|county|cnty|city|town|ville|municip|region|province|state|district|urban|urbrur|place|commune"
