@@ -59,7 +59,9 @@ def log_none(sizes: ArrayLike, drawn: int, people: int) -> Floats:
     short = possible & (distinct <= drawn)
     if short.any():
         result[short] = _running_log(distinct[short], drawn, people)
-    for index in np.flatnonzero(possible & ~short):  # C(D−s, L)/C(D, L) is symmetric in s and L: take the shorter product
+    for index in np.flatnonzero(
+        possible & ~short
+    ):  # C(D−s, L)/C(D, L) is symmetric in s and L: take the shorter product
         result[index] = _running_log(np.array([drawn]), int(distinct[index]), people)[0]
     return result[where].reshape(given.shape)
 

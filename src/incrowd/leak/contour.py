@@ -1,9 +1,9 @@
 """Coefficients of a product over classes, by a contour integral through the saddle point.
 
-The coefficient of w^L z^n in Π_b Σ_h C(s_b, h) w^h e_h(z) is a sum of positive terms. On the circles |w| = ρ, |z| = ζ it
-is the total weight at (ρ, ζ) times the chance that a random leak of that tilt has exactly L people and n targets. That
-chance is a double Fourier sum. With ρ and ζ at the saddle point the sum is a narrow bell around the origin, so that a few
-hundred nodes give all digits at any size, and nothing cancels.
+The coefficient of w^L z^n in Π_b Σ_h C(s_b, h) w^h e_h(z), with e_h(z) = Σ_{c ≤ h} z^c / c!, is a sum of positive terms.
+On the circles |w| = ρ, |z| = ζ it is the total weight at (ρ, ζ) times the chance that a random leak of that tilt has
+exactly L people and n targets. That chance is a double Fourier sum. With ρ and ζ at the saddle point the sum is a narrow
+bell around the origin, so that a few hundred nodes give all digits at any size, and nothing cancels.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ def turned_product(terms: Terms, theta: Floats, phi: Floats, leaked: int, other:
 class Grid:
     """Nodes of a double Fourier sum, evaluated only where the bell is not yet nothing.
 
-    Sums over so many angles are exact but for wrapping: totals that differ by a multiple of the nodes are not told apart,
-    so there are as many nodes as the totals reach. Turning the leak by −slope·φ makes the two directions independent.
+    Sums over so many angles are exact but for wrapping: totals that differ by a multiple of the nodes are not told
+    apart, so there are as many nodes as the totals reach. Turning the leak by −slope·φ makes the two directions
+    independent.
     """
 
     leak_nodes: int
@@ -102,16 +103,22 @@ class Grid:
     other_spread: float
 
     @classmethod
-    def over(cls, now: Moments) -> Grid:
-        """Nodes for both directions; odd numbers, so that only the origin is its own mirror image."""
+    def over(cls, now: Moments, *, sides: int = 1) -> Grid:
+        """Nodes for both directions; odd numbers, so that only the origin is its own mirror image.
+
+        One coefficient needs as many nodes as its total reaches to one side, a whole distribution as to both `sides`.
+        """
         leak, other = float(now.spread[0, 0]), now.spread_given_leak
-        return cls(int(reach(leak)) | 1, int(reach(other)) | 1, now.slope, leak, other)
+        return cls(int(reach(leak)) | 1, sides * int(reach(other)) | 1, now.slope, leak, other)
 
     def sums(self, function: Callable[[Floats, Floats], Complexes]) -> tuple[Floats, Complexes]:
         """The angles φ from 0 up, and at each the function summed over all angles θ."""
         limit = 50.0
         while True:
-            across, along = _nodes(self.leak_nodes, self.leak_spread, limit), _nodes(self.other_nodes, self.other_spread, limit)
+            across, along = (
+                _nodes(self.leak_nodes, self.leak_spread, limit),
+                _nodes(self.other_nodes, self.other_spread, limit),
+            )
             theta, phi = np.meshgrid(
                 2 * np.pi * np.arange(-across, across + 1) / self.leak_nodes,
                 2 * np.pi * np.arange(along + 1) / self.other_nodes,

@@ -141,7 +141,5 @@ def log_one_plus(change: Complexes) -> tuple[Floats, Floats]:
     x, y = change.real, change.imag
     small = np.abs(x) < 0.5
     with np.errstate(divide="ignore"):
-        size = np.where(
-            small, 0.5 * np.log1p(np.where(small, x * (2 + x) + y * y, 0.0)), np.log(np.hypot(1 + x, y))
-        )
+        size = np.where(small, 0.5 * np.log1p(np.where(small, x * (2 + x) + y * y, 0.0)), np.log(np.hypot(1 + x, y)))
     return size, np.arctan2(y, 1 + x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
@@ -18,7 +19,7 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
 
     A state is how many people were taken out of classes of each size, so equal states are met once (the memo) and the
     cost grows with their number, not with the number of paths. Step 5 of the paper's pseudo-code is read as
-    a'_i = a_i − 1. The paper weighs a class size by its share of *classes* (eq. 10); `by_people` by its share of people.
+    a'_i = a_i − 1. The paper weighs a class size by its share of classes (eq. 10), `by_people` by its share of people.
     """
     spans = _spans(sizes, targets)
     base = np.array([(targets + 1) ** index for index in range(len(spans))], dtype=object)
@@ -30,10 +31,11 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
     for taken in range(targets):
         people, left = sizes.people - taken, leaked - taken
         named = -np.expm1(log_none(np.minimum(spans, people), left, people)) / np.array(spans)
-        moved = codes[:, None] // radix % (targets + 1)
+        moved: NDArray[np.int64] = codes[:, None] // radix % (targets + 1)
         now = start - moved
         now[:, :-1] += np.where(np.diff(spans) == 1, moved[:, 1:], 0)
-        weight = now * np.array(spans) / people if by_people else now / now.sum(axis=1, keepdims=True)
+        parts = now * np.array(spans) if by_people else now
+        weight = parts / parts.sum(axis=1, keepdims=True)
         flow = values[:, None] * weight * named
         row, column = np.nonzero(now)
         codes, where = np.unique(codes[row] + radix[column], return_inverse=True)
@@ -56,5 +58,3 @@ def _too_many(spans: int, targets: int) -> str:
         f"the published recursion has too many states for {spans:,} class sizes and {targets:,} targets; "
         "use method='exact', or fewer targets"
     )
-
-

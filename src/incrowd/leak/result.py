@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from incrowd.classes import ClassSizes
@@ -13,6 +14,9 @@ Method = Literal["exact", "recursion", "recursion_by_people"]
 
 THRESHOLDS = {0.33: "a trusted recipient", 0.09: "public release", 0.05: "public release, strict"}
 """The largest chance of naming one person that health-data guides accept, and for whom."""
+
+RECURSION = "as published: a new leak is drawn for every target, and a class counts as one however many people it holds"
+RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new leak is still drawn for every target"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +52,8 @@ class LeakRisk:
         who = "one person" if self.targets == 1 else f"all of {self.targets:,} people"
         if self.targets > self.leaked:
             return f"never: a leak of {self.leaked:,} cannot name {self.targets:,} people"
-        known = {
-            "exact": "",
-            "recursion": " by the published recursion, which draws a new leak for every target and weighs classes, not people",
-            "recursion_by_people": " by the published recursion with people as weights, which draws a new leak for every target",
-        }
-        return f"{self.odds} to name {who} from a leak of {self.leaked:,} out of {self.people:,}{known[self.method]}"
+        how = {"exact": "", "recursion": f" ({RECURSION})", "recursion_by_people": f" ({RECURSION_BY_PEOPLE})"}
+        return f"{self.odds} to name {who} from a leak of {self.leaked:,} out of {self.people:,}{how[self.method]}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the log of a chance of nothing is null."""
@@ -77,3 +77,16 @@ def checked(sizes: ClassSizes, leaked: int, targets: int = 1) -> None:
         raise InputError(f"a leak of {leaked:,} people from a table of {people:,}; give 0 to {people:,}")
     if not 1 <= targets <= people:
         raise InputError(f"{targets:,} targets in a table of {people:,} people; give 1 to {people:,}")
+
+
+def share_of(share: float | Fraction, people: int) -> int:
+    """A share of the people, rounded up to whole people so that the risk is not understated.
+
+    >>> share_of(0.1, 48_842)
+    4885
+    """
+    if not 0 <= share <= 1:
+        raise InputError(f"a leak of {float(share) * 100:g} % of the people; give 0 to 100 %")
+    # 0.07 is not seven hundredths in binary: a decimal is taken as written
+    exact = share if isinstance(share, Fraction) else Fraction(repr(float(share)))
+    return math.ceil(exact * people)

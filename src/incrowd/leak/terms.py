@@ -1,8 +1,8 @@
 """All classes under a tilt: how many members of each leak, and what that adds up to.
 
 Give every person the same odds ρ of being in the leak. A class of size s then has h leaked members with the weight
-C(s, h) p^h q^(s − h) times that of whatever else is counted in it (laws.py). The odds are free: they move the bulk of the
-sum to where it is wanted (see contour.py).
+C(s, h) p^h q^(s − h) times that of whatever else is counted in it (laws.py). The odds are free: they move the bulk of
+the sum to where it is wanted (see contour.py).
 """
 
 from __future__ import annotations
