@@ -7,13 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.classes import ClassSizes
+    from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
 
 _ROOMS = {
     "ClassSizes": "classes",
+    "class_size_of_each_record": "classes",
+    "demo_table": "demo",
+    "Table": "table",
+    "read_table": "table",
+    "suggest_roles": "table",
     "IncrowdError": "errors",
     "InputError": "errors",
     "UnsupportedError": "errors",
@@ -23,7 +30,12 @@ __all__ = [
     "ClassSizes",
     "IncrowdError",
     "InputError",
+    "Table",
     "UnsupportedError",
+    "class_size_of_each_record",
+    "demo_table",
+    "read_table",
+    "suggest_roles",
 ]
 
 

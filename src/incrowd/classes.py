@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.errors import InputError
+from incrowd.engines import class_numbers, count_in_engine, encode, encode_each, frequencies, history_classes, pack
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.table import Table, read_table
+
+_BYTES_A_ROW = 32  # a key, a column as it lies in the file, and its codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +68,23 @@ class ClassSizes:
             raise InputError(f"{records:,} records for {people:,} people; everybody has at least one record")
         size.flags.writeable = count.flags.writeable = False
         return cls(size, count, records)
+
+    @classmethod
+    def from_table(cls, source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None) -> ClassSizes:
+        """Count the people in a file or frame who share all quasi-identifiers; a null is a value.
+
+        With a `person` column the unit is the person, and people look alike if their whole histories do.
+
+        >>> ClassSizes.from_table({"age": [30, 30, None]}, quasi_identifiers=["age"]).histogram()
+        {1: 1, 2: 1}
+        """
+        table = read_table(source)
+        names = table.require(quasi_identifiers, "quasi-identifiers")
+        if person is not None:
+            return assign_classes(table, names, person).sizes
+        if table.engine != "memory" or table.rows * _BYTES_A_ROW > table.memory:
+            return cls.from_counts(*count_in_engine(table, names))
+        return cls.from_counts(*frequencies(pack(encode_each(table, names))))
 
     @property
     def people(self) -> int:
@@ -143,6 +164,49 @@ class ClassSizes:
             "sizes": self.sizes.tolist(),
             "counts": self.counts.tolist(),
         }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people."""
+
+    numbers: NDArray[np.uint32]
+    people: NDArray[np.int64]
+
+    @property
+    def sizes(self) -> ClassSizes:
+        """The frequency of frequencies."""
+        sizes, counts = np.unique(self.people, return_counts=True)
+        return ClassSizes.from_counts(sizes, counts, records=self.numbers.size)
+
+
+def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
+    """Number the classes of a table and tell every record its own."""
+    names = table.require(quasi_identifiers, "quasi-identifiers")
+    if table.engine == "cluster":
+        raise UnsupportedError(f"{table.name} stays in its cluster; record-level results are not brought here")
+    if person is None:
+        return Classes(*class_numbers(pack(encode_each(table, names))))
+    if person in names:
+        raise InputError(f"the person column {person!r} cannot be a quasi-identifier too; take it out of one of them")
+    (whose,) = encode(table, table.require([person], "person column"))
+    if whose.has_null:
+        raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
+    rows, _ = class_numbers(pack(encode_each(table, names)))
+    classes, sizes = history_classes(rows, whose.codes)
+    return Classes(classes[whose.codes], sizes)
+
+
+def class_size_of_each_record(
+    source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None
+) -> NDArray[np.int64]:
+    """How many people share every record's class, in the order of the records: 1 is unique.
+
+    >>> class_size_of_each_record({"age": [30, 41, 30]}, quasi_identifiers=["age"]).tolist()
+    [2, 1, 2]
+    """
+    classes = assign_classes(read_table(source), quasi_identifiers, person)
+    return classes.people[classes.numbers]
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:

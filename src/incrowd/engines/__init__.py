@@ -1,1 +1,17 @@
-"""How to count."""
+"""How to count: dictionary-encoded columns, packed keys, and groupings left to a database."""
+
+from incrowd.engines.encode import Coded, encode, encode_each
+from incrowd.engines.histories import history_classes
+from incrowd.engines.keys import class_numbers, frequencies, pack
+from incrowd.engines.relational import count_in_engine
+
+__all__ = [
+    "Coded",
+    "class_numbers",
+    "count_in_engine",
+    "encode",
+    "encode_each",
+    "frequencies",
+    "history_classes",
+    "pack",
+]

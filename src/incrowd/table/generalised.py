@@ -1,0 +1,92 @@
+"""Generalised values: ranges, sets, prefixes and wildcards, as protected tables write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+_NUMERIC_RANGE = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:;|-|–|,|\.\.)\s*({_NUMBER})\+?\s*[\])]")
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_DATE_RANGE = re.compile(rf"\[\s*({_DATE})\s*;\s*({_DATE})\s*\]")
+_SET = re.compile(r"\{(.*)\}", re.DOTALL)
+_PREFIX = re.compile(r"([^*]+)(\*+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All values from `low` to `high`, both included."""
+
+    low: float | date
+    high: float | date
+
+    def covers(self, value: float | date) -> bool:
+        """Whether the value lies in the interval."""
+        return bool(self.low <= value <= self.high)  # type: ignore[operator]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of these values."""
+
+    values: frozenset[str]
+
+    def covers(self, value: object) -> bool:
+        """Whether the value is one of them."""
+        return str(value) in self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Values that begin so and have `hidden` characters more: 937** is 93700 to 93799."""
+
+    start: str
+    hidden: int
+
+    def covers(self, value: object) -> bool:
+        """Whether the value begins so and is as long."""
+        text = str(value)
+        return text.startswith(self.start) and len(text) == len(self.start) + self.hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """The whole domain."""
+
+    def covers(self, value: object) -> bool:
+        """Always."""
+        return True
+
+
+Generalised: TypeAlias = Interval | Choice | Prefix | Anything
+
+
+def parse_generalised(text: str) -> Generalised | None:
+    """What a generalised value covers, or None where the text is a plain value.
+
+    >>> parse_generalised("[24;28]")
+    Interval(low=24.0, high=28.0)
+    >>> parse_generalised("937**")
+    Prefix(start='937', hidden=2)
+    >>> parse_generalised("White") is None
+    True
+    """
+    text = text.strip()
+    if text and set(text) == {"*"}:
+        return Anything()
+    if match := _NUMERIC_RANGE.fullmatch(text):
+        low, high = float(match[1]), float(match[2])
+        return Interval(low, high) if low <= high else None
+    if match := _DATE_RANGE.fullmatch(text):
+        try:
+            first, last = date.fromisoformat(match[1]), date.fromisoformat(match[2])
+        except ValueError:
+            return None
+        return Interval(first, last) if first <= last else None
+    if match := _SET.fullmatch(text):
+        return Choice(frozenset(part.strip() for part in match[1].split(",")))
+    if match := _PREFIX.fullmatch(text):
+        return Prefix(match[1], len(match[2]))
+    return None

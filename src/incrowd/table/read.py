@@ -1,0 +1,125 @@
+"""`read_table`: any table people hold, from a file or from memory."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import InputError
+from incrowd.table.table import Table, memory_in_bytes
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".tab": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".xlsb": "excel",
+    ".ods": "excel",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+
+
+def read_table(
+    source: Any,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    null: str | None = None,
+    skip_bad_lines: bool = False,
+    sheet: str | int = 0,
+    memory: str | int | None = None,
+) -> Table:
+    """A `Table` from a file's path or from a frame: pandas, Polars, Arrow, DuckDB, Spark.
+
+    Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
+    Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
+    Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
+    `memory` bounds the work on the table, such as "2GB".
+
+    >>> read_table({"age": [30, 41], "zip": ["00501", "02139"]}).columns
+    ('age', 'zip')
+    """
+    if isinstance(source, Table):
+        return source
+    limit = memory_in_bytes(memory)
+    if not isinstance(source, str | os.PathLike):
+        return _from_frame(source, limit)
+    paths = _find(os.fspath(source))
+    kind = FORMATS.get(Path(paths[0]).suffix.lower())
+    name = Path(os.fspath(source)).name
+    if kind is None:
+        raise InputError(f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(FORMATS)}")
+    if os.path.getsize(paths[0]) == 0:
+        raise InputError(f"{name} is empty: it has no header and no rows")
+    if kind in {"parquet", "feather"}:
+        from incrowd.table.readers import DatasetReader
+
+        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit)
+    if kind == "csv":
+        from incrowd.table.delimited import open_delimited
+
+        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit)
+        return Table(reader, name=name, memory=limit, notes=notes)
+    from incrowd.table.documents import read_excel, read_json_lines
+
+    rows = read_excel(paths[0], sheet) if kind == "excel" else read_json_lines(paths[0])
+    return _from_frame(rows, limit, name=name, given=False)
+
+
+def _find(path: str) -> list[str]:
+    """The file, or the Parquet parts of a folder or pattern."""
+    if os.path.isdir(path):
+        parts = sorted(str(part) for part in Path(path).rglob("*.parquet"))
+        if not parts:
+            raise InputError(f"{path} is a folder without Parquet files; name a file")
+        return parts
+    if os.path.isfile(path):
+        if not os.access(path, os.R_OK):
+            raise InputError(f"{path} cannot be read: no permission")
+        return [path]
+    if glob.has_magic(path):
+        parts = sorted(glob.glob(path, recursive=True))
+        if parts and all(part.lower().endswith((".parquet", ".pq")) for part in parts):
+            return parts
+        raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
+    if os.path.exists(path):
+        raise InputError(f"{path} is not a regular file; name a file")
+    raise InputError(f"there is no file {path}; check the name and the folder you are in")
+
+
+def _from_frame(source: Any, memory: int, *, name: str = "the table", given: bool = True) -> Table:
+    """A frame the caller holds; a mapping of columns is taken for one."""
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    from incrowd.table.readers import FrameReader
+
+    frame = source
+    if isinstance(source, dict):
+        try:
+            frame = pa.table(source)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, ValueError):
+            raise InputError("a mapping must give every column the same number of values of one type") from None
+    try:
+        wrapped = nw.from_native(frame)
+    except (TypeError, ValueError):
+        kinds = "a file's path, a pandas, Polars, Arrow, DuckDB or Spark frame, or a mapping of columns"
+        raise InputError(f"a {type(source).__name__} is not a table; give {kinds}") from None
+    names = [str(column) for column in wrapped.collect_schema().names()]
+    if names != list(wrapped.collect_schema().names()):
+        raise InputError("column names must be text; rename those that are not")
+    engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
+    if wrapped.implementation.value in {"pyspark", "pyspark_connect", "sqlframe"}:
+        engine = "cluster"
+    return Table(FrameReader(wrapped), name=name, memory=memory, native=frame if given else None, engine=engine)

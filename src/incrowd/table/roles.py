@@ -1,0 +1,149 @@
+"""What each column is to an attacker: a suggestion with its reason, for a person to confirm."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.table.generalised import parse_generalised
+from incrowd.table.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROLES = ("identifier", "quasi-identifier", "sensitive", "person", "weight", "other")
+
+# Words in column names, in the languages our users write; the first role that matches wins.
+_WORDS = {
+    "weight": r"(sampling|survey|final|person)?_?(weight|weights|wt|wgt|poids|gewicht|peso)(_?\w{0,3})?$",
+    "person": r"(patient|person|participant|subject|respondent|customer|client|member|user|household_?member|pers)"
+    r"_?(id|nbr|no|nr|num|number|key|pseudonym)$|(personen|patienten)_?(id|nummer)$",
+    "identifier": r"(first|last|sur|full|family|given|patient|user|maiden)?_?names?$|nom$|prenom|vorname|nachname"
+    r"|apellido|e?_?mail|phone|telephone|fax|mobile|ssn|social_?security|passport|iban|account|card_?n|licen[cs]e"
+    r"|(national|tax|insurance|health)_?(id|no|number)|nhs|mrn|medical_?record|street|address|adresse|url|ip_?addr"
+    r"|device_?id|(^|_)uuid|(^|_)guid|photo|biometric",
+    "sensitive": r"diag|disease|illness|icd|condition|hiv|cancer|disab|medic|drug|treatment|procedure|symptom"
+    r"|salar|income|earning|wage|charge|cost|debt|wealth|credit|loan|price|amount|balance|religio|relig$|politic|party|vote"
+    r"|sexual|orientation|crim|convict|offen[cs]e|union|genetic|lab_?|result|readmit|outcome|score|grade$",
+    "quasi-identifier": r"(^|_)age|alter$|edad|birth|dob|born|geburt|naiss|sex(e|o)?$|gender|geschlecht|genre"
+    r"|zip|postal|post_?code|plz|county|cnty|city|town|municip|region|province|state|district|urban|urbrur|place|commune"
+    r"|country|nation|citizen|race|ethn|origin|hispanic|language|marital|married|civil|family_?status|hsize|household"
+    r"|educ|(^|_)edu|degree|school|nivetud|occup|job|profession|work_?class|workclass|employ|ecostat|industry|qualif|rank"
+    r"|hospital|oshpd|admission|admit|adm_|discharge|visit|los$|length_?of_?stay|date|year|quarter|month|height|hair|eye"
+    r"|veteran|children|freres|soeurs|relat|hours_?per_?week|vehicle|modelyr",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedRole:
+    """A column, what it looks like, and the role we suggest for it."""
+
+    column: str
+    kind: str
+    distinct: int
+    nulls: int
+    rows: int
+    generalised: bool
+    role: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def suggest_roles(table: Table) -> tuple[SuggestedRole, ...]:
+    """A role for every column, with a reason; nothing is decided by it.
+
+    >>> from incrowd import read_table
+    >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
+    [('age', 'quasi-identifier'), ('email', 'identifier')]
+    """
+    return tuple(_suggest(name, column) for name, column in table.read(table.columns))
+
+
+def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = _kind(column.type)
+    nulls, rows = column.null_count, len(column)
+    distinct = -1 if kind == "nested" else pc.count_distinct(column, mode="only_valid").as_py()
+    generalised = kind == "text" and _is_generalised(column)
+    role, reason = _role(name, kind, distinct, rows - nulls, _mean_length(column) if kind == "text" else 0.0)
+    return SuggestedRole(name, kind, distinct, nulls, rows, generalised, role, reason)
+
+
+def _role(name: str, kind: str, distinct: int, filled: int, length: float) -> tuple[str, str]:
+    """The role and why, from the name first and from the values where the name says nothing."""
+    if kind == "nested":
+        return "other", "it holds lists or records, not single values"
+    if distinct == 0:
+        return "other", "every cell is empty"
+    if distinct == 1:
+        return "other", "every filled cell is the same, so it singles nobody out"
+    all_differ = distinct == filled and filled > 20
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace(".", "_").replace("-", "_").replace(" ", "_")
+    for role, pattern in _WORDS.items():
+        if not re.search(pattern, words):
+            continue
+        if role == "weight" and kind != "number":
+            continue
+        if role == "person" and all_differ:
+            return "identifier", "its name says whose record it is, and no value occurs twice"
+        if role == "person":
+            return "person", f"its name says whose record it is: {filled / distinct:.1f} records each on average"
+        if role in {"quasi-identifier", "sensitive"} and kind == "text" and all_differ:
+            return "identifier", "every value differs, so each one names a record"
+        return role, _BY_NAME[role]
+    if kind == "text" and length > 40:
+        return "identifier", "long free text often names people"
+    if all_differ and kind in {"text", "whole number"}:
+        return "identifier", "every value differs, so each one names a record"
+    return "other", "nothing says that outsiders know it; make it a quasi-identifier if they may"
+
+
+_BY_NAME = {
+    "weight": "its name says it is a sampling weight",
+    "identifier": "its name says it identifies a person directly",
+    "sensitive": "its name says it is something people keep to themselves",
+    "quasi-identifier": "its name says it is something others may know about a person",
+}
+
+
+def _kind(type_: pa.DataType) -> str:
+    """A column's type in a word."""
+    import pyarrow as pa
+
+    kind = pa.types
+    if kind.is_boolean(type_):
+        return "yes/no"
+    if kind.is_integer(type_):
+        return "whole number"
+    if kind.is_floating(type_) or kind.is_decimal(type_):
+        return "number"
+    if kind.is_temporal(type_):
+        return "date or time"
+    if kind.is_nested(type_):
+        return "nested"
+    return "text"
+
+
+def _is_generalised(column: pa.ChunkedArray) -> bool:
+    """Whether some of the first values are ranges, sets, prefixes or wildcards."""
+    head = column.drop_null().slice(0, 1_000).unique().to_pylist()
+    return any(parse_generalised(str(value)) is not None for value in head)
+
+
+def _mean_length(column: pa.ChunkedArray) -> float:
+    """Characters in a cell, on average over the first cells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_null(column.type):
+        return 0.0
+    mean = pc.mean(pc.binary_length(column.drop_null().slice(0, 1_000))).as_py()
+    return float(mean or 0.0)

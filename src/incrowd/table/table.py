@@ -1,0 +1,149 @@
+"""A table at rest: where it is, what its columns are; values are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from incrowd.errors import InputError, unknown_columns
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+_MEMORY_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+class Reader(Protocol):
+    """What a source of rows must be able to do."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        ...
+
+    def rows(self) -> int:
+        """How many rows there are."""
+        ...
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The named columns, one at a time, all in the same row order."""
+        ...
+
+    def lazy(self) -> nw.LazyFrame[Any]:
+        """The rows as a relation that an engine can group without bringing them here."""
+        ...
+
+
+class Table:
+    """Rows about people, from a file or from a frame the caller holds.
+
+    `native` is the caller's own frame where there is one, `notes` what happened while reading that a user should know,
+    `memory` the limit in bytes that work on this table keeps to. `engine` says where it is counted: "memory" where
+    columns are read here, "frame" where a lazy frame groups them itself, "cluster" where rows must stay where they are.
+    """
+
+    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes")
+
+    def __init__(
+        self,
+        reader: Reader,
+        *,
+        name: str,
+        memory: int,
+        native: Any = None,
+        notes: Iterable[str] = (),
+        engine: str = "memory",
+    ) -> None:
+        self._reader = reader
+        self._rows: int | None = None
+        self.name = name
+        self.columns = reader.columns
+        self.memory = memory
+        self.native = native
+        self.notes = tuple(notes)
+        self.engine = engine
+        repeated = sorted({column for column in self.columns if self.columns.count(column) > 1})
+        if repeated:
+            raise InputError(f"{name}: these column names appear more than once: {', '.join(repeated)}; rename them")
+        if not self.columns:
+            raise InputError(f"{name}: there are no columns")
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are; counted once."""
+        if self._rows is None:
+            self._rows = self._reader.rows()
+        return self._rows
+
+    def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
+        """The names, if all exist, none is repeated and there is one at least; else an error that lists what exists."""
+        if isinstance(names, str):
+            raise InputError(f"{what} must be a list of column names, not one text; write [{names!r}]")
+        wanted = list(names)
+        missing = [name for name in wanted if name not in self.columns]
+        if missing:
+            raise unknown_columns(missing, self.columns)
+        if len(set(wanted)) < len(wanted):
+            twice = sorted({name for name in wanted if wanted.count(name) > 1})
+            raise InputError(f"{what} named more than once: {', '.join(twice)}; name each once")
+        if not wanted:
+            raise InputError(f"no {what} given; the table has: {', '.join(self.columns[:30])}")
+        return wanted
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
+        for name, column in self._reader.read(self.require(names)):
+            yield name, _nan_to_null(column)
+
+    def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Some or all columns together as an Arrow table."""
+        import pyarrow as pa
+
+        wanted = list(self.columns) if names is None else list(names)
+        return pa.table(dict(self.read(wanted)))
+
+    def lazy(self) -> nw.LazyFrame[Any]:
+        """The rows as a relation that an engine can group without bringing them here."""
+        return self._reader.lazy()
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, columns={len(self.columns)})"
+
+
+def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Not a number and not there are the same to an attacker, and frames disagree on how to write it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type):
+        return column
+    nan = pc.is_nan(column)
+    if not pc.any(nan).as_py():
+        return column
+    return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, column.type), column)
+
+
+def memory_in_bytes(limit: str | int | None) -> int:
+    """A memory limit as users write it, in bytes; without one, three quarters of the machine's memory.
+
+    >>> memory_in_bytes("2GB")
+    2000000000
+    """
+    import os
+    import re
+
+    if limit is None:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 0.75)
+    if isinstance(limit, int):
+        found = limit
+    else:
+        parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?i?B?)\s*", limit, re.IGNORECASE)
+        try:
+            number, unit = float(parts[1]), parts[2].upper()  # type: ignore[index]
+            found = int(number * _MEMORY_UNITS[unit if unit.endswith("B") else unit + "B"])
+        except (TypeError, ValueError, KeyError):
+            raise InputError(f"memory limit {limit!r} is not understood; write it like 2GB or 500MB") from None
+    if found < 50_000_000:
+        raise InputError(f"a memory limit of {found:,} bytes is too small to work in; give 50MB or more")
+    return found

@@ -1,0 +1,73 @@
+"""Writing a table: whole or not at all, and safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError
+from incrowd.files import written_whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write Parquet, Feather or CSV by the path's ending; text a spreadsheet would run is escaped in CSV."""
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    target = Path(path)
+    kind = target.suffix.lower()
+    if kind not in {".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"}:
+        raise InputError(f"a table cannot be written as {kind or 'a file without ending'!r}; use .parquet or .csv")
+    with written_whole(target, force=force) as temporary:
+        if kind in {".parquet", ".pq"}:
+            pyarrow.parquet.write_table(table, temporary, compression="zstd")
+        elif kind in {".feather", ".arrow"}:
+            pyarrow.feather.write_feather(table, str(temporary))
+        else:
+            options = pyarrow.csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
+            pyarrow.csv.write_csv(_without_formulas(table), temporary, options)
+    return target
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """Text cells that a spreadsheet would run as a formula, with an apostrophe before them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for index, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            continue
+        column = table.column(index).cast(kind)
+        risky = pc.is_in(pc.utf8_slice_codeunits(column, 0, 1), value_set=pa.array(_FORMULA_STARTS, kind))
+        number = pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")
+        escaped = pc.binary_join_element_wise(pa.scalar("'", kind), column, pa.scalar("", kind))
+        safe = pc.if_else(pc.and_(risky, pc.invert(number)), escaped, column)
+        table = table.set_column(index, field.name, safe)
+    return table
+
+
+def to_native(table: pa.Table, like: Any) -> Any:
+    """An Arrow table as the kind of frame `like` is; Arrow stays Arrow."""
+    import narwhals.stable.v2 as nw
+
+    if like is None:
+        return table
+    kind = nw.from_native(like).implementation
+    if kind.is_pyarrow():
+        return table
+    if kind.is_pandas():
+        return table.to_pandas()
+    if kind.is_polars():
+        import polars as pl
+
+        frame = pl.DataFrame(table)
+        return frame.lazy() if isinstance(like, pl.LazyFrame) else frame
+    return table
