@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from incrowd.classes import ClassSizes, class_size_of_each_record
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -18,6 +19,12 @@ _ROOMS = {
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "demo_table": "demo",
+    "LeakRisk": "leak",
+    "largest_leak": "leak",
+    "leak_risk": "leak",
+    "leak_risk_uniform": "leak",
+    "simulate_leak": "leak",
+    "smallest_k": "leak",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -30,11 +37,17 @@ __all__ = [
     "ClassSizes",
     "IncrowdError",
     "InputError",
+    "LeakRisk",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
     "demo_table",
+    "largest_leak",
+    "leak_risk",
+    "leak_risk_uniform",
     "read_table",
+    "simulate_leak",
+    "smallest_k",
     "suggest_roles",
 ]
 

@@ -7,6 +7,7 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.leak import leak
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -31,6 +32,9 @@ def _all_commands(
     ] = False,
 ) -> None:
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
+
+
+app.command("leak")(leak)
 
 
 def main(arguments: list[str] | None = None) -> None:

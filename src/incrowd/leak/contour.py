@@ -1,9 +1,9 @@
 """Coefficients of a product over classes, by a contour integral through the saddle point.
 
-The coefficient of w^L z^n in Π_b Σ_h C(s_b, h) w^h e_h(z), with e_h(z) = Σ_{c ≤ h} z^c / c!, is a sum of positive terms.
-On the circles |w| = ρ, |z| = ζ it is the total weight at (ρ, ζ) times the chance that a random leak of that tilt has
-exactly L people and n targets. That chance is a double Fourier sum. With ρ and ζ at the saddle point the sum is a narrow
-bell around the origin, so that a few hundred nodes give all digits at any size, and nothing cancels.
+The coefficient of w^L z^n in Π_b Σ_h C(s_b, h) w^h e_h(z), with e_h(z) = Σ_{c ≤ h} z^c / c!, is a sum of positive
+terms. On the circles |w| = ρ, |z| = ζ it is the total weight at (ρ, ζ) times the chance that a random leak of that tilt
+has exactly L people and n targets. That chance is a double Fourier sum. With ρ and ζ at the saddle point the sum is a
+narrow bell around the origin, so that a few hundred nodes give all digits at any size, and nothing cancels.
 """
 
 from __future__ import annotations

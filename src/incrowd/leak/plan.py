@@ -88,7 +88,7 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
     alone = risk(people)
     if alone.probability > at_most:
         raise UnsupportedError(
-            f"no k keeps the chance at {at_most:g}: one class of all {people:,} people still leaves {alone.probability:.3g}"
+            f"no k keeps the chance at {at_most:g}: a single class of {people:,} people leaves {alone.probability:.3g}"
         )
     k = _first(lambda k: risk(k).probability <= at_most, 1, people)
     return SmallestK(k, at_most, risk(k))

@@ -11,7 +11,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.leak.binomial import log_none
 
-_MOST_STATES = 3_000_000
+_MOST_STEPS = 5_000_000  # moves between states held at once
 
 
 def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bool) -> float:
@@ -22,39 +22,38 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
     a'_i = a_i − 1. The paper weighs a class size by its share of classes (eq. 10), `by_people` by its share of people.
     """
     spans = _spans(sizes, targets)
-    base = np.array([(targets + 1) ** index for index in range(len(spans))], dtype=object)
-    if base[-1] * (targets + 1) >= 2**62:
-        raise UnsupportedError(_too_many(len(spans), targets))
-    radix = base.astype(np.int64)
-    start = np.array([sizes.histogram().get(span, 0) for span in spans], dtype=np.int64)
-    codes, values, log_scale = np.zeros(1, dtype=np.int64), np.ones(1), 0.0
+    start = np.array([sizes.histogram().get(int(span), 0) for span in spans], dtype=np.int64)
+    adjacent = np.diff(spans) == 1  # whoever leaves a class of i + 1 leaves behind one of i
+    states, values, log_scale = np.zeros((1, spans.size), dtype=np.uint16), np.ones(1), 0.0
     for taken in range(targets):
-        people, left = sizes.people - taken, leaked - taken
-        named = -np.expm1(log_none(np.minimum(spans, people), left, people)) / np.array(spans)
-        moved: NDArray[np.int64] = codes[:, None] // radix % (targets + 1)
-        now = start - moved
-        now[:, :-1] += np.where(np.diff(spans) == 1, moved[:, 1:], 0)
-        parts = now * np.array(spans) if by_people else now
-        weight = parts / parts.sum(axis=1, keepdims=True)
-        flow = values[:, None] * weight * named
-        row, column = np.nonzero(now)
-        codes, where = np.unique(codes[row] + radix[column], return_inverse=True)
-        if codes.size > _MOST_STATES:
-            raise UnsupportedError(_too_many(len(spans), targets))
-        values = np.bincount(where, weights=flow[row, column])
+        people = sizes.people - taken
+        named = -np.expm1(log_none(np.minimum(spans, people), leaked - taken, people)) / spans
+        classes = start - states
+        classes[:, :-1] += np.where(adjacent, states[:, 1:], 0)
+        parts = classes * spans if by_people else classes
+        flow = values[:, None] * (parts / parts.sum(axis=1, keepdims=True)) * named
+        row, column = np.nonzero(classes)
+        if row.size > _MOST_STEPS:
+            raise UnsupportedError(
+                f"the published recursion has too many states for {spans.size:,} class sizes and {targets:,} targets; "
+                "use method='exact', or fewer targets"
+            )
+        states = states[row]
+        states[np.arange(row.size), column] += 1
+        states, values = _merged(states, flow[row, column])
         peak = float(values.max())
         values, log_scale = values / peak, log_scale + math.log(peak)
     return log_scale + math.log(float(values.sum()))
 
 
-def _spans(sizes: ClassSizes, targets: int) -> list[int]:
+def _spans(sizes: ClassSizes, targets: int) -> NDArray[np.int64]:
     """The sizes a class can have while targets are taken out of it, ascending."""
     met = {size - gone for size in sizes.sizes.tolist() for gone in range(min(size, targets))}
-    return sorted(met)
+    return np.array(sorted(met), dtype=np.int64)
 
 
-def _too_many(spans: int, targets: int) -> str:
-    return (
-        f"the published recursion has too many states for {spans:,} class sizes and {targets:,} targets; "
-        "use method='exact', or fewer targets"
-    )
+def _merged(states: NDArray[np.uint16], values: NDArray[np.float64]) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
+    """Equal states once, with the sum of their values: what makes the recursion finish."""
+    rows = np.ascontiguousarray(states).view(np.dtype((np.void, states.itemsize * states.shape[1]))).ravel()
+    _, first, where = np.unique(rows, return_index=True, return_inverse=True)
+    return states[first], np.asarray(np.bincount(where, weights=values), dtype=float)
