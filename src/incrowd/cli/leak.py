@@ -67,7 +67,7 @@ def leak(
         show.as_json(_as_dict(sizes, risks, named, simulated, recursions, planned, plan))
     else:
         _print(sizes, number, risks, named, simulated, recursions)
-        _print_plan(sizes, planned, wanted[0] if plan else 0)
+        _print_plan(sizes, number, planned, wanted[0] if plan else 0)
     if plot is not None:
         show.note(f"figure written to {_plot(sizes, number, wanted, simulated, at_most, plot, force)}")
     if at_most is not None and any(risk.probability > at_most for risk in risks):
@@ -220,15 +220,18 @@ def _print(
         show.note(f"by people: {RECURSION_BY_PEOPLE}")
 
 
-def _print_plan(sizes: ClassSizes, planned: dict[str, Any], targets: int) -> None:
+def _print_plan(sizes: ClassSizes, leaked: int, planned: dict[str, Any], targets: int) -> None:
     from incrowd.leak import THRESHOLDS, leak_table
 
     if planned:
-        most = planned["largest_leak"]
-        show.line(f"To keep the chance of naming {_who(planned['targets'])} at {planned['at_most']:g} or less:")
-        show.line(f"  · this table may leak up to {most.leaked:,} people ({most.share:.3g} of it);")
-        choice = planned.get("smallest_k")
-        show.line(f"  · or every class needs {choice.k:,} people." if choice else f"  · {planned['no_k']}.")
+        most, choice = planned["largest_leak"], planned.get("smallest_k")
+        bound = f"the chance of naming {_who(planned['targets'])} at {planned['at_most']:g} or less"
+        if leaked <= most.leaked:
+            show.line(f"This leak keeps {bound}; up to {most.leaked:,} people ({most.share:.3g} of the table) would.")
+        else:
+            show.line(f"To keep {bound}:")
+            show.line(f"  · no more than {most.leaked:,} people ({most.share:.3g} of the table) may leak;")
+            show.line(f"  · or every class needs {choice.k:,} people." if choice else f"  · {planned['no_k']}.")
     if not targets:
         return
     table = leak_table(people=sizes.people, ks=_ks(sizes), targets=targets)
@@ -242,8 +245,8 @@ def _print_plan(sizes: ClassSizes, planned: dict[str, Any], targets: int) -> Non
     ]
     title = f"Chance of naming {_who(targets)}, by k and by the share that leaks"
     show.table(["k", *(f"{share:.0%}" for share in table.shares)], rows, title=title)
-    for bound, mark in ((bound, marks[bound]) for bound in THRESHOLDS):
-        show.line(f"{mark.strip():>3} {bound:g} or less: {THRESHOLDS[bound]}")
+    for threshold, recipient in THRESHOLDS.items():
+        show.line(f"{marks[threshold].strip():>3} {threshold:g} or less: {recipient}")
 
 
 def _who(targets: int) -> str:

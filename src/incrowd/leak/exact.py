@@ -30,6 +30,8 @@ def leak_risk(sizes: ClassSizes, leaked: int, *, targets: int = 1, method: Metho
     0.222...
     """
     checked(sizes, leaked, targets)
+    if method not in ("exact", "recursion", "recursion_by_people"):
+        raise InputError(f"the method is 'exact', 'recursion' or 'recursion_by_people', not {method!r}")
     if targets > leaked:
         return LeakRisk(sizes.people, leaked, targets, method, 0.0, -math.inf)
     if method != "exact":

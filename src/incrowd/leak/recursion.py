@@ -11,7 +11,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.leak.binomial import log_none
 
-_MOST_STEPS = 5_000_000  # moves between states held at once
+_MOST_CELLS = 40_000_000  # moves between states, times the class sizes that make up a state
 
 
 def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bool) -> float:
@@ -33,7 +33,7 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
         parts = classes * spans if by_people else classes
         flow = values[:, None] * (parts / parts.sum(axis=1, keepdims=True)) * named
         row, column = np.nonzero(classes)
-        if row.size > _MOST_STEPS:
+        if row.size * spans.size > _MOST_CELLS:
             raise UnsupportedError(
                 f"the published recursion has too many states for {spans.size:,} class sizes and {targets:,} targets; "
                 "use method='exact', or fewer targets"

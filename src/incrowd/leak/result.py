@@ -44,7 +44,10 @@ class LeakRisk:
         if self.log_probability == -math.inf:
             return "never"
         exponent = -self.log_probability / math.log(10)
-        return f"1 in {math.exp(-self.log_probability):,.0f}" if exponent < 6 else f"1 in 10^{exponent:.1f}"
+        if exponent >= 6:
+            return f"1 in 10^{exponent:.1f}"
+        one_in = 1 / self.probability
+        return f"1 in {one_in:,.0f}" if one_in >= 20 else f"1 in {one_in:.1f}".removesuffix(".0")
 
     @property
     def in_words(self) -> str:

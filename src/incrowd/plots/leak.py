@@ -33,7 +33,7 @@ def against_leak(
     for bound in thresholds:
         data = {"values": [{"bound": bound, "text": f"{bound:g}: {THRESHOLDS.get(bound, 'bound')}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=-7, x=WIDTH)
+        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x=WIDTH)
         chart += rule + words.encode(y="bound:Q", text="text:N")
     if leaked is not None:
         chart += (
@@ -109,15 +109,17 @@ def _lines(
     ]
     if not rows:
         raise InputError("every chance is 0, so there is nothing to draw; leak more people or look for fewer")
-    colour = alt.Color("label:N", title=legend or None, scale=alt.Scale(domain=list(risks), range=PALETTE))
-    x = alt.X(f"{across}:Q", title=words, axis=alt.Axis(format=",d"))
-    y = alt.Y(
-        "probability:Q", title="Chance that all are named", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g")
-    )
-    base = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT)
-    chart: Any = base.mark_line(strokeWidth=2).encode(
-        x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"]
-    )
+    labels, named = list(risks), legend or None
+    strokes = [[5, 4] if label in dashed else [1, 0] for label in labels]
+    colour = alt.Color("label:N", title=named, scale=alt.Scale(domain=labels, range=PALETTE))
+    x = alt.X(f"{across}:Q", title=words, axis=alt.Axis(format=",d", labelOverlap=True))
+    log = alt.Scale(type="log")
+    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=alt.Axis(format="~g"))
+    chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
+    chart = chart.encode(x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"])
+    if dashed:
+        scale = alt.Scale(domain=labels, range=strokes)
+        chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=named, scale=scale))
     points = [
         {"label": label, across: getattr(one, across), "probability": one.probability, **_bar(one)}
         for label, series in (simulations or {}).items()
