@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.leak.oracles import by_definition, by_more_digits, by_partitions, by_polynomials
 
 from incrowd import ClassSizes, InputError, leak_risk, leak_risk_uniform
 from incrowd.leak import uniform_sizes
@@ -31,7 +32,7 @@ def test_known_answers(sizes, leaked, targets, known):
 
 
 @pytest.mark.parametrize("sizes", [[3, 2, 1], [2, 2, 1], [4, 1], [6], [1, 1, 1, 1]])
-def test_every_leak_and_every_choice_of_targets_enumerated(sizes, by_definition):
+def test_every_leak_and_every_choice_of_targets_enumerated(sizes):
     people = sum(sizes)
     for leaked in range(people + 1):
         for targets in range(1, min(people, 4) + 1):
@@ -45,7 +46,7 @@ def test_every_leak_and_every_choice_of_targets_enumerated(sizes, by_definition)
     leak=st.floats(0, 1),
     wanted=st.floats(0, 1),
 )
-def test_exact_fractions_agree_to_twelve_digits(sizes, leak, wanted, by_polynomials):
+def test_exact_fractions_agree_to_twelve_digits(sizes, leak, wanted):
     leaked = max(1, round(leak * sum(sizes)))
     targets = max(1, round(wanted * leaked))
     risk = leak_risk(ClassSizes.from_sizes(sizes), leaked, targets=targets)
@@ -54,13 +55,13 @@ def test_exact_fractions_agree_to_twelve_digits(sizes, leak, wanted, by_polynomi
 
 @pytest.mark.parametrize("leaked", [15, 16, 40, 1_000, 4_000, 9_000, 9_990, 9_999, 10_000])
 @pytest.mark.parametrize("targets", [1, 5, 10, 15])
-def test_whole_numbers_agree_at_the_papers_size(leaked, targets, by_partitions):
+def test_whole_numbers_agree_at_the_papers_size(leaked, targets):
     exact = by_partitions(10_000, 5, leaked, targets)
     risk = leak_risk_uniform(people=10_000, k=5, leaked=leaked, targets=targets)
     assert risk.probability == pytest.approx(float(exact), rel=1e-11)
 
 
-def test_more_digits_agree_for_mixed_classes(by_more_digits):
+def test_more_digits_agree_for_mixed_classes():
     sizes = ClassSizes.from_counts({1: 700, 2: 500, 3: 400, 5: 300, 8: 200, 13: 150, 40: 30, 55: 10})
     assert 8_000 < sizes.people < 12_000
     for leaked, targets in ((4_000, 5), (900, 3)):
