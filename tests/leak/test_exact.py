@@ -61,6 +61,24 @@ def test_whole_numbers_agree_at_the_papers_size(leaked, targets):
     assert risk.probability == pytest.approx(float(exact), rel=1e-11)
 
 
+@pytest.mark.parametrize(
+    ("people", "k", "leaked", "targets"),
+    [
+        (2_000, 2, 120, 119),  # nearly everybody who leaked is a target
+        (2_000, 2, 120, 120),  # everybody who leaked is
+        (2_000, 2, 1_999, 100),  # nearly everybody leaked
+        (1_000, 1, 500, 499),
+        (120, 60, 119, 14),  # two large classes
+        (300, 3, 60, 40),
+    ],
+)
+def test_whole_numbers_agree_at_the_corners(people, k, leaked, targets):
+    exact = by_partitions(people, k, leaked, targets)
+    known = math.log(exact.numerator) - math.log(exact.denominator)
+    risk = leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
+    assert risk.log_probability == pytest.approx(known, abs=1e-11)
+
+
 def test_more_digits_agree_for_mixed_classes():
     sizes = ClassSizes.from_counts({1: 700, 2: 500, 3: 400, 5: 300, 8: 200, 13: 150, 40: 30, 55: 10})
     assert 8_000 < sizes.people < 12_000

@@ -278,7 +278,6 @@ def _plot(
         simulations={labels[one.targets]: [one] for one in simulated},
         thresholds=(THRESHOLDS if at_most is None else [at_most]) if wanted == [1] or at_most is not None else (),
         leaked=leaked,
-        title="How likely a leak names the people looked for",
         subtitle=f"{sizes.people:,} people in {sizes.classes:,} classes; the upright line is a leak of {leaked:,}",
     )
     return save(chart, path, force=force)

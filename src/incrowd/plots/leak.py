@@ -22,7 +22,7 @@ def against_leak(
     thresholds: Iterable[float] = (),
     leaked: int | None = None,
     legend: str = "",
-    title: str = "The more leaks, the more people are named",
+    title: str = "How likely a leak names the people looked for",
     subtitle: str = "Lines are exact",
 ) -> Any:
     """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
@@ -50,7 +50,7 @@ def against_targets(
     simulations: Simulations | None = None,
     dashed: Iterable[str] = (),
     legend: str = "",
-    title: str = "Naming many people at once is unlikely",
+    title: str = "How likely several people are all named",
     subtitle: str = "Lines are exact",
 ) -> Any:
     """Chance of naming all targets against how many they are, a line for each label (the paper's Fig. 4a and 5).
@@ -64,7 +64,7 @@ def against_targets(
 def single_risks(
     simulations: Mapping[str, LeakSimulation],
     *,
-    title: str = "Most people are safe, a few are not",
+    title: str = "How likely each person is named",
     subtitle: str = "Share of people by their chance of being named: 0 outside the leak, 1/h with h alike in it",
 ) -> Any:
     """How many people have which chance of being named, a panel for each label (the paper's Fig. 3)."""
