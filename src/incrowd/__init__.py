@@ -3,7 +3,9 @@
 Names are imported when they are first used, so that `import incrowd` stays quick.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
+    from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -25,6 +28,11 @@ _ROOMS = {
     "leak_risk_uniform": "leak",
     "simulate_leak": "leak",
     "smallest_k": "leak",
+    "Measurement": "measure",
+    "measure": "measure",
+    "minimal_sets": "measure",
+    "risk_by_group": "measure",
+    "risk_by_subset": "measure",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -38,6 +46,7 @@ __all__ = [
     "IncrowdError",
     "InputError",
     "LeakRisk",
+    "Measurement",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
@@ -45,7 +54,11 @@ __all__ = [
     "largest_leak",
     "leak_risk",
     "leak_risk_uniform",
+    "measure",
+    "minimal_sets",
     "read_table",
+    "risk_by_group",
+    "risk_by_subset",
     "simulate_leak",
     "smallest_k",
     "suggest_roles",
@@ -56,6 +69,17 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOMS:
         raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
     return getattr(import_module(f"incrowd.{_ROOMS[name]}"), name)
+
+
+class _Package(ModuleType):
+    """Keeps `incrowd.measure` the function, though the room it lives in has the same name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _ROOMS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

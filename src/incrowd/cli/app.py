@@ -7,7 +7,10 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.demo import write_demo
 from incrowd.cli.leak import leak
+from incrowd.cli.measure import measure_table
+from incrowd.cli.profile import profile_table
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -34,6 +37,9 @@ def _all_commands(
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
 
 
+app.command("profile")(profile_table)
+app.command("measure")(measure_table)
+app.command("demo-data")(write_demo)
 app.command("leak")(leak)
 
 
