@@ -58,7 +58,8 @@ def test_everything_at_once_for_people_and_for_machines(capsys, tmp_path):
     assert code == 1
     assert all(word in out for word in ("as published", "simulated", "trusted recipient"))
     assert "50 targets: never" in out
-    assert "new leak" in err
+    assert "a new leak is drawn for every target" in out
+    assert "figure written" in err
     assert figure.exists()
     code, out, _ = run(capsys, *arguments, "--json")
     result = json.loads(out)

@@ -54,7 +54,7 @@ def test_whoever_waits_hears_of_it():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"trials": 1}, {"targets": 9}, {"targets_from": "street"}, {"targets": 0}],
+    [{"trials": 1}, {"trials": -5}, {"seed": -1}, {"targets": 9}, {"targets_from": "street"}, {"targets": 0}],
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_questions_that_cannot_be_simulated_are_refused(wrong):

@@ -145,10 +145,12 @@ def _summary(sizes: ClassSizes, leaked: int, first: int, chances: NDArray[np.flo
 def _simulated(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NamedPeople:
     from incrowd.leak import kernels
 
-    def guess(rng: np.random.Generator, order: NDArray[np.int64], each: NDArray[np.int64], out: Any) -> None:
+    def guess(
+        rng: np.random.Generator, order: NDArray[np.int64], each: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
         kernels.guess_everybody(rng, order, each, leaked, out)
 
-    named = run_trials(sizes, leaked, np.zeros(trials, dtype=np.int64), seed, guess, progress)
+    named = run_trials(sizes, leaked, trials, seed, guess, progress).astype(np.int64)
     first = int(named.min())
     chances = np.bincount(named - first) / trials
     mean, variance = float(named.mean()), float(named.var(ddof=1))

@@ -72,7 +72,7 @@ def attack(
 
 @njit(cache=True, nogil=True)
 def guess_everybody(
-    rng: np.random.Generator, order: Integers, sizes: Integers, leaked: int, named: Integers
+    rng: np.random.Generator, order: Integers, sizes: Integers, leaked: int, named: Floats
 ) -> None:  # pragma: no cover - compiled
     """How many people each trial names when everybody in the leak is guessed once."""
     members = np.zeros(sizes.size, dtype=np.int64)

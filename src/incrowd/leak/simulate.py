@@ -96,10 +96,12 @@ def simulate_leak(
 
     at_risk = np.zeros(sizes.largest + 1, dtype=np.int64)
 
-    def attack(rng: np.random.Generator, order: NDArray[np.int64], each: NDArray[np.int64], out: Any) -> None:
+    def attack(
+        rng: np.random.Generator, order: NDArray[np.int64], each: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
         kernels.attack(rng, order, each, leaked, targets, out, at_risk)
 
-    logs = run_trials(sizes, leaked, np.zeros(trials), seed, attack, progress)
+    logs = run_trials(sizes, leaked, trials, seed, attack, progress)
     if targets_from == "table":
         logs += math.fsum(math.log((leaked - i) / (sizes.people - i)) for i in range(targets))
     risks = np.exp(logs)
@@ -119,24 +121,26 @@ def simulate_leak(
 def run_trials(
     sizes: ClassSizes,
     leaked: int,
-    out: NDArray[Any],
+    trials: int,
     seed: int,
-    simulate: Callable[[np.random.Generator, NDArray[np.int64], NDArray[np.int64], NDArray[Any]], None],
+    simulate: Callable[[np.random.Generator, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]], None],
     progress: Progress,
-) -> NDArray[Any]:
-    """Fill `out` with one number a trial, in portions, so that whoever waits hears of it."""
-    if out.size < 2:
-        raise InputError(f"{out.size:,} trials; give 2 or more, some thousands for a usable interval")
+) -> NDArray[np.float64]:
+    """One number a trial, simulated in portions, so that whoever waits hears of it."""
+    if trials < 2:
+        raise InputError(f"{trials:,} trials; give 2 or more, some thousands for a usable interval")
+    if seed < 0:
+        raise InputError(f"a seed of {seed}; give 0 or more")
     if sizes.people > _MOST_PEOPLE:
         raise UnsupportedError(
             f"{sizes.people:,} people are too many to simulate (at most {_MOST_PEOPLE:,}); use the exact answer"
         )
     each = np.repeat(sizes.sizes, sizes.counts)
     order = np.repeat(np.arange(each.size), each)
-    rng = np.random.default_rng(seed)
+    out, rng = np.zeros(trials), np.random.default_rng(seed)
     portion = max(1, _STEPS_A_CALL // (sizes.classes + leaked))
-    for first in range(0, out.size, portion):
-        progress("simulating leaks", first / out.size)
+    for first in range(0, trials, portion):
+        progress("simulating leaks", first / trials)
         simulate(rng, order, each, out[first : first + portion])
     progress("simulating leaks", 1.0)
     return out
