@@ -151,6 +151,12 @@ def test_a_plan_without_people_or_with_an_impossible_k_is_refused(people, k):
         leak_risk_uniform(people=people, k=k, leaked=0)
 
 
+@pytest.mark.parametrize("question", [{"leaked": 0.5}, {"leaked": 3.0}, {"leaked": 3, "targets": 1.5}])
+def test_a_share_is_not_taken_for_people(question):
+    with pytest.raises(InputError, match="whole people"):
+        leak_risk(ClassSizes.from_sizes([3, 2, 1]), **question)
+
+
 def test_an_unknown_method_is_refused():
     with pytest.raises(InputError, match="method"):
         leak_risk(ClassSizes.from_sizes([3, 2, 1]), 4, method="guess")
@@ -164,6 +170,18 @@ def test_planned_classes_hold_everybody_and_none_is_below_k(people, k):
     assert sizes.smallest >= k
     assert sizes.classes == people // k
     assert sizes.largest - sizes.smallest <= 1
+
+
+def test_the_papers_worked_example_has_ten_people_in_three_classes():
+    stays = {2887: "0-5 6-15", 3679: "0-5 6-15", 1208: "0-5 6-15", 2257: "20-25", 9006: "20-25", 8773: "20-25",
+             4653: "0-5", 7363: "0-5", 5392: "0-5", 6453: "0-5"}  # fmt: skip
+    where = {2257: "OX14", 9006: "OX14", 8773: "OX14", 4653: "OX13", 7363: "OX13", 5392: "OX13", 6453: "OX13"}
+    rows = [(who, where.get(who, "OX12"), stay) for who, all_stays in stays.items() for stay in all_stays.split()]
+    table = dict(zip(("who", "postcode", "stay"), map(list, zip(*rows, strict=True)), strict=True))
+    sizes = ClassSizes.from_table(table, quasi_identifiers=["postcode", "stay"], person="who")
+    assert (sizes.records, sizes.people, sizes.histogram()) == (13, 10, {3: 2, 4: 1})
+    # 1 − C(7, 3)/C(10, 3) for the classes of three, 1 − C(6, 3)/C(10, 3) for that of four
+    assert leak_risk(sizes, leaked=3).probability == pytest.approx((2 * (1 - 35 / 120) + 1 - 20 / 120) / 10)
 
 
 def test_people_count_once_however_many_records_they_have():

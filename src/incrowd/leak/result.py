@@ -76,6 +76,10 @@ class LeakRisk:
 def checked(sizes: ClassSizes, leaked: int, targets: int = 1) -> None:
     """Refuse a leak of more people than there are, and a search for more."""
     people = sizes.people
+    if not all(hasattr(number, "__index__") for number in (leaked, targets)):
+        raise InputError(
+            f"a leak of {leaked} and {targets} targets; give whole people (share_of makes people of a share)"
+        )
     if not 0 <= leaked <= people:
         raise InputError(f"a leak of {leaked:,} people from a table of {people:,}; give 0 to {people:,}")
     if not 1 <= targets <= people:
