@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.evaluate import Evaluation, evaluate, frontier
     from incrowd.forecast import Forecast, forecast
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.pitmanyor import PitmanYor, compare_fits, fit_class_sizes, fit_curve
+    from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -46,6 +48,13 @@ _ROOMS = {
     "minimal_sets": "measure",
     "risk_by_group": "measure",
     "risk_by_subset": "measure",
+    "Hierarchy": "protect",
+    "Protected": "protect",
+    "protect": "protect",
+    "regenerate": "protect",
+    "Evaluation": "evaluate",
+    "evaluate": "evaluate",
+    "frontier": "evaluate",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -57,27 +66,34 @@ _ROOMS = {
 __all__ = [
     "ClassSizes",
     "Curve",
+    "Evaluation",
     "Forecast",
+    "Hierarchy",
     "IncrowdError",
     "InputError",
     "LeakRisk",
     "Measurement",
     "PitmanYor",
+    "Protected",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
     "compare_fits",
     "correctness_curve",
     "demo_table",
+    "evaluate",
     "fit_class_sizes",
     "fit_curve",
     "forecast",
+    "frontier",
     "largest_leak",
     "leak_risk",
     "leak_risk_uniform",
     "measure",
     "minimal_sets",
+    "protect",
     "read_table",
+    "regenerate",
     "risk_by_group",
     "risk_by_subset",
     "robust_curve",
