@@ -1,5 +1,6 @@
 """The `incrowd` command: one verb a file, and what all verbs share about failing."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -7,9 +8,12 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
 from incrowd.cli.evaluate import evaluate_table
+from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
+from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
@@ -41,10 +45,13 @@ def _all_commands(
 
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
+app.command("curve")(measure_curve)
+app.command("forecast")(forecast_population)
 app.command("protect")(protect_table)
 app.command("evaluate")(evaluate_table)
 app.command("frontier")(frontier_of_table)
 app.command("demo-data")(write_demo)
+app.command("leak")(leak_attack)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -58,6 +65,13 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError:
         show.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
         sys.exit(2)
+    except Exception as error:
+        if "INCROWD_DEBUG" in os.environ:
+            raise
+        show.problem(  # a traceback could quote cells
+            f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
+        )
+        sys.exit(2)
     except KeyboardInterrupt:
         show.problem("stopped")
         sys.exit(130)
@@ -68,6 +82,10 @@ def _spread_groups(arguments: list[str]) -> list[str]:
     spread: list[str] = []
     in_groups = False
     for argument in arguments:
+        if argument.startswith("--groups="):
+            in_groups = True
+            spread += ["--groups", argument.removeprefix("--groups=")]
+            continue
         if in_groups and "=" in argument and not argument.startswith("-") and spread[-1] != "--groups":
             spread.append("--groups")
         elif argument == "--groups":
