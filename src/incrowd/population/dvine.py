@@ -18,17 +18,44 @@ _STRATUM_SIZES = 12  # sizes of strata that are told apart
 _WEAKEST = 1e-9  # in nats: strata with no more than this to tell say nothing about dependence
 
 
-def fit_correlation(columns: Columns, *, progress: Progress = silent) -> Floats:
-    """The correlation matrix of the D-vine over the columns in their given order.
+def fit_dvine(columns: Columns, pairs: Floats, *, progress: Progress = silent) -> tuple[Columns, Floats]:
+    """The columns in the order of the vine, and the correlation matrix the vine stands for.
 
-    Edge (i, j) has the ρ whose expected plug-in information within the strata of the columns between equals the
-    observed one. With Gaussian pairs these ρ are partial correlations, and stand for one correlation matrix.
+    `pairs` are the correlations of all pairs: the strongest are made neighbours, whose information is best known.
+    """
+    order = chain(pairs)
+    ordered = Columns(columns.codes[order], tuple(columns.sizes[j] for j in order))
+    return ordered, from_partial(partial_correlations(ordered, progress=progress))
+
+
+def chain(pairs: Floats) -> list[int]:
+    """An order of the columns that starts from the strongest pair and is lengthened, at either end, by the strongest.
+
+    >>> chain(np.array([[1.0, 0.1, 0.7], [0.1, 1.0, 0.3], [0.7, 0.3, 1.0]]))
+    [0, 2, 1]
+    """
+    if len(pairs) < 2:
+        return list(range(len(pairs)))
+    first, second = np.unravel_index(np.argmax(pairs - 2.0 * np.eye(len(pairs))), pairs.shape)
+    order = [int(first), int(second)]
+    left = sorted(set(range(len(pairs))) - set(order))
+    while left:
+        column = max(left, key=lambda one: max(pairs[one, order[0]], pairs[one, order[-1]]))
+        left.remove(column)
+        order.insert(0 if pairs[column, order[0]] > pairs[column, order[-1]] else len(order), column)
+    return order
+
+
+def partial_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
+    """Entry (i, j): the ρ of i and j given the columns between them, in the order of the columns.
+
+    Its expected plug-in information within the strata of the columns between equals the observed one.
     """
     coarse = grouped(columns, _MOST_VALUES)
     edges = [edges_of(chances) for chances in coarse.chances()]
     count = len(coarse.sizes)
     partial = np.eye(count)
-    strata = _strata_between(coarse)
+    strata = strata_between(coarse)
 
     def solve(pair: tuple[int, int]) -> float:
         i, j = pair
@@ -48,10 +75,10 @@ def fit_correlation(columns: Columns, *, progress: Progress = silent) -> Floats:
         for done, ((i, j), rho) in enumerate(zip(pairs, pool.map(solve, pairs), strict=True)):
             partial[i, j] = partial[j, i] = rho
             progress("matching pairs of columns, given those between", (done + 1) / len(pairs))
-    return from_partial(partial)
+    return partial
 
 
-def _strata_between(columns: Columns) -> dict[tuple[int, int], NDArray[np.int64] | None]:
+def strata_between(columns: Columns) -> dict[tuple[int, int], NDArray[np.int64] | None]:
     """For every pair the stratum of each record by the columns between the two; none for neighbours."""
     count = len(columns.sizes)
     strata: dict[tuple[int, int], NDArray[np.int64] | None] = {}

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.population.correlation import nearest_correlation
 from incrowd.population.information import Floats, matching_correlation, observed_information
@@ -18,33 +17,13 @@ MOST_VALUES = 400
 """Columns with more values are cut into this many groups of neighbours where information is compared."""
 
 
-def grouped(columns: Columns, most: int = MOST_VALUES) -> Columns:
-    """The columns with at most `most` values each: neighbours are merged into groups of about equal weight."""
-    codes, sizes = [], []
-    for j, size in enumerate(columns.sizes):
-        if size <= most:
-            codes.append(columns.codes[j])
-            sizes.append(size)
-            continue
-        before = np.cumsum(columns.counts(j)) - columns.counts(j)
-        group = np.unique(before * most // columns.people, return_inverse=True)[1]
-        codes.append(group[columns.codes[j]])
-        sizes.append(int(group.max()) + 1)
-    return Columns(np.stack(codes), tuple(sizes))
-
-
-def edges_of(chances: Floats) -> Floats:
-    """All edges of a column, from −inf to +inf."""
-    return np.concatenate([[-np.inf], upper_edges(chances)])
-
-
-def fit_correlation(columns: Columns, *, progress: Progress = silent) -> Floats:
-    """The correlation matrix of the Gaussian copula: pair by pair, then the nearest that is one."""
-    matrix = pair_correlations(columns, progress=progress)
-    return nearest_correlation(matrix)
+def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
+    """The correlation matrix of the Gaussian copula: ρ pair by pair, then the nearest matrix that is one."""
+    return nearest_correlation(pair_correlations(columns, progress=progress))
 
 
 def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
+    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix."""
     coarse = grouped(columns)
     edges = [edges_of(chances) for chances in coarse.chances()]
     people = np.array([float(columns.people)])
@@ -64,3 +43,21 @@ def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Float
             matrix[i, j] = matrix[j, i] = rho
             progress("matching pairs of columns", (done + 1) / len(pairs))
     return matrix
+
+
+def grouped(columns: Columns, most: int = MOST_VALUES) -> Columns:
+    """The columns with at most `most` values each: neighbours are merged into groups of about equal weight."""
+    codes, sizes = [], []
+    for j, size in enumerate(columns.sizes):
+        group = np.arange(size)
+        if size > most:
+            counts = columns.counts(j)
+            group = np.unique((np.cumsum(counts) - counts) * most // columns.people, return_inverse=True)[1]
+        codes.append(group[columns.codes[j]])
+        sizes.append(int(group[-1]) + 1)
+    return Columns(np.stack(codes), tuple(sizes))
+
+
+def edges_of(chances: Floats) -> Floats:
+    """All edges of a column's values on the normal scale, from −inf to +inf."""
+    return np.concatenate([[-np.inf], upper_edges(chances)])

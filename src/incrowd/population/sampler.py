@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from incrowd.engines import frequencies  # noqa: F401
-from incrowd.special import log_gamma_ratio
+from incrowd.population.rarefy import log_missed
 from incrowd.progress import Progress, silent
 
 Floats = NDArray[np.float64]
@@ -48,11 +47,15 @@ class SyntheticClasses:
 
     def correctness(self, people: ArrayLike) -> Floats:
         """κ expected in random subpopulations of these sizes: (1/s) Σ a_f [1 − C(N−f, s)/C(N, s)]."""
-        wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))[:, None]
-        size, count = self.sizes.astype(np.float64), self.counts.astype(np.float64)
-        rest = self.people - size - wanted
-        missed = np.where(rest < 0, 0.0, np.exp(-log_gamma_ratio(np.maximum(rest, 0.0) + 1.0, size, wanted)))
-        return np.asarray(self.scale * ((1.0 - missed) @ count) / wanted[:, 0])
+        wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))
+        seen = -np.expm1(log_missed(self.sizes, wanted[:, None], self.people))
+        return np.asarray(self.scale * (seen @ self.counts) / wanted)
+
+    def uniqueness(self, people: ArrayLike) -> Floats:
+        """Ξ expected in random subpopulations of these sizes: (1/N) Σ a_f f C(N−f, s−1)/C(N−1, s−1)."""
+        wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))
+        alone = np.exp(log_missed(self.sizes - 1, wanted[:, None] - 1.0, self.people - 1))
+        return np.asarray(self.scale * (alone @ (self.counts * self.sizes)) / self.people)
 
 
 class ClassCounter:
