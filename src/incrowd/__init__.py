@@ -3,13 +3,16 @@
 Names are imported when they are first used, so that `import incrowd` stays quick.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes, class_size_of_each_record
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -18,6 +21,11 @@ _ROOMS = {
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "demo_table": "demo",
+    "Measurement": "measure",
+    "measure": "measure",
+    "minimal_sets": "measure",
+    "risk_by_group": "measure",
+    "risk_by_subset": "measure",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -30,11 +38,16 @@ __all__ = [
     "ClassSizes",
     "IncrowdError",
     "InputError",
+    "Measurement",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
     "demo_table",
+    "measure",
+    "minimal_sets",
     "read_table",
+    "risk_by_group",
+    "risk_by_subset",
     "suggest_roles",
 ]
 
@@ -43,6 +56,17 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOMS:
         raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
     return getattr(import_module(f"incrowd.{_ROOMS[name]}"), name)
+
+
+class _Package(ModuleType):
+    """Keeps `incrowd.measure` the function, though the room it lives in has the same name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _ROOMS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

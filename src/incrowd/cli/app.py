@@ -7,6 +7,9 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.demo import write_demo
+from incrowd.cli.measure import measure_table
+from incrowd.cli.profile import profile_table
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -31,6 +34,11 @@ def _all_commands(
     ] = False,
 ) -> None:
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
+
+
+app.command("profile")(profile_table)
+app.command("measure")(measure_table)
+app.command("demo-data")(write_demo)
 
 
 def main(arguments: list[str] | None = None) -> None:

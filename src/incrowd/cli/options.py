@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli import show
 from incrowd.errors import InputError
 
+if TYPE_CHECKING:
+    from incrowd.table import Table
+
 TablePath = Annotated[
-    str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file.")
+    Any,  # a path on the command line, a Table when the verb gets it
+    typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file.", show_default=False),
 ]
 QuasiIdentifiers = Annotated[
     list[str] | None,
     typer.Option("--qi", help="Columns an attacker may know. Commas or repeats.", show_default=False),
+]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", help="Columns to keep secret. Commas or repeats.", show_default=False),
 ]
 Person = Annotated[
     str | None, typer.Option("--person", help="Column that says whose record it is: the unit becomes the person.")
@@ -25,6 +36,55 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice."
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
+_READING = {
+    "separator": Annotated[str | None, typer.Option("--separator", help="Separator of a CSV file, if not found.")],
+    "encoding": Annotated[str | None, typer.Option("--encoding", help="Encoding of a CSV file, such as cp1252.")],
+    "null": Annotated[str | None, typer.Option("--null", help="Text that stands for a missing value, such as NA.")],
+    "skip_bad_lines": Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that do not fit.")],
+    "sheet": Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")],
+    "memory": Annotated[str | None, typer.Option("--memory", help="Memory limit, such as 2GB.")],
+}
+
+
+def opens_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options on how to read its `table`, and hand it the opened `Table` instead of the path.
+
+    A verb whose table is optional gets None where none is named.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    reading = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "skip_bad_lines" else None, annotation=kind
+        )
+        for name, kind in _READING.items()
+    ]
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
+    path: Any = Annotated[str | None, *signature.parameters["table"].annotation.__metadata__]
+    own = [parameter.replace(annotation=path) if parameter.name == "table" else parameter for parameter in own]
+
+    @functools.wraps(command)
+    def opening(**given: Any) -> None:
+        how = {name: given.pop(name) for name in _READING}
+        if given["table"] is not None:
+            given["table"] = _open(given["table"], how)
+        command(**given)
+
+    opening.__signature__ = inspect.Signature([*own, *reading])  # type: ignore[attr-defined]
+    opening.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *reading]}
+    return opening
+
+
+def _open(path: str, how: dict[str, Any]) -> Table:
+    from incrowd.table import read_table
+
+    if how["sheet"] is None:
+        how = {name: value for name, value in how.items() if name != "sheet"}
+    with show.working(f"reading {path}"):
+        table = read_table(path, **how)
+    for text in table.notes:
+        show.note(text)
+    return table
+
 
 def names(given: Sequence[str] | None) -> list[str]:
     """`--qi a,b --qi c` as ['a', 'b', 'c'].
@@ -33,6 +93,21 @@ def names(given: Sequence[str] | None) -> list[str]:
     ['age', 'sex', 'zip']
     """
     return [name.strip() for entry in given or () for name in entry.split(",") if name.strip()]
+
+
+def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
+    """`--groups census=age,sex spatial=zip` as a mapping.
+
+    >>> groups(["census=age,sex", "spatial=zip"])
+    {'census': ['age', 'sex'], 'spatial': ['zip']}
+    """
+    found: dict[str, list[str]] = {}
+    for entry in given or ():
+        label, equals, members = entry.partition("=")
+        if not equals or not label.strip() or not names([members]):
+            raise InputError(f"group {entry!r} is not understood; write it like census=age,sex")
+        found[label.strip()] = names([members])
+    return found
 
 
 def count(text: str, what: str) -> int:

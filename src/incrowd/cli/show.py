@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -21,7 +23,7 @@ _PATIENCE = 1.0  # seconds before a wait is worth a bar
 
 def _out() -> Console:
     """Made anew for each use, so that a redirected stdout is the one written to."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(highlight=False)
 
 
 def _err() -> Console:
@@ -30,7 +32,7 @@ def _err() -> Console:
 
 def line(text: str = "") -> None:
     """One line of the answer; names and values in it are never read as markup."""
-    _out().print(escape(text))
+    _out().print(escape(text), soft_wrap=True)
 
 
 def heading(text: str) -> None:
@@ -40,12 +42,12 @@ def heading(text: str) -> None:
 
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
-    _err().print(f"[dim]note:[/dim] {escape(text)}")
+    _err().print(f"[dim]note:[/dim] {escape(text)}", soft_wrap=True)
 
 
 def problem(text: str) -> None:
     """Why there is no answer."""
-    _err().print(f"[bold red]error:[/bold red] {escape(text)}")
+    _err().print(f"[bold red]error:[/bold red] {escape(text)}", soft_wrap=True)
 
 
 def as_json(result: Any) -> None:
@@ -55,7 +57,7 @@ def as_json(result: Any) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
     """The answer for people. Numbers are set to the right, words to the left."""
-    shown = Table(title=escape(title) if title else None, title_justify="left", header_style="bold")
+    shown = Table(title=escape(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         shown.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
@@ -105,8 +107,6 @@ def working(doing: str) -> Iterator[progress.Progress]:
 @contextmanager
 def _started_later(bar: Progress) -> Iterator[None]:
     """Start the bar after the patience is over, even if the work says nothing about itself."""
-    import threading
-
     timer = threading.Timer(_PATIENCE, bar.start)
     timer.daemon = True
     timer.start()

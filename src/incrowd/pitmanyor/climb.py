@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.pitmanyor.special import Floats
+from incrowd.special import Floats
 
 _ITERATIONS = 40
 _STENCIL = np.array([(i, j) for i in (-1.0, 0.0, 1.0) for j in (-1.0, 0.0, 1.0)])

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from incrowd.classes import ClassSizes
-from incrowd.pitmanyor.special import Floats, log_steps
+from incrowd.special import Floats, log_steps
 
 
 def log_likelihood(sizes: ClassSizes, d: ArrayLike, alpha: ArrayLike) -> Floats:

@@ -12,7 +12,7 @@ from scipy.special import psi
 
 from incrowd.errors import InputError
 from incrowd.pitmanyor.sampling import chinese_restaurant, stick_breaking
-from incrowd.pitmanyor.special import (
+from incrowd.special import (
     Floats,
     expm1_ratio,
     gamma_ratio_slope,
@@ -141,8 +141,9 @@ def discount_and_concentration(h: ArrayLike, gamma: ArrayLike) -> tuple[Floats, 
 def entropy_and_tail(d: ArrayLike, alpha: ArrayLike) -> tuple[Floats, Floats]:
     """(h, gamma) of discount and concentration; arrays broadcast."""
     d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
-    h = psi(alpha + 1.0) - psi(1.0 - d)
-    return np.asarray(h), np.asarray((psi(1.0) - psi(1.0 - d)) / h)
+    heavy = np.asarray(psi(1.0) - psi(1.0 - d))
+    h = np.asarray(psi(alpha + 1.0) - psi(1.0 - d))
+    return h, np.divide(heavy, h, out=np.zeros(np.broadcast(heavy, h).shape), where=h > 0)
 
 
 def expected_correctness(d: ArrayLike, alpha: ArrayLike, n: ArrayLike) -> Floats:

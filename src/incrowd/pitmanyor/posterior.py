@@ -12,7 +12,7 @@ from incrowd.classes import ClassSizes
 from incrowd.pitmanyor.climb import Peak, is_peaked
 from incrowd.pitmanyor.model import entropy_and_tail
 from incrowd.pitmanyor.sides import Side, log_prior_volume, log_target
-from incrowd.pitmanyor.special import Floats
+from incrowd.special import Floats
 
 _SIDE = 45  # points along each axis of the grid
 _REACH = 7.0  # half its width at first, in standard deviations
@@ -139,7 +139,10 @@ def _frame(
     middle = weight @ points
     covariance = (points - middle).T @ ((points - middle) * weight[:, None])
     values, vectors = np.linalg.eigh(covariance)
-    floor = (0.3 * (reach[:, 1] - reach[:, 0]) / (_SIDE - 1)).min() ** 2 * np.linalg.eigvalsh(axes @ axes.T)[0]
+    # where all mass fell on one point, the next grid is a cell of this one
+    cell = (reach[:, 1] - reach[:, 0]).min() / (_SIDE - 1)
+    smallest = float(np.linalg.svd(axes, compute_uv=False)[-1])
+    floor = max((0.1 * cell * smallest) ** 2, 1e-10 * values[-1], 1e-18)
     new_axes = vectors * np.sqrt(np.maximum(values, floor))
     unit = _unit(points, middle, new_axes)
     low, high = unit.min(axis=0), unit.max(axis=0)

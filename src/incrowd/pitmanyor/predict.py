@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import psi, zeta
 
-from incrowd.pitmanyor.special import Floats, expm1_ratio, gamma_ratio_slope, log_beta_binomial, log_gamma_ratio
+from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, log_beta_binomial, log_gamma_ratio
 
 _EXACT = 4096  # sums over at most this many population sizes are added one by one
 _PANELS, _NODES = 24, 16

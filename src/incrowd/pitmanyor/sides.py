@@ -15,7 +15,7 @@ from scipy.special import zeta
 from incrowd.classes import ClassSizes
 from incrowd.pitmanyor.likelihood import log_likelihood, log_prior
 from incrowd.pitmanyor.model import entropy_and_tail
-from incrowd.pitmanyor.special import Floats
+from incrowd.special import Floats
 
 
 class Side(Protocol):
@@ -81,14 +81,14 @@ class FiniteSide:
 
     def log_volume(self, points: Floats) -> Floats:
         categories = self.sizes.classes + np.exp(points[:, 1])
-        return 2.0 * np.log(categories) + 2.0 * points[:, 0] + points[:, 1]
+        return np.asarray(2.0 * np.log(categories) + 2.0 * points[:, 0] + points[:, 1])
 
 
 def log_target(side: Side, sizes: ClassSizes, points: Floats, *, prior: bool) -> Floats:
     """Log likelihood at each point, plus the log prior over (h, γ) if wanted."""
     d, alpha = side.parameters(points)
     value = log_likelihood(sizes, d, alpha)
-    return value + log_prior(entropy_and_tail(d, alpha)[1]) if prior else value
+    return np.asarray(value + log_prior(entropy_and_tail(d, alpha)[1])) if prior else value
 
 
 def log_prior_volume(side: Side, points: Floats) -> Floats:
@@ -98,8 +98,8 @@ def log_prior_volume(side: Side, points: Floats) -> Floats:
     """
     d, alpha = side.parameters(points)
     h, _ = entropy_and_tail(d, alpha)
-    flat = np.log(zeta(2.0, 1.0 - d)) + np.log(zeta(2.0, alpha + 1.0)) - np.log(h)
-    return np.asarray(flat + side.log_volume(points))
+    flat = np.log(zeta(2.0, 1.0 - d)) + np.log(zeta(2.0, alpha + 1.0)) - np.log(np.maximum(h, 1e-12))
+    return np.where(h > 1e-12, flat + side.log_volume(points), -np.inf)
 
 
 def _mesh(first: Floats, second: Floats) -> Floats:

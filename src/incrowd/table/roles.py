@@ -80,11 +80,11 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
 def _role(name: str, kind: str, distinct: int, filled: int, length: float) -> tuple[str, str]:
     """The role and why, from the name first and from the values where the name says nothing."""
     if kind == "nested":
-        return "other", "it holds lists or records, not single values"
+        return "other", "it holds lists or records"
     if distinct == 0:
         return "other", "every cell is empty"
     if distinct == 1:
-        return "other", "every filled cell is the same, so it singles nobody out"
+        return "other", "the same in every filled cell"
     all_differ = distinct == filled and filled > 20
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace(".", "_").replace("-", "_").replace(" ", "_")
     for role, pattern in _WORDS.items():
@@ -93,9 +93,9 @@ def _role(name: str, kind: str, distinct: int, filled: int, length: float) -> tu
         if role == "weight" and kind != "number":
             continue
         if role == "person" and all_differ:
-            return "identifier", "its name says whose record it is, and no value occurs twice"
+            return "identifier", "by its name, whose record it is; no value occurs twice"
         if role == "person":
-            return "person", f"its name says whose record it is: {filled / distinct:.1f} records each on average"
+            return "person", f"by its name, whose record it is: {filled / distinct:.1f} records each"
         if role in {"quasi-identifier", "sensitive"} and kind == "text" and all_differ:
             return "identifier", "every value differs, so each one names a record"
         return role, _BY_NAME[role]
@@ -103,14 +103,14 @@ def _role(name: str, kind: str, distinct: int, filled: int, length: float) -> tu
         return "identifier", "long free text often names people"
     if all_differ and kind in {"text", "whole number"}:
         return "identifier", "every value differs, so each one names a record"
-    return "other", "nothing says that outsiders know it; make it a quasi-identifier if they may"
+    return "other", "no sign that others know it; if they may, it is a quasi-identifier"
 
 
 _BY_NAME = {
-    "weight": "its name says it is a sampling weight",
-    "identifier": "its name says it identifies a person directly",
-    "sensitive": "its name says it is something people keep to themselves",
-    "quasi-identifier": "its name says it is something others may know about a person",
+    "weight": "by its name, a sampling weight",
+    "identifier": "by its name, it names a person",
+    "sensitive": "by its name, people keep it to themselves",
+    "quasi-identifier": "by its name, others may know it",
 }
 
 

@@ -1,12 +1,10 @@
-"""Gamma-function ratios that do not cancel: the numerical ground under the Pitman–Yor formulas.
+"""Ratios of gamma functions and of binomial coefficients that do not cancel: the ground under every formula here.
 
 With h up to 80 nats the concentration reaches 1e69, where `lgamma(x + d) - lgamma(x)` has no correct digit
 left. Here such differences are never taken: they are written as sums of `log1p` of small numbers.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -142,7 +140,15 @@ def _mean_excess(t: Floats) -> Floats:
     return np.asarray(np.where(small, series, exact))
 
 
-def positive(values: Any) -> bool:
-    """Whether every value is finite and above 0."""
-    array = np.asarray(values, dtype=np.float64)
-    return bool(np.all(np.isfinite(array)) and np.all(array > 0))
+def log_chance_missed(total: ArrayLike, group: ArrayLike, drawn: ArrayLike) -> Floats:
+    """log[ C(total − group, drawn) / C(total, drawn) ]: nobody of a group of that size is among those drawn.
+
+    −inf where the draw cannot miss the group.
+
+    >>> float(np.exp(log_chance_missed(6, 2, 3)))  # C(4, 3) / C(6, 3)
+    0.2...
+    """
+    total, group, drawn = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (total, group, drawn)))
+    possible = group + drawn <= total
+    rest = np.where(possible, total - group - drawn, 0.0) + 1.0
+    return np.where(possible, -log_gamma_ratio(rest, group, drawn), -np.inf)

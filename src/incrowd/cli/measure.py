@@ -1,0 +1,170 @@
+"""`incrowd measure`: the facts about a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli import options, show
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.measure import Diversity, KnowledgeRisk, Measurement, MinimalSets
+
+_SETS_SHOWN = 15
+
+
+@options.opens_table
+def measure_table(
+    table: options.TablePath,
+    qi: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    person: options.Person = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--groups", help="What attackers know together: census=age,sex spatial=zip …", show_default=False),
+    ] = None,
+    sets: Annotated[
+        int | None, typer.Option("--sets", help="Also: the risk of every set of at most so many columns.")
+    ] = None,
+    minimal: Annotated[
+        int | None, typer.Option("--minimal", help="Also: the smallest sets, up to so many columns, that single out.")
+    ] = None,
+    min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
+    max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the average risk is higher.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Count the people who look alike, and what each group gives away."""
+    from incrowd.measure import measure, minimal_sets, risk_by_group, risk_by_subset
+
+    known = options.groups(groups)
+    wanted = options.names(qi) or list(dict.fromkeys(name for members in known.values() for name in members))
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    if max_risk is not None and not 0 <= max_risk <= 1:
+        raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    with show.working("counting people who look alike") as progress:
+        found = measure(
+            table, quasi_identifiers=wanted, sensitive=options.names(sensitive), person=person, progress=progress
+        )
+        by_group = risk_by_group(table, known, person=person, progress=progress) if known else ()
+        by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets else ()
+        single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal else None
+    if json:
+        show.as_json(_plain(found, by_group, by_set, single))
+    else:
+        _show(found, by_group, by_set, single)
+    if _over(found, min_k, max_risk):
+        raise typer.Exit(1)
+
+
+def _plain(
+    found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
+) -> dict[str, Any]:
+    plain = found.to_dict()
+    if by_group:
+        plain["by_group"] = [risk.to_dict() for risk in by_group]
+    if by_set:
+        plain["by_set"] = [risk.to_dict() for risk in by_set]
+    if single:
+        plain["minimal_sets"] = single.to_dict()
+    return plain
+
+
+def _show(
+    found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
+) -> None:
+    show.heading(f"Who can be picked out by {len(found.quasi_identifiers)} attributes")
+    show.table(("", "", "what it means"), _facts(found))
+    for column in found.sensitive:
+        show.heading(f"What classes give away about {column.column}")
+        show.table(("", "", "what it means"), _secrets(column))
+    if by_group:
+        show.heading("By what the attacker knows")
+        show.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in by_group])
+    if by_set:
+        show.heading(f"The {min(_SETS_SHOWN, len(by_set))} most telling of {len(by_set):,} sets of attributes")
+        worst = sorted(by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_SETS_SHOWN]
+        show.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in worst])
+    if single:
+        _show_minimal(single)
+
+
+def _facts(found: Measurement) -> list[tuple[str, str, str]]:
+    """The facts as rows: name, number, sentence."""
+    lone, people = found.uniques, found.people
+    rows = [
+        ("people", f"{people:,}", f"in {found.records:,} records" if found.person else "one record each"),
+        ("classes", f"{found.classes:,}", "groups of people who share all of these attributes"),
+        ("smallest class (k)", f"{found.k:,}", _k_in_words(found.k)),
+        ("unique", f"{lone:,} ({found.uniqueness:.1%})", "people nobody else in the table looks like"),
+        ("largest class", f"{found.largest_class:,}", "people who all look alike"),
+        (
+            "average risk (κ)",
+            f"{found.correctness:.4f}",
+            f"an attacker who guesses for everybody names {found.expected_reidentifications:,} of them",
+        ),
+        ("highest risk", f"{found.maximum_risk:.4f}", "the chance of naming the person easiest to name"),
+    ]
+    rows += [
+        (f"in classes below {k}", f"{found.share_below(k):.1%}", f"people with fewer than {k - 1} look-alikes")
+        for k in (3, 5, 10)
+    ]
+    return rows
+
+
+def _k_in_words(k: int) -> str:
+    if k == 1:
+        return "somebody stands alone"
+    return f"everybody looks like at least {k - 1} other{'s' if k > 2 else ''}"
+
+
+def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
+    """One sensitive column as rows: name, number, sentence."""
+    distance = "by rank" if column.ordered_t is not None else "all values equally far"
+    rows = [
+        ("given away", f"{column.given_away:.1%}", "records in classes where everybody has the same value"),
+        ("distinct l", f"{column.distinct}", "fewest different values in a class"),
+        ("entropy l", f"{column.entropy_l:.3g}", "fewest values in a class, counting rare ones less"),
+        ("t", f"{column.t:.4f}", f"farthest a class is from the table ({distance}); 0 tells nothing"),
+        ("α", f"{column.alpha:.4f}", "largest share one value has of a class"),
+        ("β", f"{column.beta:.4g}", "largest relative gain in knowing a value, from its share in the table"),
+        ("δ", f"{column.delta:.4g}", "largest |ln| of a value's share in a class over its share in the table"),
+    ]
+    if column.recursive_c is not None:
+        rows.insert(3, ("c", f"{column.recursive_c:.4g}", f"(c, {column.distinct})-diverse for every c above this"))
+    return rows
+
+
+def _risk_row(risk: KnowledgeRisk) -> tuple[str, str, str, int]:
+    return risk.label, f"{risk.uniqueness:.2%}", f"{risk.correctness:.2%}", risk.smallest
+
+
+def _show_minimal(single: MinimalSets) -> None:
+    show.heading(f"The fewest attributes that single people out (sets of at most {single.up_to})")
+    by_size = [
+        (f"{size} or fewer", single.singled_out_by(size), f"{single.singled_out_by(size) / single.records:.2%}")
+        for size in range(1, single.up_to + 1)
+    ]
+    show.table(("attributes known", "people", "share"), by_size)
+    worst = sorted(single.singled_out.items(), key=lambda item: -item[1])[:_SETS_SHOWN]
+    if worst:
+        show.table(("set", "singles out"), [(", ".join(columns), people) for columns, people in worst])
+    parts = sorted(single.contribution.items(), key=lambda item: -item[1])
+    show.table(("attribute", "share of the score"), [(name, f"{part:.1%}") for name, part in parts])
+
+
+def _over(found: Measurement, min_k: int | None, max_risk: float | None) -> bool:
+    """Whether a stated threshold is crossed; says which."""
+    over = False
+    if min_k is not None and found.k < min_k:
+        show.note(f"over the threshold: the smallest class has {found.k:,} people, at least {min_k:,} were asked for")
+        over = True
+    if max_risk is not None and found.correctness > max_risk:
+        show.note(
+            f"over the threshold: the average risk is {found.correctness:.4f}, at most {max_risk:g} was asked for"
+        )
+        over = True
+    return over

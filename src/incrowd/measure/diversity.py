@@ -1,0 +1,111 @@
+"""What a class gives away about its members' secrets: l-diversity, t-closeness and their relatives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.classes import Classes
+from incrowd.engines import Coded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """How well one sensitive column is hidden, in the worst class unless it says otherwise.
+
+    - `distinct`: l of distinct l-diversity, the fewest different values in a class.
+    - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.
+    - `recursive_c`: recursive (c, l)-diversity holds for every c above this, l being `distinct`; None where l is 1.
+    - `ordered_t`, `equal_t`: t of t-closeness, the largest earth mover's distance between a class and the table, with
+      values as far apart as their ranks (None for text, which has no order), or all equally far.
+    - `alpha`: α of (α, k)-anonymity, the largest share one value has of a class.
+    - `beta`: basic β-likeness, the largest relative gain in a value's share. `enhanced_beta`: the smallest β for which
+      enhanced β-likeness holds, None where none does.
+    - `delta`: δ-disclosure, the largest |ln| of the ratio of a value's share in a class to its share in the table, over
+      the values the class has.
+    - `homogeneous`: records in classes where everybody has the same value, so that it is given away for certain.
+    """
+
+    column: str
+    values: int
+    records: int
+    distinct: int
+    entropy_l: float
+    recursive_c: float | None
+    ordered_t: float | None
+    equal_t: float
+    alpha: float
+    beta: float
+    enhanced_beta: float | None
+    delta: float
+    homogeneous: int
+
+    @property
+    def l(self) -> int:  # noqa: E743
+        """The same as `distinct`, by the name it has in the literature."""
+        return self.distinct
+
+    @property
+    def t(self) -> float:
+        """t by the distance that suits the column: ordered for numbers and dates, equal for text."""
+        return self.equal_t if self.ordered_t is None else self.ordered_t
+
+    @property
+    def given_away(self) -> float:
+        """The share of records whose value is certain to whoever knows the class."""
+        return self.homogeneous / self.records
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"t": self.t, "given_away": self.given_away}
+
+
+def diversity(classes: Classes, column: Coded) -> Diversity:
+    """Measure one sensitive column against the classes, from the counts of each value in each class."""
+    from incrowd.measure import kernels
+
+    pairs = classes.numbers.astype(np.uint64)
+    pairs *= np.uint64(column.size)
+    pairs += column.codes.astype(np.uint64)
+    pairs.sort()
+    tally = np.bincount(column.codes, minlength=column.size)
+    cumulative = np.cumsum(tally) / pairs.size
+    before = np.concatenate([[0.0], np.cumsum(cumulative)])
+    share = tally / pairs.size
+    worst = kernels.scan_classes(pairs, column.size, share, cumulative, before)
+    distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = worst
+    recursive = kernels.recursive_ratio(pairs, column.size, distinct) if distinct > 1 else None
+    return Diversity(
+        column=column.name,
+        values=column.size,
+        records=int(pairs.size),
+        distinct=int(distinct),
+        entropy_l=math.exp(entropy),
+        recursive_c=recursive,
+        ordered_t=float(ordered) if _has_order(column.values) else None,
+        equal_t=float(equal),
+        alpha=float(alpha),
+        beta=float(beta),
+        enhanced_beta=float(beta) if enhanced else None,
+        delta=float(delta),
+        homogeneous=int(homogeneous),
+    )
+
+
+def _has_order(values: pa.Array) -> bool:
+    """Whether values have a distance of ranks: numbers, dates, times; not text and not yes/no."""
+    import pyarrow as pa
+
+    kind = values.type
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+    )

@@ -1,0 +1,178 @@
+"""The hot loops over sorted (class, value) pairs and over subsets of columns, compiled."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def scan_classes(pairs, values, share, cumulative, before):  # type: ignore[no-untyped-def]
+    """The worst class by every measure, in one pass.
+
+    `pairs` are class × values + value, sorted; `share` and `cumulative` the table's own distribution, `before` the
+    running sum of `cumulative`, so that the ordered distance of a class costs as much as the class has values.
+    """
+    distinct, entropy = values, math.inf
+    equal = ordered = alpha = beta = delta = 0.0
+    enhanced, homogeneous = True, 0
+    size = np.uint64(values)
+    start = 0
+    while start < pairs.size:
+        number = pairs[start] // size
+        end = start + 1
+        while end < pairs.size and pairs[end] // size == number:
+            end += 1
+        people = end - start
+        different, bits, apart, known, moved, held = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+        previous = np.int64(0)
+        i = start
+        while i < end:
+            j = i + 1
+            while j < end and pairs[j] == pairs[i]:
+                j += 1
+            value = np.int64(pairs[i] - number * size)
+            here, there = (j - i) / people, share[value]
+            moved += _moved(cumulative, before, previous, value, held)
+            held += here
+            previous = value
+            different += 1
+            bits -= here * math.log(here)
+            apart += abs(here - there)
+            known += there
+            alpha = max(alpha, here)
+            gain = here / there - 1.0
+            if gain > beta:
+                beta = gain
+            if gain > 0.0 and gain > -math.log(there) + 1e-12:
+                enhanced = False
+            delta = max(delta, abs(math.log(here / there)))
+            i = j
+        moved += _moved(cumulative, before, previous, values - 1, 1.0)
+        distinct = min(distinct, different)
+        entropy = min(entropy, bits)
+        equal = max(equal, 0.5 * (apart + 1.0 - known))
+        if values > 1:
+            ordered = max(ordered, moved / (values - 1))
+        if different == 1:
+            homogeneous += people
+        start = end
+    return distinct, max(entropy, 0.0), equal, ordered, alpha, beta, enhanced, delta, homogeneous
+
+
+@njit(cache=True, nogil=True)
+def _moved(cumulative, before, first, last, held):  # type: ignore[no-untyped-def]
+    """Sum of |held − cumulative[u]| for first ≤ u < last: the cumulative share is rising, so it crosses once."""
+    low, high = first, last
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[middle] > held:
+            high = middle
+        else:
+            low = middle + 1
+    below = held * (low - first) - (before[low] - before[first])
+    above = (before[last] - before[low]) - held * (last - low)
+    return below + above
+
+
+@njit(cache=True, nogil=True)
+def recursive_ratio(pairs, values, l):  # type: ignore[no-untyped-def]  # noqa: E741
+    """The largest r1 / (r_l + … + r_m) over classes, r sorted from the most frequent value down."""
+    size = np.uint64(values)
+    worst = 0.0
+    counts = np.empty(values, dtype=np.int64)
+    start = 0
+    while start < pairs.size:
+        number = pairs[start] // size
+        found = 0
+        i = start
+        while i < pairs.size and pairs[i] // size == number:
+            j = i + 1
+            while j < pairs.size and pairs[j] == pairs[i]:
+                j += 1
+            counts[found] = j - i
+            found += 1
+            i = j
+        ranked = np.sort(counts[:found])
+        rest = ranked[: found - l + 1].sum()
+        worst = max(worst, ranked[found - 1] / rest)
+        start = i
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def _first_difference(words, fields, i, j):  # type: ignore[no-untyped-def]
+    """The place of the first field in which rows i and j differ; the number of fields where none does."""
+    for place in range(fields.shape[0]):
+        word = fields[place, 0]
+        if (words[word, i] ^ words[word, j]) >> np.uint64(fields[place, 1]):
+            return place
+    return fields.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def count_prefixes(words, fields, people, classes, uniques, smallest):  # type: ignore[no-untyped-def]
+    """Classes, people alone and the smallest class for every prefix of the fields that sorted rows are ordered by.
+
+    Where two neighbours first differ in field p, the class of every prefix that includes p ends.
+    """
+    places = fields.shape[0]
+    rows = people.size
+    seen = 0
+    begun = np.zeros(places, dtype=np.int64)  # people seen before the current class of each prefix began
+    smallest[:] = np.iinfo(np.int64).max
+    for i in range(1, rows + 1):
+        seen += people[i - 1]
+        ends = _first_difference(words, fields, i - 1, i) if i < rows else 0
+        for place in range(ends, places):
+            size = seen - begun[place]
+            classes[place] += 1
+            if size == 1:
+                uniques[place] += 1
+            if size < smallest[place]:
+                smallest[place] = size
+            begun[place] = seen
+
+
+@njit(cache=True, nogil=True)
+def enough_fields(words, fields, order, people, enough):  # type: ignore[no-untyped-def]
+    """How many fields it takes to tell each row of one person from its neighbours in sorted order.
+
+    One more than there are fields where all of them do not.
+    """
+    never = fields.shape[0] + 1
+    rows = order.size
+    before = 0
+    for i in range(rows):
+        after = _first_difference(words, fields, i, i + 1) + 1 if i + 1 < rows else 0
+        enough[order[i]] = max(before, after) if people[order[i]] == 1 else never
+        before = after
+
+
+@njit(cache=True, nogil=True)
+def list_sets(items, starts, lengths, size, base, keys):  # type: ignore[no-untyped-def]
+    """Every set of `size` items of every person, as a number with the items for digits."""
+    listed = 0
+    pick = np.empty(size, dtype=np.int64)
+    for person in range(lengths.size):
+        length = lengths[person]
+        if length < size:
+            continue
+        for i in range(size):
+            pick[i] = i
+        while True:
+            key = np.uint64(0)
+            for i in range(size):
+                key = key * np.uint64(base) + np.uint64(items[starts[person] + pick[i]])
+            keys[listed] = key
+            listed += 1
+            i = size - 1
+            while i >= 0 and pick[i] == length - size + i:
+                i -= 1
+            if i < 0:
+                break
+            pick[i] += 1
+            for j in range(i + 1, size):
+                pick[j] = pick[j - 1] + 1
