@@ -2,8 +2,8 @@
 
     python -m benchmarks.population [--cases 10] [--tables adult,fars]
 
-Prints the median and the 90th percentile of |B̂ − B| for each method and sampling fraction, the coverage of the intervals,
-and the same for each table; writes every case to benchmarks/results/population.json. Two tables, atus and
+Prints the median and the 90th percentile of |B̂ − B| for each method and sampling fraction, the coverage of the
+intervals, and the same for each table; writes every case to benchmarks/results/population.json. Two tables, atus and
 eusilc_population, were kept out of every choice made in the estimators.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd import ClassSizes, UnsupportedError, read_table
-from incrowd.engines import encode
+from incrowd.engines import class_numbers, encode, pack
 from incrowd.population.classical import FROM_SIZES, entropy_score
 from incrowd.population.estimate import answer
 from incrowd.population.marginals import Columns
@@ -84,22 +84,21 @@ def samples(table: str, fraction: float, cases: int, seed: int) -> Iterator[tupl
     """Random samples of a table by random quasi-identifiers."""
     source = read_table(FOLDER / f"{table}.parquet")
     names = COLUMNS[table].split()
-    coded = {column.name: column.codes.astype(np.int64) for column in encode(source, names)}
+    coded = {column.name: column for column in encode(source, names)}
     population = source.rows
     people = round(population * fraction)
     generator = np.random.default_rng([seed, *table.encode(), round(1000 * fraction)])
     while cases and people >= SMALLEST_SAMPLE:
         chosen = [str(name) for name in generator.choice(names, generator.integers(3, 9), replace=False)]
-        full = np.stack([coded[name] for name in chosen])
-        numbers = np.unique(full, axis=1, return_inverse=True)[1].ravel()
-        sizes = np.bincount(numbers)
+        numbers, sizes = class_numbers(pack(coded[name] for name in chosen))
         if sizes.size < SMALLEST_RISK * population:
             continue
         cases -= 1
         drawn = generator.choice(population, people, replace=False)
         seen = np.bincount(numbers[drawn])
         sample = CodedSample(ClassSizes.from_sizes(seen[seen > 0]), population)
-        object.__setattr__(sample, "codes", np.stack([np.unique(row[drawn], return_inverse=True)[1] for row in full]))
+        codes = [coded[name].codes for name in chosen]
+        object.__setattr__(sample, "codes", np.stack([np.unique(row[drawn], return_inverse=True)[1] for row in codes]))
         truth = float((1.0 / sizes[numbers[drawn]]).mean())
         yield (
             Case(
@@ -119,8 +118,7 @@ def measure(case: Case, sample: CodedSample, methods: tuple[str, ...]) -> None:
             case.intervals[method] = result.interval
         if result.population_uniques is not None:
             case.uniques[method] = result.population_uniques / case.population
-        if method == "combined":
-            case.parts = dict(result.parts)
+        case.parts |= result.parts
     columns = sample.columns()
     for name, estimator in FROM_SIZES.items():
         try:
@@ -156,9 +154,7 @@ def table_of_errors(cases: list[Case], title: str) -> None:
     ]
     print(
         f"{'(κ(N) known)':20}"
-        + "".join(
-            f"{f'{np.median(one):.4f} / {np.quantile(one, 0.9):.3f}' if one.size else '–':>17}" for one in floor
-        )
+        + "".join(f"{f'{np.median(one):.4f} / {np.quantile(one, 0.9):.3f}' if one.size else '–':>17}" for one in floor)
     )
 
 
@@ -182,7 +178,9 @@ def table_of_coverage(cases: list[Case], title: str) -> None:
                 for case in cases
                 if case.fraction in fractions and method in case.intervals
             ]
-            row.append(f"{np.mean([x for x, _ in inside]):.0%} ({np.median([w for _, w in inside]):.3f})" if inside else "–")
+            row.append(
+                f"{np.mean([x for x, _ in inside]):.0%} ({np.median([w for _, w in inside]):.3f})" if inside else "–"
+            )
         print(f"{method:20}" + "".join(f"{cell:>14}" for cell in row))
 
 
@@ -207,8 +205,8 @@ def main() -> None:
     (RESULTS / f"{options.out}.json").write_text(json.dumps([asdict(case) for case in cases], indent=1))
     table_of_errors(cases, "all tables")
     for table in dict.fromkeys(case.table for case in cases):
-        held = " (kept out of all tuning)" if table in HELD_OUT else ""
-        table_of_errors([case for case in cases if case.table == table], table + held)
+        title = f"{table} (kept out of all tuning)" if table in HELD_OUT else table
+        table_of_errors([case for case in cases if case.table == table], title)
     table_of_uniqueness(cases)
     table_of_coverage(cases, "all tables")
     held = [case for case in cases if case.table in HELD_OUT]

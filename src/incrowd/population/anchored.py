@@ -36,7 +36,7 @@ class Anchored:
     at_population: float
 
     @property
-    def B(self) -> float:
+    def B(self) -> float:  # noqa: N802
         """κ(n) · κ_syn(N)/κ_syn(n), within the certain limits."""
         return within(self.sizes, self.population, self.sizes.correctness * self.at_population / self.at_sample)
 

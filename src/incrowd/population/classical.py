@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from scipy.special import hyp2f1
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitmanyor import PitmanYor, fit_class_sizes
-from incrowd.population.rarefy import log_missed
+from incrowd.special import log_chance_missed
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
     size, share = sizes.sizes.astype(np.float64), sizes.counts / sizes.classes
     once = np.exp(_log_one_drawn(size, sizes.people, population))
     chance = share[0] * once[0] / float(share @ once)
-    uniques = sizes.uniques * chance * population / sizes.people
+    uniques = sizes.uniques * float(chance) * population / sizes.people
     return ClassicalEstimate(method="zayatz", population=population, population_uniques=uniques)
 
 
@@ -101,10 +102,8 @@ def dankar(sizes: ClassSizes, population: int) -> ClassicalEstimate:
         chosen = pitman(sizes, population)
     else:
         answers = [zayatz(sizes, population)]
-        try:
+        with suppress(UnsupportedError):  # the rule's other half then stands alone
             answers.append(slide_negative_binomial(sizes, population))
-        except UnsupportedError:
-            pass  # the rule's other half stands alone
         chosen = min(answers, key=lambda answer: answer.population_uniques or 0.0)
     return ClassicalEstimate(
         method="dankar", population=population, population_uniques=chosen.population_uniques, B=chosen.B
@@ -137,7 +136,7 @@ def benedetti_franconi_risk(seen: Floats, estimated: Floats) -> Floats:
 
 
 def _hypergeometric(seen: Floats, z: Floats) -> Floats:
-    """₂F₁(1, 1; f+1; z): by its series Σ k! z^k / (f+1)_k where that falls off fast, which is where scipy's does not."""
+    """₂F₁(1, 1; f+1; z): by its series Σ k! z^k / (f+1)_k where f is large: there it falls off fast."""
     large = seen > 30
     value = np.empty(seen.shape)
     value[~large] = hyp2f1(1.0, 1.0, seen[~large] + 1.0, z[~large])
@@ -192,7 +191,9 @@ def _needs_some_repeats(sizes: ClassSizes) -> None:
 def _log_one_drawn(size: Floats, people: int, population: int) -> Floats:
     """log P(exactly one of a class's `size` people is in a sample): Hypergeometric(N, j, n) at 1."""
     # C(j,1) C(N−j, n−1) / C(N, n) = (j n / N) · C(N−j, n−1) / C(N−1, n−1)
-    return np.asarray(np.log(size * people / population) + log_missed(size - 1.0, people - 1.0, population - 1.0))
+    return np.asarray(
+        np.log(size * people / population) + log_chance_missed(population - 1.0, size - 1.0, people - 1.0)
+    )
 
 
 def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: float) -> tuple[float, float, float]:

@@ -32,7 +32,7 @@ class Drawn:
     populations: tuple[SyntheticClasses, ...]
 
     @property
-    def B(self) -> float:
+    def B(self) -> float:  # noqa: N802
         """Classes ÷ people in the synthetic population."""
         return float(np.mean(self.each))
 

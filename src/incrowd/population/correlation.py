@@ -55,6 +55,6 @@ def from_partial(partial: Floats) -> Floats:
                 left, right = full[i, between], full[j, between]
                 solved = np.linalg.solve(full[between, between], np.stack([left, right], axis=1))
                 free = (1.0 - left @ solved[:, 0]) * (1.0 - right @ solved[:, 1])
-                value = left @ solved[:, 1] + partial[i, j] * np.sqrt(max(free, 0.0))
+                value = left @ solved[:, 1] + partial[i, j] * np.sqrt(np.maximum(free, 0.0))
             full[i, j] = full[j, i] = value
     return full

@@ -102,6 +102,6 @@ def stratum_sizes(strata: NDArray[np.int64] | None, people: int) -> tuple[Floats
     if sizes.size <= _STRATUM_SIZES:
         return sizes.astype(np.float64), share
     group = np.digitize(np.log(sizes), np.linspace(0.0, np.log(sizes[-1]) + 1e-9, _STRATUM_SIZES + 1))
-    weight = np.bincount(group, weights=share)
+    weight: Floats = np.bincount(group, weights=share).astype(np.float64)
     middle = np.exp(np.bincount(group, weights=share * np.log(sizes)) / np.where(weight > 0, weight, 1.0))
     return np.maximum(1.0, np.round(middle[weight > 0])), weight[weight > 0]

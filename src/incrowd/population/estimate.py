@@ -11,9 +11,9 @@ import numpy as np
 
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.population import anchored, combined, copula, posterior
+from incrowd.population.correlation import nearest_correlation
 from incrowd.population.dvine import fit_dvine
 from incrowd.population.gaussian import pair_correlations
-from incrowd.population.correlation import nearest_correlation
 from incrowd.population.interval import interval_around
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sample import Sample, read_sample
@@ -59,8 +59,8 @@ def population_risk(
 
     `data` is a file, a frame or `ClassSizes` (then only "posterior" can answer). Say how many people there are with
     `population`, or with the sampling `fraction`, or with a column of survey `weights`. Methods: "combined" (default),
-    "posterior", "anchored", "gaussian", "dvine", "average". `draws` synthetic populations are drawn; `reference` fits the
-    two published copulas by their published Monte Carlo, which is slow and meant for comparison.
+    "posterior", "anchored", "gaussian", "dvine", "average". `draws` synthetic populations are drawn; `reference` fits
+    the two published copulas by their published Monte Carlo, which is slow and meant for comparison.
 
     >>> from incrowd import ClassSizes
     >>> sample = ClassSizes.from_counts({1: 300, 2: 120, 3: 60, 10: 12})
@@ -70,7 +70,9 @@ def population_risk(
     """
     started = time.perf_counter()
     if method not in METHODS:
-        raise InputError(f"no method {method!r}; there are: {', '.join(METHODS)} (classical_risk has the classical ones)")
+        raise InputError(
+            f"no method {method!r}; there are: {', '.join(METHODS)} (classical_risk has the classical ones)"
+        )
     if draws < 1:
         raise InputError(f"at least one synthetic population must be drawn; draws={draws} was given")
     sample = read_sample(
@@ -171,9 +173,7 @@ def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> _Answer:
     parts = [(kind, one.B) for kind, one in zip(kinds, drawn, strict=True)] if len(kinds) > 1 else []
     if options.draws > 1:
         parts += [(f"draw {k + 1}", float(np.mean([one.each[k] for one in drawn]))) for k in range(options.draws)]
-    return _Answer(
-        B, interval_around(name, B, sample), uniques, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts)
-    )
+    return _Answer(B, interval_around(name, B, sample), uniques, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts))
 
 
 def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:

@@ -63,7 +63,7 @@ def expected_log_table(people: int) -> Floats:
     t = np.exp(np.arange(-46.0, 4.0, 0.2))
     with np.errstate(divide="ignore"):  # p = 1 and t large: log 0, whose exponential is the 0 that is meant
         inside = -np.expm1((people - 1) * np.log1p(p * np.expm1(-t)))
-    table = 0.2 * (np.exp(-t) * inside).sum(axis=1)
+    table: Floats = 0.2 * (np.exp(-t) * inside).sum(axis=1)
     table.flags.writeable = False
     return table
 

@@ -1,12 +1,12 @@
 """Intervals that hold what a model cannot know about itself: how wrong it usually is.
 
-A model's own spread is the noise it would have if it were right. On top comes its error, which was measured on real tables
-and grows with the way from n to N. Both are added on the log-odds scale, where they do not depend much on B:
+A model's own spread is the noise it would have if it were right. On top comes its error, which was measured on real
+tables and grows with the way from n to N. Both are added on the log-odds scale, where they do not depend much on B:
 
     s² = c₀² + c₁² log²(N/n) + noise² + c₂² spread²
 
-`noise` is that of the sample's own 1/F around their mean, about ½ B(1 − B)(1 − n/N)/n; `spread` is what the method itself
-states. The constants are those under which 95 % of the truths lie inside on the tables the methods were tuned on.
+`noise` is that of the sample's own 1/F around their mean, about ½ B(1 − B)(1 − n/N)/n; `spread` is what the method
+itself states. The constants are those under which 95 % of the truths lie inside on the tables used for tuning.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ERRORS = {
 
 
 def interval_around(method: str, B: float, sample: Sample, *, spread: float = 0.0) -> tuple[float, float]:
-    """The 95 % interval of an estimate, within the certain limits K/N and K/n; `spread` is a standard deviation of log B."""
+    """The 95 % interval of an estimate, within the certain limits K/N and K/n; `spread` is that of log B."""
     certain = (sample.sizes.classes / sample.population, sample.sizes.correctness)
     if B <= 0.0 or B >= 1.0:
         return certain

@@ -24,7 +24,7 @@ def fill_cells(first, second, rho, nodes, weights, cells):  # type: ignore[no-un
         cells[row, :] = 0.0
         if high <= low:
             continue
-        panels = max(1, int(math.ceil((high - low) / widest)))
+        panels = max(1, math.ceil((high - low) / widest))
         half = 0.5 * (high - low) / panels
         for panel in range(panels):
             middle = low + (2 * panel + 1) * half
@@ -144,8 +144,8 @@ def grow_class(more, seen, first, second, start, log_start, log_beta, edges, nod
             share = math.exp(log_x) / more
             if share >= 1.0:
                 continue
-            chance = half * weights[k] * math.exp(
-                first * math.log(share) + (second - 1.0) * math.log1p(-share) - log_beta
+            chance = (
+                half * weights[k] * math.exp(first * math.log(share) + (second - 1.0) * math.log1p(-share) - log_beta)
             )
             size = seen + math.exp(log_x)
             mass[exact + b] += chance

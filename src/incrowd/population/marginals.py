@@ -37,14 +37,17 @@ class Columns:
         return np.bincount(self.codes[column], minlength=self.sizes[column])
 
 
+_RARE = 2  # a column whose rarest value was seen more often has shown all its values
+
+
 def smoothed(counts: NDArray[np.int64], population: int) -> Floats:
     """Chances of a column's values, with those the sample has not seen placed evenly among the seen.
 
-    A Pitman–Yor model of the column's counts gives a value seen c times (c − d)/(n + α); what is left, (α + K d)/(n + α),
-    is shared by the expected number of values that appear as the sample grows to `population`.
+    A Pitman–Yor model of the column's counts gives a value seen c times (c − d)/(n + α); what is left,
+    (α + K d)/(n + α), is shared by the expected number of values that appear as the sample grows to `population`.
     """
     people, seen = int(counts.sum()), counts.size
-    model = column_model(counts)
+    model = column_model(counts) if counts.min() <= _RARE else None
     if model is None:
         return counts / people
     new = float(new_classes(model.d, model.alpha, people=people, classes=seen, population=float(population)))

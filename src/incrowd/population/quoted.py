@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.classes import ClassSizes, assign_classes
+from incrowd.classes import assign_classes
 from incrowd.errors import UnsupportedError
 from incrowd.population.classical import FROM_SIZES, ClassicalEstimate, benedetti_franconi, entropy_score
 from incrowd.population.sample import read_sample
@@ -26,9 +26,10 @@ def classical_risk(
     An estimator without an answer for this sample says why in `refused`. With `weights` the Benedetti–Franconi estimate
     uses each class's own weights. The entropy score needs the table.
 
+    >>> from incrowd import ClassSizes
     >>> found = classical_risk(ClassSizes.from_counts({1: 300, 2: 120, 3: 60}), population=7200)
     >>> found["zayatz"].population_uniqueness
-    0.189...
+    0.1888...
     """
     sample = read_sample(
         data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers, weights=weights

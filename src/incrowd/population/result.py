@@ -37,7 +37,7 @@ class PopulationRisk:
     seconds: float = 0.0
 
     @property
-    def A(self) -> float:
+    def A(self) -> float:  # noqa: N802
         """Population → sample: the share of the population named correctly in the sample, exactly known."""
         return self.classes / self.population
 

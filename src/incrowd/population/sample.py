@@ -106,7 +106,9 @@ def settle_population(
     if not math.isfinite(population) or population != int(population):
         raise InputError(f"the population must be a whole number; {population:g} was given")
     if population < people:
-        raise InputError(f"a population of {int(population):,} cannot hold a sample of {people:,} people; give {people:,} or more")
+        raise InputError(
+            f"a population of {int(population):,} cannot hold a sample of {people:,} people; give {people:,} or more"
+        )
     if population > LARGEST_POPULATION:
         raise InputError(f"the population must be at most {LARGEST_POPULATION:,}; {int(population):,} was given")
     return int(population)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from incrowd.population.rarefy import log_missed
 from incrowd.progress import Progress, silent
+from incrowd.special import log_chance_missed
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -48,13 +48,13 @@ class SyntheticClasses:
     def correctness(self, people: ArrayLike) -> Floats:
         """κ expected in random subpopulations of these sizes: (1/s) Σ a_f [1 − C(N−f, s)/C(N, s)]."""
         wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))
-        seen = -np.expm1(log_missed(self.sizes, wanted[:, None], self.people))
+        seen = -np.expm1(log_chance_missed(self.people, self.sizes, wanted[:, None]))
         return np.asarray(self.scale * (seen @ self.counts) / wanted)
 
     def uniqueness(self, people: ArrayLike) -> Floats:
         """Ξ expected in random subpopulations of these sizes: (1/N) Σ a_f f C(N−f, s−1)/C(N−1, s−1)."""
         wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))
-        alone = np.exp(log_missed(self.sizes - 1, wanted[:, None] - 1.0, self.people - 1))
+        alone = np.exp(log_chance_missed(self.people - 1, self.sizes - 1, wanted[:, None] - 1.0))
         return np.asarray(self.scale * (alone @ (self.counts * self.sizes)) / self.people)
 
 
@@ -157,7 +157,8 @@ class _Plan:
         # share one with a chance of 2^-64
         generator = np.random.default_rng([*seed, 0xC0])
         marks = generator.integers(0, 1 << 64, size=int(starts[-1]), dtype=np.uint64)
-        return cls(np.linalg.cholesky(copula.correlation), np.concatenate(edges), starts, guide, marks)
+        factor = np.asarray(np.linalg.cholesky(copula.correlation), dtype=np.float64)
+        return cls(factor, np.concatenate(edges), starts, guide, marks)
 
     def draw(self, records: int, seed: Sequence[int]) -> Keys:
         """Keys of some records."""

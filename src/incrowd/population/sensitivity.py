@@ -60,8 +60,8 @@ def sensitivity(
 ) -> Sensitivity:
     """How B moves with N: for the populations given, or for the one given times 0.5, 0.8, 1, 1.25 and 2.
 
-    Of several populations the middle one is the one assumed. Populations smaller than the sample are left out where they
-    come from a factor, and refused where they were given.
+    Of several populations the middle one is the one assumed. Populations smaller than the sample are left out where
+    they come from a factor, and refused where they were given.
 
     >>> from incrowd import ClassSizes
     >>> sample = ClassSizes.from_counts({1: 300, 2: 120, 3: 60, 10: 12})

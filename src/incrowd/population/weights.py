@@ -36,9 +36,13 @@ def read_weights(table: Table, name: str) -> Weights:
 
     ((_, column),) = table.read(table.require([name], "weight column"))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
-        raise InputError(f"the weight column {name!r} is not numeric; it must say how many people each record stands for")
+        raise InputError(
+            f"the weight column {name!r} is not numeric; it must say how many people each record stands for"
+        )
     if column.null_count:
-        raise InputError(f"{column.null_count:,} records have no weight in {name!r}; fill them or leave the records out")
+        raise InputError(
+            f"{column.null_count:,} records have no weight in {name!r}; fill them or leave the records out"
+        )
     values = np.asarray(column.cast(pa.float64()).to_numpy())
     if not np.all(np.isfinite(values)):
         raise InputError(f"some weights in {name!r} are not finite numbers")
@@ -55,7 +59,7 @@ def read_weights(table: Table, name: str) -> Weights:
         )
     low, high = np.quantile(values, [0.05, 0.95])
     uneven = (
-        f"weights differ (90 % of them from {low:,.4g} to {high:,.4g}); all methods but Benedetti–Franconi treat records "
-        "as drawn with equal chance"
+        f"weights differ (90 % of them from {low:,.4g} to {high:,.4g}); all methods but Benedetti–Franconi treat "
+        "records as drawn with equal chance"
     )
     return Weights(values, (uneven,) if high > _UNEVEN * low else ())
