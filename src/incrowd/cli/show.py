@@ -18,6 +18,7 @@ from rich.table import Table
 
 from incrowd import progress
 
+_SHORT = 30  # characters that are not broken over two lines
 _PATIENCE = 1.0  # seconds before a wait is worth a bar
 
 
@@ -60,7 +61,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str |
     shown = Table(title=escape(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
-        shown.add_column(escape(name), justify="right" if numeric else "left", overflow="fold")
+        short = all(len(cell(row[index])) <= _SHORT for row in rows)
+        shown.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", no_wrap=short)
     for row in rows:
         shown.add_row(*(escape(cell(value)) for value in row))
     _out().print(shown)

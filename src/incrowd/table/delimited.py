@@ -1,34 +1,41 @@
-"""CSV and its cousins: how they are written is found by looking, and nothing is lost in reading."""
+"""CSV and its cousins: how they are written is found by looking, and nothing is lost in reading.
+
+A file is read once, in blocks, into a private Parquet file of text; a column gets a type only if every cell of it says
+its value in the one plain way. So memory stays bounded whatever the file, and `00501` stays `00501`.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
-from incrowd.table.readers import RelationReader, Workspace, quoted
+from incrowd.table.readers import DatasetReader, Workspace, quoted
+from incrowd.table.table import refuse_repeated
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
 
 _SEPARATORS = ",;\t|:"
 _SNIFFED = 256 * 1024  # bytes looked at to find the separator
-_SAMPLED = 20_000  # rows looked at to guess a column's type, which all rows then confirm
+_BLOCK = 1 << 24  # bytes read at a time; no line may be longer
 _BAD_LINES_SHOWN = 5
 _GUESSED_ENCODINGS = ("cp1252", "latin-1")  # the second reads anything
-
-# A column is a number or a date only if every cell says it in the one plain way, so that nothing is lost:
-# 00501, +5 and 1e999 stay text. A double keeps 15 digits; longer decimals stay text.
-_TYPES = {
-    "BIGINT": "TRY_CAST({c} AS BIGINT)::VARCHAR = {c}",
-    "DOUBLE": (
-        "TRY_CAST({c} AS DOUBLE) IS NOT NULL AND length({c}) <= 16 AND NOT isinf(TRY_CAST({c} AS DOUBLE)) "
-        "AND NOT (ltrim({c}, '-') LIKE '0_%' AND ltrim({c}, '-') NOT LIKE '0.%') AND {c} NOT LIKE '+%' "
-        "AND trim({c}) = {c} AND {c} NOT LIKE '%\\_%' ESCAPE '\\'"
-    ),
-    "DATE": "length({c}) = 10 AND TRY_CAST({c} AS DATE)::VARCHAR = {c}",
-    "TIMESTAMP": "length({c}) >= 19 AND TRY_CAST({c} AS TIMESTAMP)::VARCHAR = replace({c}, 'T', ' ')",
+_WHOLE, _NUMBER = r"-?(0|[1-9][0-9]{0,17})", r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_SHAPES = {  # type to the shape its cells must have; a double keeps 15 digits, so longer decimals stay text
+    "int64": rf"^{_WHOLE}$",
+    "double": rf"^{_NUMBER}$",
+    "date32": rf"^{_DAY}$",
+    "timestamp[s]": rf"^{_DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
 }
+_LONGEST_NUMBER = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +44,54 @@ class _Dialect:
 
     separator: str
     columns: list[str]
+    encoding: str
 
 
 def open_delimited(
     path: str, separator: str | None, encoding: str | None, null: str | None, skip_bad_lines: bool, memory: int
-) -> tuple[RelationReader, list[str]]:
-    """Load a delimited file into a workspace on disk; also what a user should know about how it was read."""
+) -> tuple[DelimitedReader, list[str]]:
+    """Load a delimited file; also what a user should know about how it was read."""
     notes: list[str] = []
-    workspace = Workspace(memory)
     used = _encoding_of(path, encoding)
-    if used not in {"utf-8", "utf-8-sig", "ascii"}:
-        if encoding is None:
-            notes.append(f"the file is not UTF-8; it was read as {used} (say which with encoding=)")
-        path = _in_utf8(path, used, workspace)
-    dialect = _look(path, separator)
-    scan = _scan(path, dialect, null, skip_bad_lines)
-    _load(workspace, scan, dialect, path, notes)
-    return RelationReader(workspace, "SELECT * FROM loaded"), notes
+    if encoding is None and not used.startswith("utf-8"):
+        notes.append(f"the file is not UTF-8; it was read as {used} (say which with encoding=)")
+    dialect = _look(path, separator, used)
+    workspace = Workspace(memory)
+    types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
+    if bad:
+        _report_bad_lines(path, dialect, bad, skip_bad_lines, notes)
+    return DelimitedReader(workspace, types, memory), notes
+
+
+class DelimitedReader(DatasetReader):
+    """The loaded cells as text, and the type of each column."""
+
+    def __init__(self, workspace: Workspace, types: dict[str, str | None], memory: int) -> None:
+        self._workspace = workspace  # the cells are gone when the reader is
+        self._types = types
+        super().__init__([str(workspace.folder / "cells.parquet")], "parquet", memory)
+
+    def _column(self, name: str) -> pa.ChunkedArray:
+        import pyarrow as pa
+
+        text, kind = super()._column(name), self._types[name]
+        if kind is None:
+            return text
+        return pa.chunked_array(
+            [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks], pa.type_for_alias(kind)
+        )
+
+    def lazy(self) -> nw.LazyFrame[Any]:
+        """The cells as a relation, with their types."""
+        import narwhals.stable.v2 as nw
+
+        names = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
+        typed = ", ".join(
+            quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]}) AS {quoted(name)}"
+            for name, kind in self._types.items()
+        )
+        file = self._paths[0].replace("'", "''")
+        return nw.from_native(self._workspace.connection.sql(f"SELECT {typed} FROM read_parquet('{file}')"))
 
 
 def _encoding_of(path: str, asked: str | None) -> str:
@@ -76,7 +114,7 @@ def _encoding_of(path: str, asked: str | None) -> str:
             "say encoding=, or check that it is a CSV file"
         )
     if _reads(path, "utf-8"):
-        return "utf-8"
+        return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
     return next(guess for guess in _GUESSED_ENCODINGS if _reads(path, guess))
 
 
@@ -93,22 +131,11 @@ def _reads(path: str, encoding: str) -> bool:
     return True
 
 
-def _in_utf8(path: str, encoding: str, workspace: Workspace) -> str:
-    """A copy in UTF-8 in the workspace's private folder."""
-    database = workspace.connection.execute("SELECT path FROM duckdb_databases() WHERE path IS NOT NULL").fetchone()
-    assert database is not None
-    copy = os.path.join(os.path.dirname(database[0]), "utf8.csv")
-    with open(path, encoding=encoding, newline="") as source, open(copy, "w", encoding="utf-8", newline="") as target:
-        while block := source.read(1 << 22):
-            target.write(block)
-    return copy
-
-
-def _look(path: str, separator: str | None) -> _Dialect:
+def _look(path: str, separator: str | None, encoding: str) -> _Dialect:
     """The separator under which most lines have as many fields as the header, and the header."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise InputError(f"separator {separator!r} must be one character, such as , or ;")
-    with open(path, encoding="utf-8-sig", newline="", errors="ignore") as file:
+    with open(path, encoding=encoding, newline="") as file:
         text = file.read(_SNIFFED)
     if len(text) == _SNIFFED:
         text = text[: text.rfind("\n") + 1] or text
@@ -122,7 +149,7 @@ def _look(path: str, separator: str | None) -> _Dialect:
         agree = sum(len(row) == width for row in rows) / len(rows)
         score = (agree * min(width - 1, 1), width)
         if score > best:
-            best, found = score, _Dialect(candidate, rows[0])
+            best, found = score, _Dialect(candidate, rows[0], encoding)
     assert found is not None
     return _named(found, path)
 
@@ -132,101 +159,116 @@ def _named(dialect: _Dialect, path: str) -> _Dialect:
     blank = [str(position) for position, name in enumerate(dialect.columns, 1) if not name.strip()]
     if blank:
         raise InputError(f"{os.path.basename(path)}: column {', '.join(blank[:5])} has no name in the header")
-    repeated = sorted({name for name in dialect.columns if dialect.columns.count(name) > 1})
-    if repeated:
-        raise InputError(
-            f"{os.path.basename(path)}: these column names appear more than once: {', '.join(repeated[:5])}; "
-            "rename them"
-        )
-    folded = [name.lower() for name in dialect.columns]
-    alike = sorted({name for name in dialect.columns if folded.count(name.lower()) > 1})
-    if alike:
-        raise InputError(
-            f"{os.path.basename(path)}: these column names differ only in capital letters: {', '.join(alike[:5])}; "
-            "rename one"
-        )
+    refuse_repeated(dialect.columns, os.path.basename(path))
     return dialect
 
 
-def _scan(path: str, dialect: _Dialect, null: str | None, skip_bad_lines: bool) -> str:
-    """The SQL that reads every cell as text, bad lines set aside."""
-    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in dialect.columns)
-    nulls = ", ".join(_text(word) for word in ({"", null} if null else {""}))
-    skip = "true" if skip_bad_lines else "false"
-    return (
-        f"read_csv({_text(path)}, auto_detect=false, header=true, delim={_text(dialect.separator)}, quote='\"', "
-        f"escape='\"', columns={{{columns}}}, nullstr=[{nulls}], store_rejects=true, strict_mode=true, "
-        f"rejects_table='bad_{skip}', rejects_scan='scan_{skip}', max_line_size=16777216)"
-    )
+def _load(path: str, dialect: _Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
+    """Write the cells as text to a Parquet file; the type every column allows, and how many lines did not fit."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-
-def _load(workspace: Workspace, scan: str, dialect: _Dialect, path: str, notes: list[str]) -> None:
-    """Cells as text first; then every column whose cells all allow it gets its type."""
-    import duckdb
-
-    connection = workspace.connection
+    kinds: dict[str, tuple[str, ...]] = dict.fromkeys(dialect.columns, tuple(_SHAPES))
+    filled = dict.fromkeys(dialect.columns, False)
+    schema = pa.schema([(name, pa.string()) for name in dialect.columns])
+    bad: list[int] = []
+    last = None
     try:
-        connection.sql(f"CREATE TABLE raw AS SELECT * FROM {scan}")
-    except duckdb.Error as error:
-        kind = type(error).__name__  # its text quotes the file's cells
-        raise InputError(
-            f"{os.path.basename(path)} cannot be read as a table separated by {dialect.separator!r} ({kind}); "
-            "say separator= or encoding=, or look for a quote that is never closed"
+        with pq.ParquetWriter(cells, schema, compression="lz4") as writer:
+            for batch in _batches(path, dialect, null, bad):
+                writer.write_batch(batch)
+                last = batch if batch.num_rows else last
+                for name, column in zip(dialect.columns, batch.columns, strict=True):
+                    if kinds[name]:
+                        distinct = column.unique().drop_null()
+                        filled[name] |= len(distinct) > 0
+                        kinds[name] = tuple(kind for kind in kinds[name] if _fits(distinct, kind))
+    except (pa.ArrowInvalid, UnicodeError) as error:
+        raise InputError(  # Arrow's own words quote the file's cells
+            f"{os.path.basename(path)} cannot be read as a table separated by {dialect.separator!r} "
+            f"({type(error).__name__}); say separator= or encoding=, or look for a line of more than 16 MB"
         ) from None
-    _report_bad_lines(workspace, "bad_true" in scan, os.path.basename(path), notes)
-    types = _types_of(workspace, dialect.columns)
-    typed = ", ".join(
-        quoted(name) if kind == "VARCHAR" else f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}"
-        for name, kind in zip(dialect.columns, types, strict=True)
+    if last is not None and _ends_in_an_open_quote(path, last):
+        raise InputError(f"{os.path.basename(path)}: a quote is opened and never closed; mend it")
+    return {name: kinds[name][0] if kinds[name] and filled[name] else None for name in dialect.columns}, len(bad)
+
+
+def _batches(path: str, dialect: _Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:
+    """The file in blocks, every cell as text; lines that do not fit are counted and left out."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    def leave_out(row: Any) -> str:
+        bad.append(row.actual_columns)
+        return "skip"
+
+    reading = pyarrow.csv.ReadOptions(
+        block_size=_BLOCK, column_names=dialect.columns, skip_rows_after_names=1, encoding=dialect.encoding
     )
-    connection.sql(f"CREATE VIEW loaded AS SELECT {typed} FROM raw")
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=leave_out
+    )
+    converting = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(dialect.columns, pa.string()),
+        null_values=["", null] if null else [""],
+        strings_can_be_null=True,
+        check_utf8=False,  # the whole file was decoded before
+    )
+    yield from pyarrow.csv.open_csv(path, reading, parsing, converting)
 
 
-def _report_bad_lines(workspace: Workspace, skip: bool, name: str, notes: list[str]) -> None:
+def _fits(distinct: pa.Array, kind: str) -> bool:
+    """Whether all these texts are values of the type, written in its one plain way."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not len(distinct):
+        return True
+    if not pc.all(pc.match_substring_regex(distinct, _SHAPES[kind])).as_py():
+        return False
+    if kind == "double" and pc.max(pc.binary_length(distinct)).as_py() > _LONGEST_NUMBER:
+        return False
+    try:
+        values = distinct.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return kind != "double" or bool(pc.all(pc.is_finite(values)).as_py())
+
+
+def _ends_in_an_open_quote(path: str, last: pa.RecordBatch) -> bool:
+    """Whether the last cell runs over lines and the file's quotes do not come in pairs."""
+    if not any("\n" in str(column[last.num_rows - 1].as_py()) for column in last.columns):
+        return False
+    quotes = 0
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            quotes += block.count(b'"')
+    return quotes % 2 == 1
+
+
+def _report_bad_lines(path: str, dialect: _Dialect, bad: int, skip: bool, notes: list[str]) -> None:
     """Stop at lines that do not fit, or say how many were left out."""
-    table = f"bad_{'true' if skip else 'false'}"
-    bad = workspace.connection.sql(
-        f"SELECT line, any_value(error_type)::VARCHAR FROM {table} GROUP BY line ORDER BY line"
-    ).fetchall()
-    if not bad:
-        return
-    shown = ", ".join(f"{line} ({kind.lower()})" for line, kind in bad[:_BAD_LINES_SHOWN])
-    more = f" and {len(bad) - _BAD_LINES_SHOWN:,} more" if len(bad) > _BAD_LINES_SHOWN else ""
+    shown = ", ".join(f"{line} ({cells} cells)" for line, cells in _first_bad_lines(path, dialect))
+    more = f" and {bad - _BAD_LINES_SHOWN:,} more" if bad > _BAD_LINES_SHOWN else ""
+    lines = f"{bad:,} line{'s do' if bad > 1 else ' does'} not fit the header of {len(dialect.columns):,} columns"
     if not skip:
         raise InputError(
-            f"{name}: {len(bad):,} lines do not fit the header: line {shown}{more}; "
+            f"{os.path.basename(path)}: {lines}: line {shown}{more}; "
             "mend them, or leave them out with skip_bad_lines=True (--skip-bad-lines)"
         )
-    notes.append(f"{len(bad):,} lines that do not fit the header were left out: line {shown}{more}")
+    notes.append(f"{lines}, left out: line {shown}{more}")
 
 
-def _types_of(workspace: Workspace, columns: Sequence[str]) -> list[str]:
-    """The narrowest type each column allows: guessed on its first rows, confirmed on all."""
-    guessed = _allowed(workspace, dict.fromkeys(columns, tuple(_TYPES)), f"SELECT * FROM raw LIMIT {_SAMPLED}")
-    left = {name: kinds for name, kinds in guessed.items() if kinds}
-    confirmed = _allowed(workspace, left, "SELECT * FROM raw") if left else {}
-    return [next(iter(confirmed.get(name, ())), "VARCHAR") for name in columns]
-
-
-def _allowed(workspace: Workspace, asked: dict[str, tuple[str, ...]], rows: str) -> dict[str, tuple[str, ...]]:
-    """Which of the asked types every filled cell of a column allows; none where no cell is filled."""
-    tests = [(name, kind) for name, kinds in asked.items() for kind in kinds]
-    found: dict[str, tuple[str, ...]] = {}
-    for start in range(0, len(tests), 400):  # a wide table is asked in parts
-        part = tests[start : start + 400]
-        wanted = ", ".join(
-            f"coalesce(bool_and(coalesce({_TYPES[kind].format(c=quoted(name))}, false)) "
-            f"FILTER ({quoted(name)} IS NOT NULL), false)"
-            for name, kind in part
-        )
-        answers = workspace.connection.execute(f"SELECT {wanted} FROM ({rows})").fetchone()
-        assert answers is not None
-        for (name, kind), holds in zip(part, answers, strict=True):
-            if holds:
-                found[name] = (*found.get(name, ()), kind)
+def _first_bad_lines(path: str, dialect: _Dialect) -> list[tuple[int, int]]:
+    """Where the first lines that do not fit are, and how many cells they have."""
+    found: list[tuple[int, int]] = []
+    with open(path, encoding=dialect.encoding, newline="") as file:
+        reader = csv.reader(file, delimiter=dialect.separator)
+        start = 1
+        for row in reader:
+            if row and len(row) != len(dialect.columns):
+                found.append((start, len(row)))
+                if len(found) == _BAD_LINES_SHOWN:
+                    break
+            start = reader.line_num + 1
     return found
-
-
-def _text(value: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + value.replace("'", "''") + "'"

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
+from incrowd.table.table import refuse_repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,9 +82,7 @@ def _table_of(header: list[str], columns: list[list[Any]], name: str) -> pa.Tabl
 
     if "" in header:
         raise InputError(f"{name}: column {header.index('') + 1} has no name in the header")
-    repeated = sorted({column for column in header if header.count(column) > 1})
-    if repeated:
-        raise InputError(f"{name}: these column names appear more than once: {', '.join(repeated)}; rename them")
+    refuse_repeated(header, name)
     return pa.table({key: _column_of(cells) for key, cells in zip(header, columns, strict=True)})
 
 

@@ -19,26 +19,36 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """An embedded DuckDB that keeps to a memory limit and spills to a private folder, gone when nobody needs it."""
+    """A private folder, and in it an embedded DuckDB that keeps to a memory limit and spills there.
+
+    Both are gone when nobody needs them; the database is opened when it is first asked for.
+    """
 
     def __init__(self, memory: int) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="incrowd-"))  # readable by this user alone
+        self._memory = memory
+        self._opened: list[duckdb.DuckDBPyConnection] = []
+        self._cleaner = weakref.finalize(self, _forget, self._opened, self.folder)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database."""
         import duckdb
 
-        folder = tempfile.mkdtemp(prefix="incrowd-")  # readable by this user alone
-        self.connection = duckdb.connect(
-            str(Path(folder) / "work.duckdb"),
-            config={
-                "memory_limit": f"{memory}B",
-                "temp_directory": str(Path(folder) / "spill"),
-                "autoinstall_known_extensions": "false",
+        if not self._opened:
+            config: dict[str, str | bool | int | float | list[str]] = {
+                "memory_limit": f"{self._memory}B",
+                "temp_directory": str(self.folder / "spill"),
+                "autoinstall_known_extensions": "false",  # nothing is fetched
                 "autoload_known_extensions": "false",
-            },
-        )
-        self._cleaner = weakref.finalize(self, _forget, self.connection, folder)
+            }
+            self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
+        return self._opened[0]
 
 
-def _forget(connection: duckdb.DuckDBPyConnection, folder: str) -> None:
-    connection.close()
+def _forget(opened: list[duckdb.DuckDBPyConnection], folder: Path) -> None:
+    for connection in opened:
+        connection.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -56,8 +66,8 @@ class RelationReader:
 
     def rows(self) -> int:
         """How many rows there are."""
-        counted = self._workspace.connection.execute(f"SELECT count(*) FROM ({self._query})").fetchone()
-        return int(counted[0]) if counted else 0
+        ((counted,),) = self._workspace.connection.execute(f"SELECT count(*) FROM ({self._query})").fetchall()
+        return int(counted)
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """Column by column; DuckDB keeps the order of a stored table."""

@@ -71,7 +71,12 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
         column = column.cast(column.type.value_type)
     kind = _kind(column.type)
     nulls, rows = column.null_count, len(column)
-    distinct = -1 if kind == "nested" else pc.count_distinct(column, mode="only_valid").as_py()
+    if kind == "nested":
+        distinct = -1
+    elif nulls == rows:
+        distinct = 0
+    else:
+        distinct = pc.count_distinct(column, mode="only_valid").as_py()
     generalised = kind == "text" and _is_generalised(column)
     role, reason = _role(name, kind, distinct, rows - nulls, _mean_length(column) if kind == "text" else 0.0)
     return SuggestedRole(name, kind, distinct, nulls, rows, generalised, role, reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -63,9 +64,7 @@ class Table:
         self.native = native
         self.notes = tuple(notes)
         self.engine = engine
-        repeated = sorted({column for column in self.columns if self.columns.count(column) > 1})
-        if repeated:
-            raise InputError(f"{name}: these column names appear more than once: {', '.join(repeated)}; rename them")
+        refuse_repeated(self.columns, name)
         if not self.columns:
             raise InputError(f"{name}: there are no columns")
 
@@ -81,7 +80,8 @@ class Table:
         if isinstance(names, str):
             raise InputError(f"{what} must be a list of column names, not one text; write [{names!r}]")
         wanted = list(names)
-        missing = [name for name in wanted if name not in self.columns]
+        existing = set(self.columns)
+        missing = [name for name in wanted if name not in existing]
         if missing:
             raise unknown_columns(missing, self.columns)
         if len(set(wanted)) < len(wanted):
@@ -122,6 +122,19 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pc.any(nan).as_py():
         return column
     return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, column.type), column)
+
+
+def refuse_repeated(columns: Sequence[str], table: str) -> None:
+    """Stop if a column's name is not its own; engines that fold capital letters could not tell `age` from `Age`."""
+    same = [name for name, times in Counter(columns).items() if times > 1]
+    if same:
+        raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
+    folded = Counter(name.lower() for name in columns)
+    alike = [name for name in columns if folded[name.lower()] > 1]
+    if alike:
+        raise InputError(
+            f"{table}: these column names differ only in capital letters: {', '.join(alike[:5])}; rename one"
+        )
 
 
 def memory_in_bytes(limit: str | int | None) -> int:

@@ -1,0 +1,69 @@
+"""What every benchmark shares: fresh processes, peers in environments of their own, tables and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+DATA = Path(os.environ.get("INCROWD_DATA", HERE.parent.parent / "shared" / "data"))
+
+_MEASURED = """
+import json, resource, time
+{setup}
+answer, times = None, []
+for _ in range({repeat}):
+    started = time.perf_counter()
+{run}
+    times.append(time.perf_counter() - started)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({{"seconds": min(times), "first": times[0], "peak_mb": peak, "answer": answer}}))
+"""
+
+
+def timed(setup: str, run: str, *, repeat: int = 3, python: str = sys.executable) -> dict[str, Any]:
+    """Run code in a process of its own: best and first of some runs, peak memory, and the `answer` the code sets."""
+    code = _MEASURED.format(
+        setup=textwrap.dedent(setup), run=textwrap.indent(textwrap.dedent(run), "    "), repeat=repeat
+    )
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def peer(name: str, *requirements: str) -> str:
+    """The Python of a peer's own environment, made when it is first asked for."""
+    folder = HERE / ".peers" / name
+    python = folder / "bin" / "python"
+    if not (folder / "ready").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", *requirements], check=True, stderr=subprocess.DEVNULL
+        )
+        (folder / "ready").touch()
+    return str(python)
+
+
+def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table in Markdown, ready for the README."""
+    print(f"\n### {title}\n")
+    print("| " + " | ".join(columns) + " |")
+    print("|" + "---|" * len(columns))
+    for row in rows:
+        print("| " + " | ".join(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row) + " |")
+
+
+def save(name: str, result: Any) -> None:
+    """Keep the numbers as JSON."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2))

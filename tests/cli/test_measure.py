@@ -1,0 +1,125 @@
+"""The command line as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from incrowd.cli import main
+
+
+def run(capsys, *arguments):
+    """Run the command; its exit code, stdout and stderr."""
+    with pytest.raises(SystemExit) as stopped:
+        main([str(argument) for argument in arguments])
+    streams = capsys.readouterr()
+    return stopped.value.code, streams.out, streams.err
+
+
+@pytest.fixture
+def patients(tmp_path):
+    file = tmp_path / "patients.csv"
+    file.write_text("age,sex,zip,illness\n30,f,00501,flu\n30,f,00501,cold\n41,m,02139,topsecret\n,m,02139,flu\n")
+    return file
+
+
+def test_measure_says_what_it_found(capsys, patients):
+    code, out, _ = run(capsys, "measure", patients, "--qi", "age,sex", "--qi", "zip", "--sensitive", "illness")
+    assert code == 0
+    assert "smallest class (k)" in out
+    assert "2 (50.0%)" in out
+    assert "topsecret" not in out
+
+
+def test_measure_for_machines(capsys, patients):
+    code, out, err = run(
+        capsys,
+        "measure",
+        patients,
+        "--qi",
+        "age,sex,zip",
+        "--sensitive",
+        "illness",
+        "--sets",
+        "2",
+        "--minimal",
+        "2",
+        "--groups",
+        "who=age,sex",
+        "where=zip",
+        "--json",
+    )
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (found["k"], found["uniques"], found["classes"]) == (1, 2, 3)
+    assert [risk["label"] for risk in found["by_group"]] == ["who", "where", "who + where"]
+    assert len(found["by_set"]) == 6
+    assert found["minimal_sets"]["singled_out_by"]["1"] == 2
+    assert found["sensitive"][0]["distinct"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code"), [(["--min-k", "2"], 1), (["--max-risk", "0.5"], 1), (["--min-k", "1"], 0)]
+)
+def test_a_threshold_decides_the_exit_code(capsys, patients, options, code):
+    found, _, err = run(capsys, "measure", patients, "--qi", "age,sex,zip", *options)
+    assert found == code
+    assert ("over the threshold" in err) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv", "--qi", "age"], "there is no file"),
+        (["{file}", "--qi", "agee"], "the table has: age, sex, zip, illness"),
+        (["{file}"], "--qi"),
+        (["{file}", "--qi", "age", "--sensitive", "age"], "cannot be sensitive"),
+        (["{file}", "--qi", "age", "--groups", "census"], "census=age,sex"),
+        (["{file}", "--qi", "age", "--max-risk", "7"], "between 0 and 1"),
+        (["{file}", "--qi", "age", "--memory", "lots"], "2GB"),
+    ],
+)
+def test_bad_input_is_two_and_a_sentence(capsys, patients, arguments, message):
+    code, out, err = run(capsys, "measure", *[argument.replace("{file}", str(patients)) for argument in arguments])
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_profile_suggests_roles_and_shows_no_value(capsys, patients):
+    code, out, _ = run(capsys, "profile", patients)
+    assert code == 0
+    assert "quasi-identifier" in out
+    assert "topsecret" not in out
+    code, out, _ = run(capsys, "profile", patients, "--json")
+    assert {column["column"]: column["role"] for column in json.loads(out)["columns"]}["illness"] == "sensitive"
+
+
+def test_demo_data_can_be_measured(capsys, tmp_path):
+    file = tmp_path / "demo.parquet"
+    assert run(capsys, "demo-data", "--rows", "1e3", "--out", file)[0] == 0
+    assert run(capsys, "demo-data", "--rows", "1e3", "--out", file)[0] == 2
+    assert run(capsys, "demo-data", "--rows", "many", "--out", tmp_path / "x.parquet")[0] == 2
+    assert json.loads(run(capsys, "measure", file, "--qi", "age_yrs,sex", "--json")[1])["records"] == 1000
+
+
+def test_column_names_are_never_read_as_markup(capsys, tmp_path):
+    file = tmp_path / "odd.csv"
+    file.write_text('"[red]age[/red]",<script>\n1,2\n1,3\n')
+    code, out, _ = run(capsys, "profile", file)
+    assert code == 0
+    assert "[red]age[/red]" in out
+    assert run(capsys, "measure", file, "--qi", "[red]age[/red]", "--sets", "1")[0] == 0
+
+
+def test_a_missing_table_is_two():
+    found = subprocess.run([sys.executable, "-m", "incrowd.cli", "measure"], capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "Traceback" not in found.stderr
+
+
+def test_the_version_is_shown(capsys):
+    from incrowd import __version__
+
+    assert run(capsys, "--version")[1] == f"incrowd {__version__}\n"

@@ -1,0 +1,205 @@
+"""CSV files as people write them."""
+
+import random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd import InputError, read_table
+
+
+def write(folder, text, name="table.csv", encoding="utf-8"):
+    file = folder / name
+    file.write_bytes(text.encode(encoding))
+    return file
+
+
+def column(table, name):
+    ((_, found),) = table.read([name])
+    return found.to_pylist()
+
+
+def kind(table, name):
+    ((_, found),) = table.read([name])
+    return found.type
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_found(tmp_path, separator):
+    rows = [["name", "age"], ["O'Neil", "3"], ["Ärger", "4"]]
+    table = read_table(write(tmp_path, "\n".join(separator.join(row) for row in rows) + "\n"))
+    assert table.columns == ("name", "age")
+    assert column(table, "age") == [3, 4]
+
+
+def test_quotes_commas_and_line_breaks_in_cells(tmp_path):
+    table = read_table(write(tmp_path, 'a,b\n"x, y","say ""hi"""\n"two\nlines",z\n'))
+    assert column(table, "a") == ["x, y", "two\nlines"]
+    assert column(table, "b") == ['say "hi"', "z"]
+
+
+def test_types_are_kept(tmp_path):
+    text = "zip,n,x,day,when,word,big,none\n00501,1,0.5,2020-01-31,2020-01-31 10:00:00,a,99999999999999999999,\n"
+    text += "02139,-2,1e3,1999-12-01,2021-05-05 23:59:59,1,1,\n"
+    table = read_table(write(tmp_path, text))
+    assert column(table, "zip") == ["00501", "02139"]
+    assert column(table, "n") == [1, -2]
+    assert column(table, "x") == [0.5, 1000.0]
+    assert kind(table, "day") == pa.date32()
+    assert pa.types.is_timestamp(kind(table, "when"))
+    assert column(table, "word") == ["a", "1"]
+    assert column(table, "big") == ["99999999999999999999", "1"]  # past 64 bits a number would lose digits
+    assert column(table, "none") == [None, None]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["+5", "6"],
+        ["007", "8"],
+        [" 5", "6"],
+        ["1_000", "2"],
+        ["0x10", "1"],
+        ["1.00000000000000001", "1"],
+        ["-007.5", "1.5"],
+    ],
+)
+def test_numbers_in_another_shape_stay_as_written(tmp_path, cells):
+    table = read_table(write(tmp_path, "a,b\n" + "".join(f'"{cell}",x\n' for cell in cells)))
+    assert column(table, "a") == cells
+
+
+@pytest.mark.parametrize(
+    "cells", [["31/12/2020", "01/02/2021"], ["Dec 3 2020", "Jan 1 2021"], ["2020-02-30", "2020-01-01"]]
+)
+def test_dates_in_another_shape_stay_as_written(tmp_path, cells):
+    table = read_table(write(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells)))
+    assert column(table, "a") == cells
+
+
+def test_a_type_that_only_the_last_row_breaks_is_not_taken(tmp_path):
+    rows = [str(number) for number in range(30_000)] + ["none of your business"]
+    table = read_table(write(tmp_path, "a,b\n" + "".join(f"{row},x\n" for row in rows)))
+    assert column(table, "a") == rows
+
+
+def test_an_empty_cell_and_a_stated_word_are_null(tmp_path):
+    file = write(tmp_path, "a,b\n1,x\n,y\nNA,z\n")
+    assert column(read_table(file), "a") == ["1", None, "NA"]
+    assert column(read_table(file, null="NA"), "a") == [1, None, None]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
+def test_encodings_are_found(tmp_path, encoding):
+    table = read_table(write(tmp_path, "naïve,b\ncafé,1\n", encoding=encoding))
+    assert table.columns == ("naïve", "b")
+    assert column(table, "naïve") == ["café"]
+    assert bool(table.notes) == (encoding in {"utf-16", "cp1252", "latin-1"})
+
+
+def test_an_encoding_that_was_asked_for_is_used(tmp_path):
+    file = write(tmp_path, "a,b\nпривет,1\n", encoding="koi8-r")
+    assert column(read_table(file, encoding="koi8-r"), "a") == ["привет"]
+    with pytest.raises(InputError, match="cannot be read as utf-8"):
+        read_table(file, encoding="utf-8")
+    with pytest.raises(InputError, match="not known"):
+        read_table(file, encoding="klingon")
+
+
+def test_ragged_lines_are_reported_by_number_and_never_quoted(tmp_path):
+    file = write(tmp_path, "a,b\n1,2\nsecret\n3,4\n5,6,topsecret\n")
+    with pytest.raises(InputError, match=r"2 lines do not fit the header of 2 columns: line 3 .*5") as error:
+        read_table(file)
+    assert "secret" not in str(error.value)
+    table = read_table(file, skip_bad_lines=True)
+    assert column(table, "a") == [1, 3]
+    assert "2 lines" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,a\n1,2,3\n", "more than once: a"),
+        ("a,,c\n1,2,3\n", "column 2 has no name"),
+        ("a,A\n1,2\n", "differ only in capital letters"),
+        ("\n\n", "no header"),
+    ],
+)
+def test_a_bad_header_is_refused(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        read_table(write(tmp_path, text))
+
+
+def test_bytes_that_are_not_text_are_refused(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_bytes(bytes(range(256)) * 10)
+    with pytest.raises(InputError, match="zero bytes"):
+        read_table(file)
+
+
+def test_a_quote_that_never_closes_is_refused_without_quoting_it(tmp_path):
+    file = write(tmp_path, 'a,b\n1,"topsecret\n' + "2,3\n" * 50)
+    with pytest.raises(InputError) as error:
+        read_table(file)
+    assert "topsecret" not in str(error.value)
+
+
+def test_one_column_is_a_table(tmp_path):
+    assert column(read_table(write(tmp_path, "age\n3\n4\n")), "age") == [3, 4]
+
+
+def test_ten_thousand_columns(tmp_path):
+    width = 10_000
+    text = ",".join(f"c{n}" for n in range(width)) + "\n" + ",".join(str(n) for n in range(width)) + "\n"
+    table = read_table(write(tmp_path, text))
+    assert len(table.columns) == width
+    assert column(table, "c77") == [77]
+
+
+def test_a_header_without_rows_has_no_rows(tmp_path):
+    assert read_table(write(tmp_path, "a,b\n")).rows == 0
+
+
+def test_the_private_copy_is_gone_when_nobody_needs_it(tmp_path, monkeypatch):
+    import gc
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    file = write(tmp_path, "a,b\n1,2\n")
+    table = read_table(file)
+    assert list(tmp_path.glob("incrowd-*"))
+    del table
+    gc.collect()
+    assert not list(tmp_path.glob("incrowd-*"))
+
+
+@given(st.lists(st.tuples(st.text(max_size=6), st.integers(-(10**20), 10**20) | st.none()), min_size=1, max_size=8))
+def test_what_is_written_is_what_is_read(tmp_path_factory, rows):
+    import csv
+
+    rows = [("".join(c for c in word if c.isprintable()), number) for word, number in rows]
+    file = tmp_path_factory.mktemp("csv") / f"{random.random()}.csv"
+    with file.open("w", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["word", "number", "end"])
+        writer.writerows([word, "" if number is None else number, "e"] for word, number in rows)
+    table = read_table(file)
+    assert [word or "" for word in map(str, (w if w is not None else "" for w in column(table, "word")))] == [
+        str(_number_or_word(word, [w for w, _ in rows])) for word, _ in rows
+    ]
+    assert [None if n is None else int(n) for n in column(table, "number")] == [number for _, number in rows]
+
+
+def _number_or_word(word, words):
+    """A column of plain numbers is read as numbers, so 1.50 comes back as 1.5; text comes back as it is."""
+    filled = [w for w in words if w]
+    try:
+        if filled and all(str(int(w)) == w for w in filled):
+            return word
+        if filled and all(len(w) <= 16 and float(w) is not None for w in filled):
+            return float(word) if word and "_" not in word else word
+    except ValueError:
+        return word
+    return word
