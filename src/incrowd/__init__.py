@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.population import (
+        PopulationRisk,
+        classical_risk,
+        population_risk,
+        record_risk,
+        sensitivity,
+    )
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -26,6 +33,11 @@ _ROOMS = {
     "minimal_sets": "measure",
     "risk_by_group": "measure",
     "risk_by_subset": "measure",
+    "PopulationRisk": "population",
+    "classical_risk": "population",
+    "population_risk": "population",
+    "record_risk": "population",
+    "sensitivity": "population",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -39,15 +51,20 @@ __all__ = [
     "IncrowdError",
     "InputError",
     "Measurement",
+    "PopulationRisk",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
+    "classical_risk",
     "demo_table",
     "measure",
     "minimal_sets",
+    "population_risk",
     "read_table",
+    "record_risk",
     "risk_by_group",
     "risk_by_subset",
+    "sensitivity",
     "suggest_roles",
 ]
 

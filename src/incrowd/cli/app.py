@@ -9,6 +9,7 @@ from incrowd import __version__
 from incrowd.cli import show
 from incrowd.cli.demo import write_demo
 from incrowd.cli.measure import measure_table
+from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.errors import IncrowdError
 
@@ -38,6 +39,7 @@ def _all_commands(
 
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
+app.command("population")(population_of_table)
 app.command("demo-data")(write_demo)
 
 
