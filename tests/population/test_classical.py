@@ -28,9 +28,7 @@ PAIRS = ClassSizes.from_counts({2: 20, 3: 4})
 def test_zayatz_by_hand():
     counts, people, population = {1: 4, 2: 3, 3: 1}, 13, 40
     classes = sum(counts.values())
-    once = {
-        j: Fraction(j * math.comb(population - j, people - 1), math.comb(population, people)) for j in counts
-    }
+    once = {j: Fraction(j * math.comb(population - j, people - 1), math.comb(population, people)) for j in counts}
     total = sum(Fraction(count, classes) * once[j] for j, count in counts.items())
     chance = Fraction(counts[1], classes) * once[1] / total
     found = zayatz(ClassSizes.from_counts(counts), population)

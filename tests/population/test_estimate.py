@@ -22,7 +22,9 @@ def everybody():
         {
             "age": age,
             "born": [dt.date(2000, 1, 1) + dt.timedelta(days=int(day)) for day in 30 * (age // 4)],
-            "town": np.where(generator.random(20_000) < 0.05, None, [f"t{z}" for z in generator.zipf(1.5, 20_000) % 90]),
+            "town": np.where(
+                generator.random(20_000) < 0.05, None, [f"t{z}" for z in generator.zipf(1.5, 20_000) % 90]
+            ),
             "sex": generator.choice(["f", "m"], 20_000),
             "children": generator.poisson(1 + (age > 30), 20_000),
         }
@@ -175,7 +177,12 @@ def test_what_cannot_be_used_is_said(given, message):
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [([5, 0, 5], "1 are zero"), ([5, -1, 5], "1 weights"), ([0.5, 0.5, 0.5], "fewer than"), ([1, None, 3], "no weight")],
+    [
+        ([5, 0, 5], "1 are zero"),
+        ([5, -1, 5], "1 weights"),
+        ([0.5, 0.5, 0.5], "fewer than"),
+        ([1, None, 3], "no weight"),
+    ],
 )
 def test_weights_that_stand_for_nobody_are_refused(weights, message):
     with pytest.raises(InputError, match=message):

@@ -22,7 +22,9 @@ def test_the_expected_inverse_is_the_one_added_up_elsewhere(d, alpha, people, po
     found = grow(at(d, alpha), seen, people=people, population=population)
     wanted = expected_inverse_size(d, alpha, people=people, population=population, seen=seen)
     assert found.expected_inverse == pytest.approx(wanted, rel=5e-4)
-    assert found.unique[0] == pytest.approx(float(still_unique(d, alpha, people=people, population=population)), rel=1e-4)
+    assert found.unique[0] == pytest.approx(
+        float(still_unique(d, alpha, people=people, population=population)), rel=1e-4
+    )
     assert np.all(found.unique[1:] == 0)
 
 
