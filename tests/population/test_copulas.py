@@ -5,12 +5,13 @@ import pytest
 
 from incrowd import ClassSizes
 from incrowd.pitmanyor import PitmanYor
-from incrowd.population.anchored import fit_anchored
+from incrowd.population.anchored import extrapolated, fit_anchored
 from incrowd.population.copula import informative
 from incrowd.population.dvine import chain, fit_dvine, partial_correlations, stratum_sizes
 from incrowd.population.gaussian import fit_gaussian, grouped, pair_correlations
 from incrowd.population.marginals import Columns, smoothed
 from incrowd.population.reference import reference_correlations
+from incrowd.population.sampler import Copula
 
 CORRELATION = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
 
@@ -108,3 +109,23 @@ def test_the_anchored_estimate_starts_from_the_sample_and_stays_within_its_limit
     whole = normal_columns(20_000, 4, (30, 40, 25))
     truth = np.unique(whole.codes, axis=1).shape[1] / 20_000
     assert pytest.approx(truth, rel=0.1) == found.B
+
+
+def test_a_curve_is_carried_on_beyond_what_was_drawn():
+    copula = Copula([np.full(60, 1 / 60), np.geomspace(1, 1e-3, 80) / np.geomspace(1, 1e-3, 80).sum()] * 2, np.eye(4))
+    short, long = copula.sample(50_000, [0]), copula.sample(500_000, [1])
+    for one, other, tolerance in ((short.correctness, long.correctness, 0.1), (short.uniqueness, long.uniqueness, 0.3)):
+        assert extrapolated(one, 50_000, 500_000) == pytest.approx(float(other(500_000)[0]), rel=tolerance)
+        assert extrapolated(one, 50_000, 20_000) == float(one(20_000)[0])
+
+
+def test_a_population_too_large_to_draw_is_extrapolated_with_a_note(monkeypatch):
+    monkeypatch.setattr("incrowd.population.anchored.MOST_DRAWN", 40_000)
+    columns = normal_columns(2000, 3, (30, 40, 25))
+    sizes = ClassSizes.from_sizes(np.unique(columns.codes, axis=1, return_counts=True)[1])
+    part = fit_anchored(columns, sizes, 200_000, seed=[0])
+    monkeypatch.undo()
+    whole = fit_anchored(columns, sizes, 200_000, seed=[0])
+    assert part.B == pytest.approx(whole.B, rel=0.15)
+    assert "40,000" in part.notes[0]
+    assert not whole.notes

@@ -133,13 +133,13 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     rows = [
         (
             "sample → population (B)",
-            f"{risk.B:.4f}",
+            f"{risk.B:.4g}",
             f"of 100 records matched against everybody, {_hundred(risk.B)} get the right name",
         ),
     ]
     if risk.interval is not None:
         rows.append(
-            ("  95 % interval", f"{risk.interval[0]:.4f} – {risk.interval[1]:.4f}", f"by the {risk.method} estimator")
+            ("  95 % interval", f"{risk.interval[0]:.4g} – {risk.interval[1]:.4g}", f"by the {risk.method} estimator")
         )
     rows += [
         (
@@ -147,7 +147,7 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
             f"{risk.A:.4g}",
             "people looked up in the table and named correctly; known",
         ),
-        ("risk to report", f"{risk.overall:.4f}", "the larger of the two"),
+        ("risk to report", f"{risk.overall:.4g}", "the larger of the two"),
         ("in the table alone", f"{risk.classes / risk.people:.4f}", "what the table looks like if it were everybody"),
     ]
     if risk.population_uniques is not None:
@@ -155,15 +155,15 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
         rows.append(
             (
                 "unique in the population",
-                f"{risk.population_uniques:,.0f} ({share:.2%})",
+                f"{risk.population_uniques:,.0f} ({share:.3%})",
                 "people nobody else looks like",
             )
         )
     if risk.still_unique is not None:
         rows.append(
-            ("unique here and there", f"{risk.still_unique:.4f}", "chance that a unique record is so everywhere")
+            ("unique here and there", f"{risk.still_unique:.4g}", "chance that a unique record is so everywhere")
         )
-    rows += [(f"  {name}", f"{value:.4f}", "what the estimate is made of") for name, value in risk.parts.items()]
+    rows += [(f"  {name}", f"{value:.4g}", "what the estimate is made of") for name, value in risk.parts.items()]
     return rows
 
 

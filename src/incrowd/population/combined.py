@@ -103,5 +103,4 @@ def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
 
 def _sample(anchored: Anchored, seed: Sequence[int]) -> ClassSizes:
     """Class sizes of a synthetic sample, as large as the real one."""
-    drawn = anchored.copula.sample(anchored.sizes.people, seed)
-    return ClassSizes.from_counts(drawn.sizes, drawn.counts)
+    return anchored.copula.sample(anchored.sizes.people, seed).class_sizes()
