@@ -52,6 +52,12 @@ def test_the_tables_own_counts(shared_data):
     assert (found.records, found.classes, found.uniques) == (58_654, 14_029, 5_778)
 
 
+def test_a_column_with_a_dot_in_its_name(shared_data):
+    names = ["age", "sexe", "nivetud", "occup", "qualif", "freres.soeurs", "relig"]
+    found = measure(shared_data / "hdv2003.parquet", quasi_identifiers=names)
+    assert (found.records, found.classes, found.uniques) == (2_000, 1_962, 1_927)
+
+
 def test_the_eight_row_table(shared_data):
     found = measure(shared_data / "sdc_francdat.parquet", quasi_identifiers=["Key1", "Key2", "Key3", "Key4"])
     assert (found.records, found.classes, found.uniques) == (8, 6, 4)

@@ -21,6 +21,7 @@ COLUMNS = {
     "uint64": st.tuples(
         st.just(pa.uint64()), st.lists(st.integers(2**63, 2**64 - 1) | st.none(), min_size=5, max_size=5)
     ),
+    "small uint64": st.tuples(st.just(pa.uint64()), st.lists(st.integers(0, 9) | st.none(), min_size=5, max_size=5)),
     "float": st.tuples(st.just(pa.float64()), st.lists(st.floats() | st.none(), min_size=5, max_size=5)),
     "text": st.tuples(st.just(pa.string()), st.lists(st.text(max_size=2) | st.none(), min_size=5, max_size=5)),
     "date": st.tuples(st.just(pa.date32()), st.lists(st.dates() | st.none(), min_size=5, max_size=5)),

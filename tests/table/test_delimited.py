@@ -1,7 +1,5 @@
 """CSV files as people write them."""
 
-import random
-
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -123,7 +121,6 @@ def test_ragged_lines_are_reported_by_number_and_never_quoted(tmp_path):
     [
         ("a,b,a\n1,2,3\n", "more than once: a"),
         ("a,,c\n1,2,3\n", "column 2 has no name"),
-        ("a,A\n1,2\n", "differ only in capital letters"),
         ("\n\n", "no header"),
     ],
 )
@@ -144,6 +141,16 @@ def test_a_quote_that_never_closes_is_refused_without_quoting_it(tmp_path):
     with pytest.raises(InputError) as error:
         read_table(file)
     assert "topsecret" not in str(error.value)
+
+
+def test_capital_letters_tell_columns_apart(tmp_path):
+    assert column(read_table(write(tmp_path, "a,A\n1,2\n")), "A") == [2]
+
+
+def test_a_header_longer_than_what_is_sniffed(tmp_path):
+    names = [f"{'long' * 200}{number}" for number in range(500)]
+    table = read_table(write(tmp_path, ",".join(names) + "\n" + ",".join(["1"] * 500) + "\n"))
+    assert table.columns == tuple(names)
 
 
 def test_one_column_is_a_table(tmp_path):
@@ -179,27 +186,12 @@ def test_the_private_copy_is_gone_when_nobody_needs_it(tmp_path, monkeypatch):
 def test_what_is_written_is_what_is_read(tmp_path_factory, rows):
     import csv
 
-    rows = [("".join(c for c in word if c.isprintable()), number) for word, number in rows]
-    file = tmp_path_factory.mktemp("csv") / f"{random.random()}.csv"
-    with file.open("w", newline="") as handle:
+    rows = [("w" + "".join(c for c in word if c.isprintable()), number) for word, number in rows]
+    file = tmp_path_factory.mktemp("csv") / "table.csv"
+    with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle)
-        writer.writerow(["word", "number", "end"])
-        writer.writerows([word, "" if number is None else number, "e"] for word, number in rows)
+        writer.writerow(["word", "number"])
+        writer.writerows([word, "" if number is None else number] for word, number in rows)
     table = read_table(file)
-    assert [word or "" for word in map(str, (w if w is not None else "" for w in column(table, "word")))] == [
-        str(_number_or_word(word, [w for w, _ in rows])) for word, _ in rows
-    ]
+    assert column(table, "word") == [word for word, _ in rows]
     assert [None if n is None else int(n) for n in column(table, "number")] == [number for _, number in rows]
-
-
-def _number_or_word(word, words):
-    """A column of plain numbers is read as numbers, so 1.50 comes back as 1.5; text comes back as it is."""
-    filled = [w for w in words if w]
-    try:
-        if filled and all(str(int(w)) == w for w in filled):
-            return word
-        if filled and all(len(w) <= 16 and float(w) is not None for w in filled):
-            return float(word) if word and "_" not in word else word
-    except ValueError:
-        return word
-    return word

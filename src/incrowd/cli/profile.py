@@ -33,4 +33,4 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     known = [column.column for column in found if column.role == "quasi-identifier"]
     if known:
         show.line("These are suggestions from names and counts; you know your data. To measure with them:")
-        show.line(f"  incrowd measure {table.name} --qi {','.join(known)}")
+        show.line(f"  incrowd measure {table.source} --qi {','.join(known)}")

@@ -124,10 +124,12 @@ def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
 
 def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """A chunk as numpy and where it is null (an empty array where it never is)."""
-    if not chunk.null_count:
-        return chunk.to_numpy(), np.empty(0, dtype=np.bool_)
-    missing = chunk.is_null().to_numpy(zero_copy_only=False)
-    return chunk.fill_null(low).to_numpy(), missing
+    missing = np.empty(0, dtype=np.bool_)
+    if chunk.null_count:
+        missing = chunk.is_null().to_numpy(zero_copy_only=False)
+        chunk = chunk.fill_null(low)
+    values = chunk.to_numpy()
+    return values.view(np.int64) if values.dtype == np.uint64 else values, missing
 
 
 def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:

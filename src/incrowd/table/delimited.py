@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from incrowd.table.readers import DatasetReader, Workspace, quoted
 from incrowd.table.table import refuse_repeated
 
 if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
     import pyarrow as pa
 
 _SEPARATORS = ",;\t|:"
@@ -67,31 +67,28 @@ class DelimitedReader(DatasetReader):
     """The loaded cells as text, and the type of each column."""
 
     def __init__(self, workspace: Workspace, types: dict[str, str | None], memory: int) -> None:
+        super().__init__([str(workspace.folder / "cells.parquet")], "parquet", memory)
         self._workspace = workspace  # the cells are gone when the reader is
         self._types = types
-        super().__init__([str(workspace.folder / "cells.parquet")], "parquet", memory)
 
-    def _column(self, name: str) -> pa.ChunkedArray:
+    def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
+        return [self._typed(name, text) for name, text in zip(names, super()._columns(names), strict=True)]
+
+    def _typed(self, name: str, text: pa.ChunkedArray) -> pa.ChunkedArray:
         import pyarrow as pa
 
-        text, kind = super()._column(name), self._types[name]
+        kind = self._types[name]
         if kind is None:
             return text
-        return pa.chunked_array(
-            [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks], pa.type_for_alias(kind)
-        )
+        cells = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks]
+        return pa.chunked_array(cells, pa.type_for_alias(kind))
 
-    def lazy(self) -> nw.LazyFrame[Any]:
-        """The cells as a relation, with their types."""
-        import narwhals.stable.v2 as nw
-
+    def _selection(self) -> str:
         names = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
-        typed = ", ".join(
+        return ", ".join(
             quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]}) AS {quoted(name)}"
             for name, kind in self._types.items()
         )
-        file = self._paths[0].replace("'", "''")
-        return nw.from_native(self._workspace.connection.sql(f"SELECT {typed} FROM read_parquet('{file}')"))
 
 
 def _encoding_of(path: str, asked: str | None) -> str:
@@ -136,13 +133,15 @@ def _look(path: str, separator: str | None, encoding: str) -> _Dialect:
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise InputError(f"separator {separator!r} must be one character, such as , or ;")
     with open(path, encoding=encoding, newline="") as file:
+        header = file.readline(_BLOCK)
         text = file.read(_SNIFFED)
     if len(text) == _SNIFFED:
-        text = text[: text.rfind("\n") + 1] or text
+        text = text[: text.rfind("\n") + 1]  # the last line may be cut
+    text = header + text
     best: tuple[float, int] = (-1.0, 0)
     found: _Dialect | None = None
     for candidate in separator or _SEPARATORS:
-        rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=candidate) if row]
+        rows = [row for _, row in _rows(io.StringIO(text, newline=""), candidate)]
         if not rows:
             raise InputError(f"{os.path.basename(path)} has no header and no rows")
         width = len(rows[0])
@@ -263,12 +262,23 @@ def _first_bad_lines(path: str, dialect: _Dialect) -> list[tuple[int, int]]:
     """Where the first lines that do not fit are, and how many cells they have."""
     found: list[tuple[int, int]] = []
     with open(path, encoding=dialect.encoding, newline="") as file:
-        reader = csv.reader(file, delimiter=dialect.separator)
-        start = 1
-        for row in reader:
-            if row and len(row) != len(dialect.columns):
+        for start, row in _rows(file, dialect.separator):
+            if len(row) != len(dialect.columns):
                 found.append((start, len(row)))
                 if len(found) == _BAD_LINES_SHOWN:
                     break
-            start = reader.line_num + 1
     return found
+
+
+def _rows(file: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the line it starts on."""
+    usual = csv.field_size_limit(_BLOCK)
+    try:
+        reader = csv.reader(file, delimiter=separator)
+        start = 1
+        for row in reader:
+            if row:
+                yield start, row
+            start = reader.line_num + 1
+    finally:
+        csv.field_size_limit(usual)

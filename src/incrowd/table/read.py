@@ -65,16 +65,16 @@ def read_table(
     if kind in {"parquet", "feather"}:
         from incrowd.table.readers import DatasetReader
 
-        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit)
+        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit, source=os.fspath(source))
     if kind == "csv":
         from incrowd.table.delimited import open_delimited
 
         reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit)
-        return Table(reader, name=name, memory=limit, notes=notes)
+        return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source))
     from incrowd.table.documents import read_excel, read_json_lines
 
     rows = read_excel(paths[0], sheet) if kind == "excel" else read_json_lines(paths[0])
-    return _from_frame(rows, limit, name=name, given=False)
+    return _from_frame(rows, limit, name=name, path=os.fspath(source))
 
 
 def _find(path: str) -> list[str]:
@@ -98,7 +98,7 @@ def _find(path: str) -> list[str]:
     raise InputError(f"there is no file {path}; check the name and the folder you are in")
 
 
-def _from_frame(source: Any, memory: int, *, name: str = "the table", given: bool = True) -> Table:
+def _from_frame(source: Any, memory: int, *, name: str = "the table", path: str | None = None) -> Table:
     """A frame the caller holds; a mapping of columns is taken for one."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
@@ -122,4 +122,5 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table", given: boo
     engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
     if wrapped.implementation.value in {"pyspark", "pyspark_connect", "sqlframe"}:
         engine = "cluster"
-    return Table(FrameReader(wrapped), name=name, memory=memory, native=frame if given else None, engine=engine)
+    native = frame if path is None else None
+    return Table(FrameReader(wrapped), name=name, memory=memory, native=native, engine=engine, source=path)

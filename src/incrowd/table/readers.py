@@ -7,6 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
     import pyarrow.dataset as ds
+
+_COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
 
 
 class Workspace:
@@ -52,35 +55,6 @@ def _forget(opened: list[duckdb.DuckDBPyConnection], folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class RelationReader:
-    """A DuckDB relation of ours: a loaded CSV or JSON file, or a file that is grouped where it lies."""
-
-    def __init__(self, workspace: Workspace, query: str) -> None:
-        self._workspace = workspace
-        self._query = query
-        self.columns = tuple(self.relation().columns)
-
-    def relation(self) -> duckdb.DuckDBPyRelation:
-        """The rows as DuckDB sees them."""
-        return self._workspace.connection.sql(self._query)
-
-    def rows(self) -> int:
-        """How many rows there are."""
-        ((counted,),) = self._workspace.connection.execute(f"SELECT count(*) FROM ({self._query})").fetchall()
-        return int(counted)
-
-    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """Column by column; DuckDB keeps the order of a stored table."""
-        for name in names:
-            yield name, self.relation().select(quoted(name)).to_arrow_table().column(0)
-
-    def lazy(self) -> nw.LazyFrame[Any]:
-        """The relation itself, alive as long as this reader."""
-        import narwhals.stable.v2 as nw
-
-        return nw.from_native(self.relation())
-
-
 class DatasetReader:
     """Parquet or Feather files, read through Arrow column by column."""
 
@@ -89,7 +63,7 @@ class DatasetReader:
         import pyarrow.dataset as ds
 
         self._paths, self._kind, self._memory = paths, kind, memory
-        self._relation: RelationReader | None = None  # kept, for a relation dies with its workspace
+        self._workspace: Workspace | None = None  # kept, for a relation dies with its database
         try:
             self._dataset: ds.Dataset = ds.dataset(paths, format=kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
@@ -101,40 +75,53 @@ class DatasetReader:
         return int(self._dataset.count_rows())
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """Column by column, so that only one is held as it lies in the file."""
+        """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
         import pyarrow as pa
 
-        for name in names:
+        together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows())))
+        for start in range(0, len(names), together):
+            part = list(names[start : start + together])
             try:
-                yield name, self._column(name)
+                found = self._columns(part)
             except (pa.ArrowInvalid, OSError) as error:
-                raise InputError(f"{self._paths[0]}: column {name!r} cannot be read; the file is damaged") from error
+                raise InputError(f"{self._paths[0]}: {', '.join(part)} cannot be read; the file is damaged") from error
+            yield from zip(part, found, strict=True)
 
-    def _column(self, name: str) -> pa.ChunkedArray:
+    def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         if self._kind != "parquet":
-            return self._dataset.to_table(columns=[name]).column(0)
-        text = pa.types.is_string(self._dataset.schema.field(name).type)
-        parts = [
-            pq.ParquetFile(path, read_dictionary=[name] if text else None).read([name]).column(0)
-            for path in self._paths
+            return list(self._dataset.to_table(columns=names).columns)
+        text = [name for name in names if pa.types.is_string(self._dataset.schema.field(name).type)]
+        parts = [pq.ParquetFile(path, read_dictionary=text).read(names) for path in self._paths]
+        return [
+            pa.chunked_array([chunk for part in parts for chunk in part[name].chunks], parts[0][name].type)
+            for name in names
         ]
-        return parts[0] if len(parts) == 1 else pa.chunked_array([chunk for part in parts for chunk in part.chunks])
 
     def lazy(self) -> nw.LazyFrame[Any]:
-        """Through DuckDB, which reads the file itself and spills where it must."""
-        if self._relation is None:
-            workspace = Workspace(self._memory)
-            if self._kind == "parquet":
-                files = ", ".join("'" + path.replace("'", "''") + "'" for path in self._paths)
-                query = f"SELECT * FROM read_parquet([{files}])"
-            else:
-                workspace.connection.register("rows", self._dataset)
-                query = "SELECT * FROM rows"
-            self._relation = RelationReader(workspace, query)
-        return self._relation.lazy()
+        """Through DuckDB, which reads the files itself and spills where it must."""
+        import narwhals.stable.v2 as nw
+
+        folded = {column.lower() for column in self.columns}
+        if len(folded) < len(self.columns):
+            raise InputError(
+                "some column names differ only in capital letters, which the database that takes over past the memory "
+                "limit cannot tell apart; rename them, or give more memory"
+            )
+        if self._workspace is None:
+            self._workspace = Workspace(self._memory)
+        if self._kind != "parquet":
+            self._workspace.connection.register("rows", self._dataset)
+            return nw.from_native(self._workspace.connection.sql("SELECT * FROM rows"))
+        files = ", ".join("'" + path.replace("'", "''") + "'" for path in self._paths)
+        query = f"SELECT {self._selection()} FROM read_parquet([{files}])"
+        return nw.from_native(self._workspace.connection.sql(query))
+
+    def _selection(self) -> str:
+        """What the database reads of a file."""
+        return "*"
 
 
 class FrameReader:
@@ -142,6 +129,7 @@ class FrameReader:
 
     def __init__(self, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> None:
         self._frame = frame
+        self._running = Lock()
         self.columns = tuple(frame.collect_schema().names())
 
     def rows(self) -> int:
@@ -156,8 +144,9 @@ class FrameReader:
         """Without a copy where the frame is Arrow inside; a lazy frame is run once, so that its rows stay aligned."""
         import narwhals.stable.v2 as nw
 
-        if isinstance(self._frame, nw.LazyFrame):
-            self._frame = self._frame.collect("pyarrow")
+        with self._running:
+            if isinstance(self._frame, nw.LazyFrame):
+                self._frame = self._frame.collect("pyarrow")
         for name in names:
             yield name, _series_to_arrow(self._frame.get_column(name))
 

@@ -39,12 +39,13 @@ class Reader(Protocol):
 class Table:
     """Rows about people, from a file or from a frame the caller holds.
 
-    `native` is the caller's own frame where there is one, `notes` what happened while reading that a user should know,
-    `memory` the limit in bytes that work on this table keeps to. `engine` says where it is counted: "memory" where
-    columns are read here, "frame" where a lazy frame groups them itself, "cluster" where rows must stay where they are.
+    `source` is the file's path as it was given and `native` the caller's own frame, whichever there is; `notes` tell
+    what happened while reading that a user should know; `memory` is the limit in bytes that work on it keeps to.
+    `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
+    itself, "cluster" where rows must stay where they are.
     """
 
-    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes")
+    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes", "source")
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Table:
         name: str,
         memory: int,
         native: Any = None,
+        source: str | None = None,
         notes: Iterable[str] = (),
         engine: str = "memory",
     ) -> None:
@@ -62,6 +64,7 @@ class Table:
         self.columns = reader.columns
         self.memory = memory
         self.native = native
+        self.source = source
         self.notes = tuple(notes)
         self.engine = engine
         refuse_repeated(self.columns, name)
@@ -125,16 +128,10 @@ def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def refuse_repeated(columns: Sequence[str], table: str) -> None:
-    """Stop if a column's name is not its own; engines that fold capital letters could not tell `age` from `Age`."""
+    """Stop if a column's name is not its own."""
     same = [name for name, times in Counter(columns).items() if times > 1]
     if same:
         raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
-    folded = Counter(name.lower() for name in columns)
-    alike = [name for name in columns if folded[name.lower()] > 1]
-    if alike:
-        raise InputError(
-            f"{table}: these column names differ only in capital letters: {', '.join(alike[:5])}; rename one"
-        )
 
 
 def memory_in_bytes(limit: str | int | None) -> int:
