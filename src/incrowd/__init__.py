@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.forecast import Forecast, forecast
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.pitmanyor import PitmanYor, compare_fits, fit_class_sizes, fit_curve
     from incrowd.population import (
         PopulationRisk,
         classical_risk,
@@ -27,7 +30,17 @@ __version__ = "0.1.0"
 _ROOMS = {
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
+    "Curve": "curves",
+    "correctness_curve": "curves",
+    "robust_curve": "curves",
+    "sparse_curve": "curves",
     "demo_table": "demo",
+    "Forecast": "forecast",
+    "forecast": "forecast",
+    "PitmanYor": "pitmanyor",
+    "compare_fits": "pitmanyor",
+    "fit_class_sizes": "pitmanyor",
+    "fit_curve": "pitmanyor",
     "Measurement": "measure",
     "measure": "measure",
     "minimal_sets": "measure",
@@ -48,15 +61,23 @@ _ROOMS = {
 
 __all__ = [
     "ClassSizes",
+    "Curve",
+    "Forecast",
     "IncrowdError",
     "InputError",
     "Measurement",
+    "PitmanYor",
     "PopulationRisk",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
     "classical_risk",
+    "compare_fits",
+    "correctness_curve",
     "demo_table",
+    "fit_class_sizes",
+    "fit_curve",
+    "forecast",
     "measure",
     "minimal_sets",
     "population_risk",
@@ -64,7 +85,9 @@ __all__ = [
     "record_risk",
     "risk_by_group",
     "risk_by_subset",
+    "robust_curve",
     "sensitivity",
+    "sparse_curve",
     "suggest_roles",
 ]
 

@@ -7,7 +7,9 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
+from incrowd.cli.forecast import forecast_population
 from incrowd.cli.measure import measure_table
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
@@ -40,6 +42,8 @@ def _all_commands(
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
 app.command("population")(population_of_table)
+app.command("curve")(measure_curve)
+app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)
 
 

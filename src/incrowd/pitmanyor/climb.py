@@ -33,6 +33,7 @@ def climb(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) 
     best = int(np.argmax(value))
     at, height = starts[best], float(value[best])
     step, precision = np.minimum(0.05 * np.ones(2), 0.1 * (limits[:, 1] - limits[:, 0])), np.eye(2)
+    idle = 0  # steps in a row that gained next to nothing
     for _ in range(_ITERATIONS):
         centre = np.clip(at, limits[:, 0] + step, limits[:, 1] - step)
         value = function(centre + _STENCIL * step)
@@ -42,12 +43,14 @@ def climb(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) 
             step = step / 4
             continue
         gradient, precision = _derivatives(value.reshape(3, 3), step, at - centre)
+        before = height
         moved, height = _best_move(function, at, height, gradient, precision, limits)
+        idle = idle + 1 if height - before < 1e-3 else 0
         spread = _spread(precision, step)
         settled = bool(np.all(np.abs(moved - at) < 1e-3 * spread))
         at = moved
         fine = np.clip(0.3 * spread, 1e-6, None)
-        if settled and np.all(step <= 1.01 * fine):
+        if (settled and np.all(step <= 1.01 * fine)) or idle > 4:
             break
         step = np.minimum(np.maximum(fine, step / 8), 0.2 * (limits[:, 1] - limits[:, 0]))
         step = np.minimum(step, 1.0)

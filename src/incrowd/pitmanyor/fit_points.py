@@ -68,7 +68,7 @@ class CurveFit:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         return {
-            "kind": "curve",
+            "from": "curve",
             "name": self.name,
             "metric": self.metric,
             "weighting": self.weighting,
@@ -135,9 +135,15 @@ def model_values(model: CurveModel, metric: Metric, sizes: Floats) -> Floats:
 
 
 def scaling_law(
-    sizes: Floats, values: Floats, weights: Floats, metric: Metric, people: float
+    sizes: Floats,
+    values: Floats,
+    weights: Floats,
+    metric: Metric,
+    people: float,
+    *,
+    believe: float = CLEAR_EVIDENCE,
 ) -> tuple[PitmanYor, float]:
-    """The model with the smallest weighted sum of squares, and the evidence for γ < 0."""
+    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `believe`)."""
     roots = np.sqrt(weights)
     heavy = _descend(sizes, values, roots, metric, finite=False)
     if heavy[1] > 1e-6:  # inside γ > 0: nothing to gain below 0
@@ -148,7 +154,7 @@ def scaling_law(
     misfit = [float(np.sum((model_values(model, metric, sizes) - values) ** 2 / noise)) for model in models]
     # all points come from the same people: fifty of them say little more than two
     evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
-    return models[evidence > CLEAR_EVIDENCE], evidence
+    return models[evidence > believe], evidence
 
 
 def _descend(sizes: Floats, values: Floats, roots: Floats, metric: Metric, *, finite: bool) -> tuple[float, float]:
