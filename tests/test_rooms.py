@@ -12,6 +12,7 @@ ROOMS = [
     "errors",
     "progress",
     "files",
+    "special",
     "table",
     "engines",
     "classes",

@@ -38,7 +38,8 @@ _SAMPLES = 3  # synthetic samples the posterior is tried on
 class Combined:
     """The combination and its parts; `corrected` is none where the posterior could not be fitted.
 
-    `weight` is that of the class sizes, `spread` the standard deviation of log B that the join leaves.
+    `weight` is that of the class sizes, `spread` the standard deviation of log B that the join leaves; where nothing
+    could be joined it is the posterior's, which then knows best how little the sample says.
     """
 
     B: float
@@ -51,21 +52,22 @@ class Combined:
 
 
 def combine(anchored: Anchored, posterior: PosteriorEstimate, *, seed: Sequence[int]) -> Combined:
-    """Join the two estimates of one sample."""
+    """Join the two estimates of one sample, which is smaller than its population."""
     sizes, population = anchored.sizes, anchored.population
     spread = log_spread(posterior.interval)
-    corrected = (
-        corrected_posterior(anchored, posterior.fit, seed=seed) if population > sizes.people else sizes.correctness
-    )
-    error = COPULA_ERROR * math.sqrt(math.log(population / sizes.people))
-    weight = 0.0 if corrected is None else error**2 / (error**2 + spread**2) if error else 1.0
-    joined = anchored.B if corrected is None else anchored.B ** (1.0 - weight) * corrected**weight
+    corrected = corrected_posterior(anchored, posterior.fit, seed=seed)
+    weight, joined = 0.0, anchored.B
+    if corrected is not None:
+        error = COPULA_ERROR * math.sqrt(math.log(population / sizes.people))
+        weight = error**2 / (error**2 + spread**2)
+        joined = anchored.B ** (1.0 - weight) * corrected**weight
+        spread = error * spread / math.hypot(error, spread)
     uniques = (1.0 - weight) * anchored.population_uniques + weight * posterior.population_uniques
     return Combined(
         B=within(sizes, population, joined),
         population_uniques=uniques,
         weight=weight,
-        spread=error if corrected is None or not error else error * spread / math.hypot(error, spread),
+        spread=spread,
         anchored=anchored.B,
         posterior=posterior.B,
         corrected=corrected,
