@@ -3,7 +3,7 @@
 Two ways lead from n to N. The *anchored* copula knows the shape of the population, but only through pairs of columns.
 The *posterior* knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of
 population. The copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and
-what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are
+most of what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are
 joined like two measurements of one thing: log B = (1 − w) log anchored + w log corrected, w = t²/(t² + s²), with s the
 posterior's standard deviation of log B and t = T · √log(N/n) the copula's error, which grows with the way to go.
 """
@@ -30,6 +30,9 @@ ASSUMPTIONS = (
 )
 COPULA_ERROR = 0.02
 """T: the copula's error in log B where N is e times n, measured on real tables (benchmarks/population.py)."""
+
+CORRECTION = 0.75
+"""The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
 
 _SAMPLES = 3  # synthetic samples the posterior is tried on
 
@@ -80,7 +83,7 @@ def log_spread(interval: tuple[float, float]) -> float:
 
 
 def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, *, seed: Sequence[int]) -> float | None:
-    """The fitted model's B, times what the copula's population has by what the model makes of samples of it."""
+    """The fitted model's B, less most of the error the same model makes for samples of the synthetic population."""
     sizes, population = anchored.sizes, anchored.population
     if fit is None:
         return None
@@ -91,9 +94,8 @@ def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, *, seed: S
         ]
     except UnsupportedError:
         return None
-    return within(
-        sizes, population, predicted_correctness(fit, population) * anchored.at_population / float(np.mean(synthetic))
-    )
+    correction = (anchored.at_population / float(np.mean(synthetic))) ** CORRECTION
+    return within(sizes, population, predicted_correctness(fit, population) * correction)
 
 
 def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
