@@ -3,9 +3,13 @@
 Two ways lead from n to N. The *anchored* copula knows the shape of the population, but only through pairs of columns.
 The *posterior* knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of
 population. The copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and
-most of what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are
-joined like two measurements of one thing: log B = (1 − w) log anchored + w log corrected, w = t²/(t² + s²), with s the
-posterior's standard deviation of log B and t = T · √log(N/n) the copula's error, which grows with the way to go.
+most of what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the
+two are joined like two measurements of one thing:
+
+    log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
+
+with s the posterior's standard deviation of log B and t = T · √log(N/n) the copula's error, which grows with the way
+to go. T was set on real tables other than those the benchmark keeps out (benchmarks/population.py).
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ ASSUMPTIONS = (
     "as far as the class sizes do not say otherwise",
 )
 COPULA_ERROR = 0.02
-"""T: the copula's error in log B where N is e times n, measured on real tables (benchmarks/population.py)."""
+"""T: the copula's error in log B where N is e times n."""
 
 CORRECTION = 0.75
 """The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
