@@ -2,37 +2,39 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SETUP := $(VENV)/.setup
 
 .PHONY: demo test check bench lock clean
 
-demo: .setup
+demo: $(SETUP)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
 	$(BIN)/incrowd profile out/demo.parquet
 	$(BIN)/incrowd measure out/demo.parquet \
 	  --qi oshpd_id,age_yrs,sex,ethncty,race,patzip,patcnty,los,adm_qtr --sensitive charge \
 	  --groups census=age_yrs,sex,ethncty,race,patzip,patcnty spatial=oshpd_id temporal=los,adm_qtr
 
-test: .setup check
+test: $(SETUP) check
 	$(BIN)/pytest -n 2 --dist worksteal
 
-check: .setup
+check: $(SETUP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .setup
+bench: $(SETUP)
 	$(BIN)/python -m benchmarks
 
 # pinned versions; made on Python 3.11, good on every later one
-.setup: pyproject.toml requirements.lock
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(SETUP): pyproject.toml requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV))
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
-	touch .setup
+	touch $(SETUP)
 
-lock: .setup
+lock: $(SETUP)
 	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager -e '.[dev]'
 	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
 
 clean:
-	rm -rf $(VENV) .setup out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
     from incrowd.forecast import Forecast, forecast
+    from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.pitmanyor import PitmanYor, compare_fits, fit_class_sizes, fit_curve
     from incrowd.population import (
@@ -41,6 +42,12 @@ _ROOMS = {
     "compare_fits": "pitmanyor",
     "fit_class_sizes": "pitmanyor",
     "fit_curve": "pitmanyor",
+    "LeakRisk": "leak",
+    "largest_leak": "leak",
+    "leak_risk": "leak",
+    "leak_risk_uniform": "leak",
+    "simulate_leak": "leak",
+    "smallest_k": "leak",
     "Measurement": "measure",
     "measure": "measure",
     "minimal_sets": "measure",
@@ -65,6 +72,7 @@ __all__ = [
     "Forecast",
     "IncrowdError",
     "InputError",
+    "LeakRisk",
     "Measurement",
     "PitmanYor",
     "PopulationRisk",
@@ -78,6 +86,9 @@ __all__ = [
     "fit_class_sizes",
     "fit_curve",
     "forecast",
+    "largest_leak",
+    "leak_risk",
+    "leak_risk_uniform",
     "measure",
     "minimal_sets",
     "population_risk",
@@ -87,6 +98,8 @@ __all__ = [
     "risk_by_subset",
     "robust_curve",
     "sensitivity",
+    "simulate_leak",
+    "smallest_k",
     "sparse_curve",
     "suggest_roles",
 ]

@@ -1,5 +1,6 @@
 """The `incrowd` command: one verb a file, and what all verbs share about failing."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from incrowd.cli import show
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
 from incrowd.cli.forecast import forecast_population
+from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
@@ -45,6 +47,7 @@ app.command("population")(population_of_table)
 app.command("curve")(measure_curve)
 app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)
+app.command("leak")(leak_attack)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -58,6 +61,13 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError:
         show.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
         sys.exit(2)
+    except Exception as error:
+        if "INCROWD_DEBUG" in os.environ:
+            raise
+        show.problem(  # a traceback could quote cells
+            f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
+        )
+        sys.exit(2)
     except KeyboardInterrupt:
         show.problem("stopped")
         sys.exit(130)
@@ -68,6 +78,10 @@ def _spread_groups(arguments: list[str]) -> list[str]:
     spread: list[str] = []
     in_groups = False
     for argument in arguments:
+        if argument.startswith("--groups="):
+            in_groups = True
+            spread += ["--groups", argument.removeprefix("--groups=")]
+            continue
         if in_groups and "=" in argument and not argument.startswith("-") and spread[-1] != "--groups":
             spread.append("--groups")
         elif argument == "--groups":
