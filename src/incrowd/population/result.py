@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from incrowd.errors import InputError
+
 THRESHOLDS: Mapping[str, float] = MappingProxyType(
     {"trusted recipient": 0.33, "public release": 0.09, "public release of sensitive data": 0.05}
 )
@@ -60,6 +62,8 @@ class PopulationRisk:
 
     def fits(self, recipient: str) -> bool:
         """Whether the risk is at or below the threshold for this recipient, one of `THRESHOLDS`."""
+        if recipient not in THRESHOLDS:
+            raise InputError(f"no recipient {recipient!r}; there are: {', '.join(THRESHOLDS)}")
         return self.overall <= THRESHOLDS[recipient]
 
     @property
