@@ -8,8 +8,12 @@ two are joined like two measurements of one thing:
 
     log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
 
-with s the posterior's standard deviation of log B and t = T · √log(N/n) the copula's error, which grows with the way
-to go. T was set on real tables other than those the benchmark keeps out (benchmarks/population.py).
+with s the posterior's standard deviation of log B and t the copula's error,
+
+    t² = T² log(N/n) + U log²(anchored/corrected):
+
+it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
+does not know. T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
 """
 
 from __future__ import annotations
@@ -34,6 +38,9 @@ ASSUMPTIONS = (
 )
 COPULA_ERROR = 0.02
 """T: the copula's error in log B where N is e times n."""
+
+DISAGREEMENT = 0.1
+"""U: how much of the squared distance between the two (in log B) counts as the copula's error."""
 
 CORRECTION = 0.75
 """The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
@@ -65,7 +72,8 @@ def combine(anchored: Anchored, posterior: PosteriorEstimate, *, seed: Sequence[
     corrected = corrected_posterior(anchored, posterior.fit, seed=seed)
     weight, joined = 0.0, anchored.B
     if corrected is not None:
-        error = COPULA_ERROR * math.sqrt(math.log(population / sizes.people))
+        apart = math.log(anchored.B / corrected)
+        error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
         weight = error**2 / (error**2 + spread**2)
         joined = anchored.B ** (1.0 - weight) * corrected**weight
         spread = error * spread / math.hypot(error, spread)
