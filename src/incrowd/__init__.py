@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.evaluate import Evaluation, evaluate, frontier
     from incrowd.forecast import Forecast, forecast
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         record_risk,
         sensitivity,
     )
+    from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
@@ -58,6 +60,13 @@ _ROOMS = {
     "population_risk": "population",
     "record_risk": "population",
     "sensitivity": "population",
+    "Hierarchy": "protect",
+    "Protected": "protect",
+    "protect": "protect",
+    "regenerate": "protect",
+    "Evaluation": "evaluate",
+    "evaluate": "evaluate",
+    "frontier": "evaluate",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -69,13 +78,16 @@ _ROOMS = {
 __all__ = [
     "ClassSizes",
     "Curve",
+    "Evaluation",
     "Forecast",
+    "Hierarchy",
     "IncrowdError",
     "InputError",
     "LeakRisk",
     "Measurement",
     "PitmanYor",
     "PopulationRisk",
+    "Protected",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
@@ -83,17 +95,21 @@ __all__ = [
     "compare_fits",
     "correctness_curve",
     "demo_table",
+    "evaluate",
     "fit_class_sizes",
     "fit_curve",
     "forecast",
+    "frontier",
     "largest_leak",
     "leak_risk",
     "leak_risk_uniform",
     "measure",
     "minimal_sets",
     "population_risk",
+    "protect",
     "read_table",
     "record_risk",
+    "regenerate",
     "risk_by_group",
     "risk_by_subset",
     "robust_curve",

@@ -113,7 +113,7 @@ def test_intervals_of_curve_fits_hold_the_truth():
     held = []
     for seed in range(30):
         h, gamma = random.uniform(5, 11), random.uniform(0.05, 0.7)
-        model, population, people = PitmanYor.from_entropy(h=h, gamma=gamma), 20_000, int(random.integers(400, 1000))
+        model, population, people = PitmanYor.from_entropy(h=h, gamma=gamma), 20_000, int(random.integers(1000, 2000))
         whole = model.sample(population, seed)
         sizes = subsample(ClassSizes.from_sizes(whole), people, random)
         belief = bootstrap(fit_curve(correctness_curve(sizes)), replicates=60, seed=seed)

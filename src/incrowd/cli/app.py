@@ -10,11 +10,14 @@ from incrowd import __version__
 from incrowd.cli import show
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
+from incrowd.cli.evaluate import evaluate_table
 from incrowd.cli.forecast import forecast_population
+from incrowd.cli.frontier import frontier_of_table
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
+from incrowd.cli.protect import protect_table
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -46,6 +49,9 @@ app.command("measure")(measure_table)
 app.command("population")(population_of_table)
 app.command("curve")(measure_curve)
 app.command("forecast")(forecast_population)
+app.command("protect")(protect_table)
+app.command("evaluate")(evaluate_table)
+app.command("frontier")(frontier_of_table)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
 

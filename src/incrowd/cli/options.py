@@ -102,6 +102,14 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
     return found
 
 
+def quasi_identifiers(given: Sequence[str] | None, table: Table) -> list[str]:
+    """The columns named with --qi; one at least."""
+    wanted = names(given)
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    return wanted
+
+
 def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
     """`--groups census=age,sex spatial=zip` as a mapping.
 
