@@ -11,7 +11,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.leak.binomial import log_none
 
-_MOST_CELLS = 100_000_000  # moves between states of all targets, times the class sizes that make up a state
+_MOST_CELLS = 40_000_000  # moves between states of all targets, times the class sizes that make up a state
 
 
 def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bool) -> float:
@@ -31,8 +31,6 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
         named = -np.expm1(log_none(np.minimum(spans, people), leaked - taken, people)) / spans
         classes = start - states
         classes[:, :-1] += np.where(adjacent, states[:, 1:], 0)
-        parts = classes * spans if by_people else classes
-        flow = values[:, None] * (parts / parts.sum(axis=1, keepdims=True)) * named
         row, column = np.nonzero(classes)
         cells += row.size * spans.size
         if cells > _MOST_CELLS:
@@ -40,6 +38,8 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
                 f"the published recursion has too many states to follow for {targets:,} targets in classes of "
                 f"{sizes.sizes.size:,} sizes; the exact answer has no such limit, fewer targets have fewer states"
             )
+        parts = classes * spans if by_people else classes
+        flow = values[:, None] * (parts / parts.sum(axis=1, keepdims=True)) * named
         states = states[row]
         states[np.arange(row.size), column] += 1
         states, values = _merged(states, flow[row, column])
