@@ -123,7 +123,7 @@ def in_digits(log_probability: float) -> str:
     """A chance with four digits from its log, however small.
 
     >>> in_digits(math.log(0.25)), in_digits(-1_710.5), in_digits(-math.inf)
-    ('0.25', '1.371e-743', '0')
+    ('0.25', '1.378e-743', '0')
     """
     if log_probability > -600:
         return f"{math.exp(log_probability):.4g}"
