@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from incrowd.classes import ClassSizes, class_size_of_each_record
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.table import Table, read_table, suggest_roles
 
@@ -21,6 +22,12 @@ _ROOMS = {
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "demo_table": "demo",
+    "LeakRisk": "leak",
+    "largest_leak": "leak",
+    "leak_risk": "leak",
+    "leak_risk_uniform": "leak",
+    "simulate_leak": "leak",
+    "smallest_k": "leak",
     "Measurement": "measure",
     "measure": "measure",
     "minimal_sets": "measure",
@@ -38,16 +45,22 @@ __all__ = [
     "ClassSizes",
     "IncrowdError",
     "InputError",
+    "LeakRisk",
     "Measurement",
     "Table",
     "UnsupportedError",
     "class_size_of_each_record",
     "demo_table",
+    "largest_leak",
+    "leak_risk",
+    "leak_risk_uniform",
     "measure",
     "minimal_sets",
     "read_table",
     "risk_by_group",
     "risk_by_subset",
+    "simulate_leak",
+    "smallest_k",
     "suggest_roles",
 ]
 

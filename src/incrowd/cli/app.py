@@ -8,6 +8,7 @@ import typer
 from incrowd import __version__
 from incrowd.cli import show
 from incrowd.cli.demo import write_demo
+from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
 from incrowd.cli.profile import profile_table
 from incrowd.errors import IncrowdError
@@ -39,6 +40,7 @@ def _all_commands(
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
 app.command("demo-data")(write_demo)
+app.command("leak")(leak_attack)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,146 @@
+"""Figures of leak attacks: risk against the leak, against the targets, and the risk of single people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from incrowd.errors import InputError
+from incrowd.leak import THRESHOLDS, LeakRisk, LeakSimulation
+from incrowd.plots.look import GREY, HEIGHT, PALETTE, WIDTH, dressed
+
+Risks = Mapping[str, Sequence[LeakRisk]]
+Simulations = Mapping[str, Sequence[LeakSimulation]]
+
+
+def against_leak(
+    risks: Risks,
+    *,
+    simulations: Simulations | None = None,
+    thresholds: Iterable[float] = (),
+    leaked: int | None = None,
+    legend: str = "",
+    title: str = "How likely a leak names the people looked for",
+    subtitle: str = "Lines are exact",
+) -> Any:
+    """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
+
+    Simulations are drawn as points with their 95 % interval, `thresholds` as dashed lines, `leaked` as an upright one.
+    """
+    chart = _lines(risks, simulations, "leaked", "People leaked", legend)
+    for bound in thresholds:
+        data = {"values": [{"bound": bound, "text": f"{bound:g}: {THRESHOLDS.get(bound, 'bound')}"}]}
+        rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
+        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x=WIDTH)
+        chart += rule + words.encode(y="bound:Q", text="text:N")
+    if leaked is not None:
+        chart += (
+            alt.Chart({"values": [{"leaked": leaked}]})
+            .mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=1.5)
+            .encode(x="leaked:Q")
+        )
+    return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+
+
+def against_targets(
+    risks: Risks,
+    *,
+    simulations: Simulations | None = None,
+    dashed: Iterable[str] = (),
+    legend: str = "",
+    title: str = "How likely several people are all named",
+    subtitle: str = "Lines are exact",
+) -> Any:
+    """Chance of naming all targets against how many they are, a line for each label (the paper's Fig. 4a and 5).
+
+    Labels in `dashed` are drawn broken, to set kinds apart.
+    """
+    chart = _lines(risks, simulations, "targets", "People the attacker looks for", legend, frozenset(dashed))
+    return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+
+
+def single_risks(
+    simulations: Mapping[str, LeakSimulation],
+    *,
+    title: str = "How likely each person is named",
+    subtitle: str = "Share of people by their chance of being named: 0 outside the leak, 1/h with h alike in it",
+) -> Any:
+    """How many people have which chance of being named, a panel for each label (the paper's Fig. 3)."""
+    rows = [
+        {"label": label, "risk": _written(risk), "order": -risk, "share": share}
+        for label, simulated in simulations.items()
+        for risk, share in simulated.risks
+        if share >= 5e-4  # a bar nobody could see
+    ]
+    panels = [
+        alt.Chart({"values": [row for row in rows if row["label"] == label]}, title=label, width=210, height=220)
+        .mark_bar(color=PALETTE[index % len(PALETTE)])
+        .encode(
+            x=alt.X("risk:N", sort=alt.SortField("order", order="descending"), title="Chance of being named"),
+            y=alt.Y("share:Q", title="Share of people", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            tooltip=["label:N", "risk:N", alt.Tooltip("share:Q", format=".2%")],
+        )
+        for index, label in enumerate(simulations)
+    ]
+    return dressed(alt.hconcat(*panels), title=title, subtitle=subtitle)
+
+
+def _written(risk: float) -> str:
+    """A risk as a fraction: 0, 1, 1/2, 1/3 …"""
+    return f"{risk:.0f}" if risk in (0, 1) else f"1/{round(1 / risk)}"
+
+
+def _lines(
+    risks: Risks,
+    simulations: Simulations | None,
+    across: str,
+    words: str,
+    legend: str,
+    dashed: frozenset[str] = frozenset(),
+) -> Any:
+    """Exact lines and simulated points over one number, the probability on a log scale."""
+    rows = [
+        {"label": label, across: getattr(risk, across), "probability": risk.probability, "odds": risk.odds}
+        for label, series in risks.items()
+        for risk in series
+        if risk.probability > 0  # a chance of nothing has no place on a log scale
+    ]
+    if not rows:
+        raise InputError("every chance is 0, so there is nothing to draw; leak more people or look for fewer")
+    labels, named = list(risks), legend or None
+    strokes = [[5, 4] if label in dashed else [1, 0] for label in labels]
+    colour = alt.Color("label:N", title=named, scale=alt.Scale(domain=labels, range=PALETTE))
+    x = alt.X(f"{across}:Q", title=words, axis=alt.Axis(format=",d", labelOverlap=True))
+    log = alt.Scale(type="log")
+    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=alt.Axis(format="~g"))
+    chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
+    chart = chart.encode(x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"])
+    if dashed:
+        scale = alt.Scale(domain=labels, range=strokes)
+        chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=named, scale=scale))
+    points = [
+        {"label": label, across: getattr(one, across), "probability": one.probability, **_bar(one)}
+        for label, series in (simulations or {}).items()
+        for one in series
+        if one.probability > 0
+    ]
+    if points:
+        drawn = alt.Chart({"values": points})
+        chart += drawn.mark_rule().encode(x=x, y="low:Q", y2="high:Q", color=colour)
+        chart += drawn.mark_circle(size=55, opacity=1).encode(x=x, y=y, color=colour)
+    return chart
+
+
+def _bar(simulated: LeakSimulation) -> dict[str, float]:
+    """The interval as far as a log scale can show it: a lower end below zero ends where the points do."""
+    low, high = simulated.interval
+    return {"low": max(low, simulated.probability / 10), "high": high}
+
+
+def _said(subtitle: str, simulations: Simulations | None) -> str:
+    trials = {one.trials for series in (simulations or {}).values() for one in series}
+    if not trials:
+        return subtitle
+    return f"{subtitle}; points are {max(trials):,} simulated leaks with their 95 % interval"

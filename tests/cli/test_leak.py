@@ -1,0 +1,115 @@
+"""`incrowd leak` as people use it."""
+
+import json
+
+import pytest
+
+from incrowd.cli import main
+
+
+def run(capsys, *arguments):
+    """Exit code, stdout and stderr."""
+    with pytest.raises(SystemExit) as stop:
+        main(["leak", *arguments])
+    captured = capsys.readouterr()
+    return stop.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("who,age,sex\n" + "a,30,f\nb,30,f\nc,30,f\nd,40,m\ne,40,m\nf,50,f\n")
+    return str(path)
+
+
+def test_a_table_and_a_share(capsys, table):
+    code, out, _ = run(capsys, table, "--qi", "age,sex", "--leaked", "60%", "--targets", "1,2,5", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert (result["people"], result["classes"]) == (6, 3)
+    assert [risk["leaked"] for risk in result["risks"]] == [4, 4, 4]  # 3.6 people, rounded up
+    assert result["risks"][1]["probability"] == pytest.approx(0.56 / 3)
+    assert result["risks"][2]["in_words"].startswith("never")
+    assert result["people_named"]["mean"] == pytest.approx(2.6)
+
+
+def test_planning_without_a_table(capsys):
+    code, out, _ = run(capsys, "--people", "10000", "--k", "5", "--leaked", "4000")
+    assert code == 0
+    assert "0.1845" in out
+    assert "1,894" in out
+
+
+def test_a_broken_bound_exits_one_and_says_what_would_keep_it(capsys):
+    code, out, _ = run(capsys, "--people", "1e4", "--k", "5", "--leaked", "40%", "--at-most", "0.09")
+    assert code == 1
+    assert "no more than 1,126 people" in out
+    assert "every class needs 12 people" in out
+    code, out, _ = run(capsys, "--people", "1e4", "--k", "5", "--leaked", "1000", "--at-most", "0.09")
+    assert code == 0
+    assert "keeps the chance" in out
+
+
+def test_everything_at_once_for_people_and_for_machines(capsys, tmp_path):
+    arguments = ["--people", "100", "--k", "5", "--leaked", "40", "--targets", "2,50", "--compare", "--plan"]
+    arguments += ["--simulate", "200", "--at-most", "0.0001"]
+    figure = tmp_path / "leak.svg"
+    code, out, err = run(capsys, *arguments, "--plot", str(figure))
+    assert code == 1
+    assert all(word in out for word in ("as published", "simulated", "trusted recipient"))
+    assert "50 targets: never" in out
+    assert "a new leak is drawn for every target" in out
+    assert "figure written" in err
+    assert figure.exists()
+    code, out, _ = run(capsys, *arguments, "--json")
+    result = json.loads(out)
+    assert code == 1
+    assert set(result) >= {"risks", "people_named", "recursions", "simulations", "plan", "table"}
+    assert "no k" in result["plan"]["no_k"] or result["plan"]["smallest_k"]["k"] > 5
+
+
+def test_the_person_is_the_unit_when_a_column_says_whose_record_it_is(capsys, tmp_path):
+    path = tmp_path / "stays.csv"
+    path.write_text("who,days\na,1\na,2\nb,1\nb,2\nc,1\n")
+    _, out, _ = run(capsys, str(path), "--qi", "days", "--person", "who", "--leaked", "2", "--json")
+    result = json.loads(out)
+    assert (result["people"], result["records"], result["classes"]) == (3, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--leaked", "110%"], "0 to 100 %"),
+        (["--leaked", "7"], "table of 6"),
+        (["--leaked", "-1"], "whole number"),
+        (["--leaked", "2.5"], "whole number"),
+        (["--leaked", "1.0"], "100%"),
+        (["--leaked", "many"], "not a number"),
+        (["--leaked", "nan"], "not a number"),
+        ([], "--leaked"),
+        (["--leaked", "3", "--targets", "7"], "7 targets"),
+        (["--leaked", "3", "--targets", "0"], "1 or more"),
+        (["--leaked", "3", "--targets", ","], "targets"),
+        (["--leaked", "3", "--k", "2"], "leave them out"),
+        (["--leaked", "3", "--at-most", "2"], "up to 1"),
+    ],
+)
+def test_bad_input_exits_two_with_words(capsys, table, arguments, word):
+    code, out, err = run(capsys, table, "--qi", "age,sex", *arguments)
+    assert (code, out) == (2, "")
+    assert word in " ".join(err.split())
+
+
+@pytest.mark.parametrize("arguments", [[], ["--people", "10"], ["--people", "10", "--k", "2", "--qi", "age"]])
+def test_neither_table_nor_plan_is_refused(capsys, arguments):
+    code, _, err = run(capsys, *arguments, "--leaked", "1")
+    assert code == 2
+    assert "table" in err
+
+
+def test_a_table_without_rows_is_refused(capsys, tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("age,sex\n")
+    code, _, err = run(capsys, str(path), "--qi", "age", "--leaked", "0")
+    assert code == 2
+    assert "error" in err
