@@ -1,0 +1,172 @@
+"""A measured curve: how many people are named correctly, by the size of the gallery they are in."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from incrowd.errors import InputError
+from incrowd.files import written_whole
+
+Floats = NDArray[np.float64]
+Kind = Literal["exact", "sparse", "robust", "published"]
+POINTS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
+
+    `people` is how many different people were put to the test: it says how far the points can be trusted.
+    0 means that it is not known, as for points taken from a publication. `covariance` is that of the correctness
+    between sizes, where it was measured.
+
+    >>> curve = Curve.from_points([100, 1000], [0.99, 0.80])
+    >>> curve.sizes.tolist(), curve.kind
+    ([100, 1000], 'published')
+    """
+
+    sizes: NDArray[np.int64]
+    correctness: Floats
+    uniqueness: Floats | None
+    kind: Kind
+    how: str
+    people: int = 0
+    notes: tuple[str, ...] = ()
+    covariance: Floats | None = None
+
+    @classmethod
+    def from_points(
+        cls,
+        sizes: ArrayLike,
+        correctness: ArrayLike,
+        *,
+        uniqueness: ArrayLike | None = None,
+        people: int = 0,
+        how: str = "given points",
+    ) -> Curve:
+        """From published or otherwise measured points; unsorted points are sorted, repeated sizes averaged."""
+        size = gallery_sizes(sizes)
+        columns = [share(correctness, "correctness", size.size)]
+        if uniqueness is not None:
+            columns.append(share(uniqueness, "uniqueness", size.size))
+        notes = []
+        if np.any(np.diff(size) < 0):
+            notes.append("the sizes were not in ascending order; they were sorted")
+        distinct, where, count = np.unique(size, return_inverse=True, return_counts=True)
+        if distinct.size < size.size:
+            notes.append(f"{size.size - distinct.size} repeated sizes were pooled into their mean")
+        pooled = [np.bincount(where, column) / count for column in columns]
+        second = pooled[1] if len(pooled) > 1 else None
+        return cls(distinct, pooled[0], second, "published", how, people, tuple(notes))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Curve:
+        """From a CSV file with columns `n` and `correctness`, and `uniqueness` if it has it."""
+        try:
+            with open(path, newline="", encoding="utf-8-sig") as file:
+                rows = list(csv.DictReader(file, skipinitialspace=True))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        if not rows:
+            raise InputError(f"{path} holds no points; write a header line 'n,correctness' and one line a point")
+        missing = [name for name in ("n", "correctness") if name not in rows[0]]
+        if missing:
+            raise InputError(
+                f"{path} has no column {' or '.join(map(repr, missing))}; its header must be 'n,correctness'"
+            )
+        columns = {name: _column(rows, name, path) for name in ("n", "correctness", "uniqueness") if name in rows[0]}
+        return cls.from_points(
+            columns["n"],
+            columns["correctness"],
+            uniqueness=columns.get("uniqueness"),
+            how=f"read from {Path(path).name}",
+        )
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """To a CSV file that `Curve.read` reads back without loss."""
+        names = ["n", "correctness"] + (["uniqueness"] if self.uniqueness is not None else [])
+        columns = [self.sizes.tolist(), self.correctness.tolist()]
+        if self.uniqueness is not None:
+            columns.append(self.uniqueness.tolist())
+        with written_whole(path, force=force) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(zip(*columns, strict=True))
+        return Path(path)
+
+    def up_to(self, size: int) -> Curve:
+        """The part of the curve at galleries of at most `size`."""
+        kept = self.sizes <= size
+        second = self.uniqueness[kept] if self.uniqueness is not None else None
+        covariance = self.covariance[np.ix_(kept, kept)] if self.covariance is not None else None
+        return replace(
+            self, sizes=self.sizes[kept], correctness=self.correctness[kept], uniqueness=second, covariance=covariance
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "kind": self.kind,
+            "how": self.how,
+            "people": self.people,
+            "sizes": self.sizes.tolist(),
+            "correctness": self.correctness.tolist(),
+            "uniqueness": self.uniqueness.tolist() if self.uniqueness is not None else None,
+            "notes": list(self.notes),
+        }
+
+
+def gallery_sizes(values: ArrayLike) -> NDArray[np.int64]:
+    """Whole numbers of 1 or more, or a clear refusal."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sizes must be numbers") from None
+    if array.ndim != 1 or array.size == 0:
+        raise InputError("sizes must be a list of at least one number")
+    if not np.all(np.isfinite(array)) or np.any(array != np.floor(array)) or array.min() < 1:
+        raise InputError("sizes must be whole numbers of 1 or more")
+    if array.max() >= 2**53:
+        raise InputError("sizes must be below 2**53")
+    return array.astype(np.int64)
+
+
+def share(values: ArrayLike, what: str, wanted: int) -> Floats:
+    """Shares from 0 to 1, as many as there are sizes, or a clear refusal."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers") from None
+    if array.shape != (wanted,):
+        raise InputError(f"{wanted} sizes but {array.size} values of {what}; give one for each size")
+    if np.any(np.isnan(array)):
+        raise InputError(f"{what} has {int(np.isnan(array).sum())} missing values; leave those points out")
+    if array.min() < 0 or array.max() > 1:
+        raise InputError(
+            f"{what} must be shares from 0 to 1; values from {array.min():.6g} to {array.max():.6g} were given"
+        )
+    return array
+
+
+def sub_sizes(at: ArrayLike | None, people: int) -> NDArray[np.int64]:
+    """The sizes asked for, ascending and once each; without any, 50 log-spaced ones from 1 to all."""
+    if at is None:
+        return np.unique(np.rint(np.geomspace(1, people, POINTS)).astype(np.int64))
+    sizes = np.unique(gallery_sizes(np.atleast_1d(np.asarray(at))))
+    if sizes[-1] > people:
+        raise InputError(f"a gallery of {sizes[-1]:,} cannot be drawn from {people:,} people; give at most {people:,}")
+    return sizes
+
+
+def _column(rows: list[dict[str, Any]], name: str, path: Any) -> list[float]:
+    try:
+        return [float(row[name]) for row in rows]
+    except (TypeError, ValueError):
+        raise InputError(f"column {name!r} of {path} holds something that is not a number") from None

@@ -1,0 +1,224 @@
+"""From a fit to any population: how many people are named there, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from incrowd.curves.exact import correctness_curve
+from incrowd.errors import InputError
+from incrowd.pitmanyor.bootstrap import Replicates, bootstrap
+from incrowd.pitmanyor.fit_points import CurveFit
+from incrowd.pitmanyor.fit_sizes import ClassSizeFit
+from incrowd.pitmanyor.predictive import Predictive
+from incrowd.progress import Progress, silent
+from incrowd.special import Floats
+
+POPULATIONS: Mapping[str, int] = {
+    "city": 1_000_000,
+    "us": 331_000_000,
+    "eu": 449_000_000,
+    "world": 7_530_000_000,  # as in the scaling-law paper
+}
+"""Populations that have a name: a city of a million, the United States, the European Union, the world."""
+
+_LARGEST = 1e12
+_LARGEST_K = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A quantity at each population: its value, and the limits of its interval."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Plain JSON types."""
+        return {"value": self.value.tolist(), "low": self.low.tolist(), "high": self.high.tolist()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """What to expect in populations of sizes `at`; every estimate has a `level` interval.
+
+    `violations` maps k to the share of people in classes smaller than k. `notes` says what limits the answer.
+    """
+
+    at: Floats
+    names: tuple[str, ...]
+    correctness: Estimate
+    uniqueness: Estimate
+    violations: Mapping[int, Estimate]
+    h: tuple[float, float, float]
+    gamma: tuple[float, float, float]
+    level: float
+    measured: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def people_named(self) -> Floats:
+        """Expected number of people named correctly in each population."""
+        return np.asarray(self.at * self.correctness.value)
+
+    @property
+    def people_unique(self) -> Floats:
+        """Expected number of people who are alone in their class in each population."""
+        return np.asarray(self.at * self.uniqueness.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "at": self.at.tolist(),
+            "names": list(self.names),
+            "level": self.level,
+            "correctness": self.correctness.to_dict(),
+            "uniqueness": self.uniqueness.to_dict(),
+            "violations": {str(k): estimate.to_dict() for k, estimate in self.violations.items()},
+            "people_named": self.people_named.tolist(),
+            "people_unique": self.people_unique.tolist(),
+            "h": dict(zip(("value", "low", "high"), self.h, strict=True)),
+            "gamma": dict(zip(("value", "low", "high"), self.gamma, strict=True)),
+            "measured": self.measured,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }
+
+
+def forecast(
+    fit: ClassSizeFit | CurveFit,
+    at: Sequence[float | str] | float | str,
+    *,
+    k: Sequence[int] = (),
+    populations: Mapping[str, float] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Forecast:
+    """Correctness, uniqueness and k-anonymity violations at populations given by size or by name.
+
+    Names are "city", "us", "eu", "world" and those of `populations`. A fit to class sizes is carried on from the
+    people at hand, who are part of the population; a fit to a curve gives the law's value.
+
+    >>> from incrowd.pitmanyor import fit_curve
+    >>> answer = forecast(fit_curve([100, 1000], correctness=[0.9, 0.6]), at=[10_000, "world"])
+    >>> answer.names, round(float(answer.correctness.value[0]), 2)
+    (('10,000', 'world'), 0.28)
+    """
+    if not 0 < level < 1:
+        raise InputError(f"the level of an interval is between 0 and 1; {level:g} was given")
+    if any(one < 2 or one > _LARGEST_K or one != int(one) for one in k):
+        raise InputError(f"k must be whole numbers from 2 to {_LARGEST_K}")
+    names, sizes = _populations(at, populations or {})
+    if isinstance(fit, ClassSizeFit):
+        return _from_class_sizes(fit, names, sizes, k, level, seed, progress)
+    return _from_curve(fit, names, sizes, k, level, seed, progress)
+
+
+def _from_curve(
+    fit: CurveFit, names: tuple[str, ...], sizes: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
+) -> Forecast:
+    model = fit.pitman_yor
+    belief = bootstrap(fit, seed=seed, progress=progress)
+    correctness = _estimate(model.correctness(sizes), [belief.correctness(size, level) for size in sizes])
+    uniqueness = _estimate(model.uniqueness(sizes), [belief.uniqueness(size, level) for size in sizes])
+    violations = {
+        one: _estimate(model.violations(sizes, one), [belief.violations(size, one, level) for size in sizes])
+        for one in k
+    }
+    h, gamma = (fit.h, *belief.entropy(level)), (fit.gamma, *belief.tail(level))
+    measured = int(fit.curve.sizes[-1])
+    notes = (*fit.curve.notes, *_doubts(h, gamma, fit.evidence_below_zero or 0.0), *_misfit(fit, belief))
+    return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
+
+
+def _from_class_sizes(
+    fit: ClassSizeFit,
+    names: tuple[str, ...],
+    sizes: Floats,
+    k: Sequence[int],
+    level: float,
+    seed: int,
+    progress: Progress,
+) -> Forecast:
+    belief = Predictive(fit.sizes, fit.posterior())
+    progress("carrying the classes on", 0.5)
+    smaller = np.unique(sizes[sizes <= fit.sizes.people]).astype(np.int64)
+    known = correctness_curve(fit.sizes, smaller) if smaller.size else None
+
+    def each(quantity: str, estimate: Any) -> Estimate:
+        rows = []
+        for size in sizes:
+            if known is not None and size <= fit.sizes.people:
+                value = float(getattr(known, quantity)[np.searchsorted(known.sizes, size)])
+                rows.append((value, value, value))
+            else:
+                rows.append(estimate(size))
+        return Estimate(*(np.array(column) for column in zip(*rows, strict=True)))
+
+    correctness = each("correctness", lambda size: belief.correctness(size, level))
+    uniqueness = each("uniqueness", lambda size: belief.uniqueness(size, level))
+    violations = {}
+    for one in k:
+        rows = [belief.violations(max(size, fit.sizes.people), one, level) for size in sizes]
+        violations[one] = Estimate(*(np.array(column) for column in zip(*rows, strict=True)))
+    h = (fit.h, *belief.posterior.interval(belief.posterior.h, level))
+    gamma = (fit.gamma, *belief.posterior.interval(belief.posterior.gamma, level))
+    notes = _doubts(h, gamma, fit.evidence_below_zero)
+    people = fit.sizes.people
+    return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, people, seed, notes)
+
+
+def _populations(at: Sequence[float | str] | float | str, more: Mapping[str, float]) -> tuple[tuple[str, ...], Floats]:
+    """Names and sizes of the populations asked for."""
+    known = {**POPULATIONS, **{name.lower(): size for name, size in more.items()}}
+    wanted = [at] if isinstance(at, str | int | float | np.number) else list(at)
+    names, sizes = [], []
+    for one in wanted:
+        if isinstance(one, str):
+            if one.lower() not in known:
+                raise InputError(f"no population is called {one!r}; there are {', '.join(known)}; or give a number")
+            names.append(one)
+            sizes.append(float(known[one.lower()]))
+        else:
+            names.append(f"{one:,.0f}")
+            sizes.append(float(one))
+    array = np.array(sizes)
+    if not array.size or not np.all(np.isfinite(array)) or np.any(array < 1) or np.any(array != np.floor(array)):
+        raise InputError("populations must be whole numbers of 1 or more")
+    if array.max() > _LARGEST:
+        raise InputError(f"populations can be at most {_LARGEST:.0e}")
+    return tuple(names), array
+
+
+def _estimate(value: Any, intervals: list[tuple[float, float]]) -> Estimate:
+    low, high = (np.array(column) for column in zip(*intervals, strict=True))
+    return Estimate(np.asarray(value, dtype=np.float64), low, high)
+
+
+def _doubts(h: tuple[float, float, float], gamma: tuple[float, float, float], evidence: float) -> tuple[str, ...]:
+    """What the data leave open, in words."""
+    notes = []
+    if gamma[2] - gamma[1] > 0.5 or h[2] > 2 * h[1]:
+        notes.append(
+            f"under-determined: the data allow h from {h[1]:.2f} to {h[2]:.2f} nats and γ from {gamma[1]:.2f} to "
+            f"{gamma[2]:.2f}; forecasts far beyond the data rest on the model"
+        )
+    if gamma[0] >= 0 and evidence > 0.5:
+        notes.append(
+            f"a finite number of classes (γ < 0) fits somewhat better (by {evidence:.1f} in log likelihood), not "
+            "clearly; if it is true the forecast is too high"
+        )
+    return tuple(notes)
+
+
+def _misfit(fit: CurveFit, belief: Replicates) -> tuple[str, ...]:
+    """A warning where the law does not pass through the points."""
+    if fit.residual <= 0.02:
+        return ()
+    return (f"the law misses the points by {fit.residual:.3f} on average: this curve is of another shape",)
