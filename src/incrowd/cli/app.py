@@ -7,6 +7,7 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.check import check_table
 from incrowd.cli.demo import write_demo
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
@@ -39,6 +40,7 @@ def _all_commands(
 
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
+app.command("check")(check_table)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
 

@@ -1,0 +1,184 @@
+"""May it go out? The risk against the threshold of whoever is to receive the table, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.assess.knowledge import Knowledge
+    from incrowd.assess.protection import Protection
+    from incrowd.measure import Measurement
+    from incrowd.population import PopulationRisk
+
+RECIPIENTS: Mapping[str, float] = MappingProxyType({"trusted": 0.33, "restricted": 0.09, "public": 0.05})
+"""The highest average risk usually accepted for each kind of recipient: a partner bound by contract, a closed circle of
+researchers, everybody. They are conventions of health-data guides, not laws; every one can be replaced."""
+
+Decision = Literal["within", "borderline", "over"]
+_WORDS: Mapping[Decision, str] = {
+    "within": "Within the threshold",
+    "borderline": "Too close to call",
+    "over": "Not as it is",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The decision and what it rests on.
+
+    `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
+    (the attacker knows that the person is in the table) or "population" (the attacker does not).
+    """
+
+    decision: Decision
+    recipient: str
+    threshold: float
+    risk: float
+    interval: tuple[float, float] | None
+    basis: Literal["table", "population"]
+    reasons: tuple[str, ...]
+    actions: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """The decision in a few words."""
+        return _WORDS[self.decision]
+
+    @property
+    def sentence(self) -> str:
+        """The decision in a sentence."""
+        comparison = {"within": "at or below", "borderline": "about at", "over": "above"}[self.decision]
+        return (
+            f"The average risk is {self.risk:.2%}, {comparison} the {self.threshold:.0%} that "
+            f"is usually accepted for {self.whom}."
+        )
+
+    @property
+    def whom(self) -> str:
+        """The recipient in words."""
+        return {
+            "trusted": "a trusted recipient",
+            "restricted": "a restricted circle",
+            "public": "the public",
+        }.get(self.recipient, self.recipient)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {
+            "interval": list(self.interval) if self.interval else None,
+            "reasons": list(self.reasons),
+            "actions": list(self.actions),
+            "headline": self.headline,
+            "sentence": self.sentence,
+        }
+
+
+def settle_threshold(recipient: str, threshold: float | None) -> float:
+    """The threshold as given, or the usual one for the recipient."""
+    if recipient not in RECIPIENTS:
+        known = ", ".join(f"{name} ({bound:g})" for name, bound in RECIPIENTS.items())
+        raise InputError(f"no recipient is called {recipient!r}; there are: {known}; another bound is set by threshold=")
+    if threshold is None:
+        return RECIPIENTS[recipient]
+    if not 0 < threshold <= 1:
+        raise InputError(f"a threshold of {threshold:g}; give a number above 0, up to 1")
+    return threshold
+
+
+def decide(
+    recipient: str,
+    threshold: float,
+    facts: Measurement,
+    population: PopulationRisk | None,
+    knowledge: Knowledge,
+    protection: Protection | None,
+) -> Verdict:
+    """Hold the risk against the threshold, and say what to do."""
+    risk = facts.correctness if population is None else population.overall
+    interval = None if population is None else population.interval
+    decision: Decision = "over" if risk > threshold else "within"
+    if interval is not None and interval[0] <= threshold < interval[1]:
+        decision = "borderline"
+    return Verdict(
+        decision,
+        recipient,
+        threshold,
+        risk,
+        interval,
+        "table" if population is None else "population",
+        tuple(_reasons(facts, population)),
+        tuple(_actions(decision, threshold, facts, knowledge, protection)),
+    )
+
+
+def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]:
+    """What the decision rests on."""
+    found = []
+    if population is None:
+        found.append(
+            f"Somebody who knows all {len(facts.quasi_identifiers)} attributes of a person in this table names the right "
+            f"record {facts.correctness:.1%} of the time."
+        )
+        found.append(
+            "No population was given, so the attacker is taken to know that the person is in the table; if the table is "
+            "a sample the true risk is lower."
+        )
+    else:
+        found.append(
+            f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is matched "
+            f"with the right person {population.overall:.1%} of the time."
+        )
+    if facts.uniques:
+        found.append(f"{facts.uniques:,} people ({facts.uniqueness:.1%}) look like nobody else in the table.")
+    else:
+        found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
+    found += [
+        f"{column.column}: known for certain for {column.given_away:.1%} of the records, because everybody who looks "
+        "alike has the same value."
+        for column in facts.sensitive
+        if column.homogeneous
+    ]
+    return found
+
+
+def _actions(
+    decision: Decision, threshold: float, facts: Measurement, knowledge: Knowledge, protection: Protection | None
+) -> list[str]:
+    """What to do next, the most useful first."""
+    if decision == "within":
+        done = ["It may go to this recipient by the usual threshold, if the assumptions below hold."]
+        if facts.uniques:
+            done.append(
+                f"{facts.uniques:,} people are still unique in the table; a low average does not protect them. Protect "
+                "the table where a single person's discovery would matter."
+            )
+        return done
+    done = []
+    enough = protection.enough(threshold) if protection is not None else None
+    if enough is not None:
+        done.append(
+            f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): the "
+            f"average risk falls to {enough.correctness:.1%} and {enough.granularity:.0%} of the detail is kept."
+        )
+    elif protection is not None and protection.costs:
+        most = protection.costs[-1]
+        done.append(
+            f"Even classes of {most.k} leave an average risk of {most.correctness:.1%}; ask for a larger k, or give it to "
+            "a recipient with a higher threshold."
+        )
+    ranked = knowledge.contributions.ranked
+    if len(ranked) > 1 and ranked[0].correctness > 0:
+        worst = ranked[0]
+        done.append(
+            f"{worst.column} adds most to the risk ({knowledge.contributions.share(worst):.0%} of it): make it coarser or "
+            "leave it out, and assess again."
+        )
+    if decision == "borderline":
+        done.append("The threshold lies inside the interval of the estimate: a better known population would decide.")
+    return done
