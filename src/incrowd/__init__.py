@@ -9,16 +9,23 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incrowd.assess import Assessment, assess
+    from incrowd.check import check
     from incrowd.classes import ClassSizes, class_size_of_each_record
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
+    from incrowd.evaluate import Evaluation, evaluate, frontier
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "Assessment": "assess",
+    "assess": "assess",
+    "check": "check",
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "demo_table": "demo",
@@ -33,6 +40,13 @@ _ROOMS = {
     "minimal_sets": "measure",
     "risk_by_group": "measure",
     "risk_by_subset": "measure",
+    "Hierarchy": "protect",
+    "Protected": "protect",
+    "protect": "protect",
+    "regenerate": "protect",
+    "Evaluation": "evaluate",
+    "evaluate": "evaluate",
+    "frontier": "evaluate",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -42,21 +56,31 @@ _ROOMS = {
 }
 
 __all__ = [
+    "Assessment",
     "ClassSizes",
+    "Evaluation",
+    "Hierarchy",
     "IncrowdError",
     "InputError",
     "LeakRisk",
     "Measurement",
+    "Protected",
     "Table",
     "UnsupportedError",
+    "assess",
+    "check",
     "class_size_of_each_record",
     "demo_table",
+    "evaluate",
+    "frontier",
     "largest_leak",
     "leak_risk",
     "leak_risk_uniform",
     "measure",
     "minimal_sets",
+    "protect",
     "read_table",
+    "regenerate",
     "risk_by_group",
     "risk_by_subset",
     "simulate_leak",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,6 +11,8 @@ from xml.etree import ElementTree
 from incrowd.errors import InputError
 from incrowd.measure import Diversity, Measurement, measure
 from incrowd.progress import Progress, silent
+
+_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 class _Kind(NamedTuple):
@@ -41,7 +44,9 @@ RULES: Mapping[str, _Kind] = {
     "max_alpha": _secret("alpha", "largest share of one value in a class", at_least=False, lowest=0, highest=1),
     "max_beta": _secret("beta", "largest relative gain in a value's share", at_least=False, lowest=0),
     "max_delta": _secret("delta", "largest |ln| of a value's share over the table's", at_least=False, lowest=0),
-    "max_given_away": _secret("given_away", "share of records whose value is certain", at_least=False, lowest=0, highest=1),
+    "max_given_away": _secret(
+        "given_away", "share of records whose value is certain", at_least=False, lowest=0, highest=1
+    ),
 }
 """Every rule by name; those of sensitive columns are checked for each of them."""
 
@@ -137,8 +142,8 @@ def check(
 ) -> Check:
     """Hold a table against limits: `min_k`, `max_risk`, `max_uniqueness`; for sensitive columns `min_l`, `max_t` ….
 
-    `RULES` has them all. The risk is the average over people, the same as `Measurement.correctness`; the highest risk is
-    1 ÷ k, so `min_k` bounds it.
+    `RULES` has them all. The risk is the average over people, the same as `Measurement.correctness`; the highest risk
+    is 1 ÷ k, so `min_k` bounds it.
 
     >>> found = check({"age": [30, 30, 41]}, quasi_identifiers=["age"], min_k=2, max_risk=0.7)
     >>> [(rule.name, rule.passed) for rule in found.rules]
@@ -183,8 +188,5 @@ def _rules(name: str, limit: float, facts: Measurement) -> list[Rule]:
 
 
 def _xml_text(text: str) -> str:
-    """Text without the control characters XML cannot hold."""
-    return "".join(
-        letter if letter in "\t\n\r" or " " <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff" else "�"
-        for letter in text
-    )
+    """Text without the control characters and lone surrogates that XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

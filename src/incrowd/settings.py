@@ -65,7 +65,9 @@ def read_settings(path: str | os.PathLike[str]) -> Settings:
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the name and the folder you are in") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}") from None
+        raise InputError(
+            f"{name} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not valid TOML: {error}") from None
     unknown = [section for section in given if section not in _SECTIONS]

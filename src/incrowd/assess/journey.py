@@ -145,7 +145,7 @@ class _Journey:
             return None
         if given is not None and given < facts.people:
             raise InputError(
-                f"a population of {given:,} cannot hold the table's {facts.people:,} people; give {facts.people:,} or more"
+                f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people"
             )
         return self._tried(
             "population",

@@ -80,7 +80,10 @@ def _facts(facts: Measurement) -> Iterator[Statement]:
         f"Guessing for everybody, an attacker names {facts.expected_reidentifications:,} people correctly.",
     )
     yield fact(
-        "highest risk", facts.maximum_risk, _share(facts.maximum_risk), "The chance of naming the person easiest to name."
+        "highest risk",
+        facts.maximum_risk,
+        _share(facts.maximum_risk),
+        "The chance of naming the person easiest to name.",
     )
     for k in (3, 5, 10):
         yield fact(
@@ -92,7 +95,9 @@ def _facts(facts: Measurement) -> Iterator[Statement]:
 
 
 def _secrets(column: Diversity) -> Iterator[Statement]:
-    distance = "values are as far apart as their ranks" if column.ordered_t is not None else "all values are equally far"
+    distance = (
+        "values are as far apart as their ranks" if column.ordered_t is not None else "all values are equally far"
+    )
 
     def secret(name: str, value: float, shown: str, meaning: str, assumed: str = _ALL_KNOWN) -> Statement:
         return Statement("facts", f"{column.column}: {name}", value, shown, meaning, COUNTED, assumed)
@@ -120,7 +125,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             f"knows {risk.label}",
             risk.correctness,
             _share(risk.correctness),
-            f"Named correctly by somebody who knows {', '.join(risk.columns)}; {risk.uniques:,} people are unique by it.",
+            f"Named correctly by somebody who knows {', '.join(risk.columns)}; {risk.uniques:,} are unique by it.",
             COUNTED,
             "the attacker knows these columns and nothing else",
         )

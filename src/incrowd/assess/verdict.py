@@ -83,7 +83,7 @@ def settle_threshold(recipient: str, threshold: float | None) -> float:
     """The threshold as given, or the usual one for the recipient."""
     if recipient not in RECIPIENTS:
         known = ", ".join(f"{name} ({bound:g})" for name, bound in RECIPIENTS.items())
-        raise InputError(f"no recipient is called {recipient!r}; there are: {known}; another bound is set by threshold=")
+        raise InputError(f"no recipient is called {recipient!r}; there are: {known}; threshold= sets another bound")
     if threshold is None:
         return RECIPIENTS[recipient]
     if not 0 < threshold <= 1:
@@ -122,17 +122,17 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
     found = []
     if population is None:
         found.append(
-            f"Somebody who knows all {len(facts.quasi_identifiers)} attributes of a person in this table names the right "
-            f"record {facts.correctness:.1%} of the time."
+            f"Somebody who knows all {len(facts.quasi_identifiers)} attributes of a person in this table names the "
+            f"right record {facts.correctness:.1%} of the time."
         )
         found.append(
-            "No population was given, so the attacker is taken to know that the person is in the table; if the table is "
-            "a sample the true risk is lower."
+            "No population was given, so the attacker is taken to know that the person is in the table; if the table "
+            "is a sample the true risk is lower."
         )
     else:
         found.append(
-            f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is matched "
-            f"with the right person {population.overall:.1%} of the time."
+            f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is "
+            f"matched with the right person {population.overall:.1%} of the time."
         )
     if facts.uniques:
         found.append(f"{facts.uniques:,} people ({facts.uniqueness:.1%}) look like nobody else in the table.")
@@ -163,21 +163,21 @@ def _actions(
     enough = protection.enough(threshold) if protection is not None else None
     if enough is not None:
         done.append(
-            f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): the "
-            f"average risk falls to {enough.correctness:.1%} and {enough.granularity:.0%} of the detail is kept."
+            f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
+            f"the average risk falls to {enough.correctness:.1%} and {enough.granularity:.0%} of the detail is kept."
         )
     elif protection is not None and protection.costs:
         most = protection.costs[-1]
         done.append(
-            f"Even classes of {most.k} leave an average risk of {most.correctness:.1%}; ask for a larger k, or give it to "
-            "a recipient with a higher threshold."
+            f"Even classes of {most.k} leave an average risk of {most.correctness:.1%}; ask for a larger k, or give it "
+            "to a recipient with a higher threshold."
         )
     ranked = knowledge.contributions.ranked
     if len(ranked) > 1 and ranked[0].correctness > 0:
         worst = ranked[0]
         done.append(
-            f"{worst.column} adds most to the risk ({knowledge.contributions.share(worst):.0%} of it): make it coarser or "
-            "leave it out, and assess again."
+            f"{worst.column} adds most to the risk ({knowledge.contributions.share(worst):.0%} of it): make it coarser "
+            "or leave it out, and assess again."
         )
     if decision == "borderline":
         done.append("The threshold lies inside the interval of the estimate: a better known population would decide.")

@@ -9,9 +9,12 @@ from incrowd import __version__
 from incrowd.cli import show
 from incrowd.cli.check import check_table
 from incrowd.cli.demo import write_demo
+from incrowd.cli.evaluate import evaluate_table
+from incrowd.cli.frontier import frontier_of_table
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
 from incrowd.cli.profile import profile_table
+from incrowd.cli.protect import protect_table
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -41,6 +44,9 @@ def _all_commands(
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
 app.command("check")(check_table)
+app.command("protect")(protect_table)
+app.command("evaluate")(evaluate_table)
+app.command("frontier")(frontier_of_table)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
 

@@ -165,9 +165,7 @@ def _sampled(
     draws = np.empty((max(orders // 2, 2), 2, len(names)))
     for done in range(len(draws)):
         order = tuple(generator.permutation(len(names)).tolist())
-        draws[done] = (
-            _gains(order, people, prefixes(order)) + _gains(order[::-1], people, prefixes(order[::-1]))
-        ) / 2
+        draws[done] = (_gains(order, people, prefixes(order)) + _gains(order[::-1], people, prefixes(order[::-1]))) / 2
         progress("sampling orders of attributes", done / len(draws))
     mean, error = draws.mean(axis=0), draws.std(axis=0, ddof=1) / sqrt(len(draws))
     parts = [

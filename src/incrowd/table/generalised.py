@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -63,6 +64,16 @@ class Anything:
 Generalised: TypeAlias = Interval | Choice | Prefix | Anything
 
 
+def _members(inside: str) -> list[str]:
+    """The members of a set; one with a comma, brace or quotation mark inside stands in quotation marks, as in CSV."""
+    if '"' in inside:
+        try:
+            return next(csv.reader([inside], skipinitialspace=True))
+        except csv.Error:
+            pass  # not written by us: the quotation marks are part of the values
+    return [member.strip() for member in inside.split(",")]
+
+
 def parse_generalised(text: str) -> Generalised | None:
     """What a generalised value covers, or None where the text is a plain value.
 
@@ -86,7 +97,7 @@ def parse_generalised(text: str) -> Generalised | None:
             return None
         return Interval(first, last) if first <= last else None
     if match := _SET.fullmatch(text):
-        return Choice(frozenset(part.strip() for part in match[1].split(",")))
+        return Choice(frozenset(_members(match[1])))
     if match := _PREFIX.fullmatch(text):
         return Prefix(match[1], len(match[2]))
     return None

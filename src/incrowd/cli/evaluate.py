@@ -1,0 +1,141 @@
+"""`incrowd evaluate`: a protected table against its original."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli import options, show
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.evaluate import Evaluation
+
+
+@options.opens_table
+def evaluate_table(
+    table: options.TablePath,
+    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False)],
+    qi: options.QuasiIdentifiers = None,
+    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
+    secret: Annotated[
+        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20'.")
+    ] = None,
+    person: options.Person = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
+    ] = None,
+    min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Say what a protected table still gives away, and what protecting it cost."""
+    from incrowd.evaluate import changed_columns, evaluate
+    from incrowd.protect import Hierarchy
+    from incrowd.table import read_table
+
+    if secret is not None and sensitive is None:
+        raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
+    after = read_table(protected)
+    wanted = options.names(qi)
+    if not wanted:
+        wanted = [name for name in changed_columns(table, after) if name not in {sensitive, person}]
+        if not wanted:
+            raise InputError("no column differs between the two tables; name the columns an attacker knows with --qi")
+        show.note(f"comparing the columns that differ: {', '.join(wanted)} (name them all with --qi)")
+    with show.working("comparing") as progress:
+        found = evaluate(
+            table,
+            after,
+            quasi_identifiers=wanted,
+            sensitive=sensitive,
+            secret=read_secret(secret),
+            person=person,
+            hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},
+            progress=progress,
+        )
+    if json:
+        show.as_json(found.to_dict())
+    else:
+        _show(found, after.name)
+    if min_k is not None and found.k < min_k:
+        show.note(f"over the threshold: the smallest class has {found.k:,}, at least {min_k:,} were asked for")
+        raise typer.Exit(1)
+
+
+def read_secret(given: str | None) -> Any:
+    """A value or a range as users write it.
+
+    >>> read_secret(">100000"), read_secret("10..20"), read_secret("flu")
+    ((100000.0, None), (10.0, 20.0), 'flu')
+    """
+    if given is None:
+        return None
+    try:
+        if given.startswith(">"):
+            return float(given[1:]), None
+        if given.startswith("<"):
+            return None, float(given[1:])
+        if ".." in given:
+            low, _, high = given.partition("..")
+            return float(low), float(high)
+    except ValueError:
+        raise InputError("--secret with >, < or .. needs numbers: '>100000', '<5', '10..20'") from None
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def _show(found: Evaluation, name: str) -> None:
+    show.heading(f"{name}: {found.verdict}")
+    show.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
+    show.table(
+        ("column", "cells changed", "detail kept", "loss"),
+        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
+    )
+    for text in found.notes:
+        show.note(text)
+
+
+def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+    """What is still given away, as rows: name, number, sentence."""
+    rows = [
+        (
+            "unique",
+            f"{found.uniques:,} ({found.uniqueness:.2%})",
+            "records some value of which nobody else's range covers",
+        ),
+        ("smallest class (k)", f"{found.k:,}", "records with exactly the same values"),
+        ("average risk (κ)", f"{found.correctness:.4f}", "chance that a guess within the class is right"),
+    ]
+    if found.undecided:
+        rows.append(("undecided", f"{found.undecided:,}", "counted as unique: the search for a cover was cut short"))
+    if found.diversity is not None:
+        rows.append(
+            ("l", f"{found.diversity.distinct:,}", f"fewest different values of {found.diversity.column} in a class")
+        )
+        rows.append(("t", f"{found.diversity.t:.4f}", "farthest a class is from the table; 0 tells nothing"))
+    if found.disclosure is not None:
+        told = f"{found.disclosure.disclosed:,} of {found.disclosure.records:,} with {found.disclosure.secret}"
+        rows.append(("secret certain", f"{found.disclosure.risk:.2%}", f"{told} are in classes where all have it"))
+    return rows
+
+
+def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+    """What protection cost, as rows: name, number, sentence."""
+    rows = [("detail kept", f"{found.granularity:.2%}", "granularity: 100% is the original, 0% is nothing left")]
+    if found.information_loss is not None:
+        rows.append(
+            ("information loss", f"{found.information_loss:.4f}", "standard deviations to the far corner, a column")
+        )
+    if found.suppressed:
+        rows.append(("rows dropped", f"{found.suppressed:,}", "suppressed"))
+    if found.correlation_change is not None:
+        mean, most = found.correlation_change
+        rows.append(("correlations moved", f"{mean:.4f}", f"on average over pairs of columns; {most:.4f} at most"))
+    if found.contradicting:
+        rows.append(
+            ("contradicting", f"{found.contradicting:,}", "cells that do not cover the original: is the order right?")
+        )
+    return rows

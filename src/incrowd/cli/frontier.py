@@ -1,0 +1,73 @@
+"""`incrowd frontier`: risk against loss for every method and k."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from incrowd.cli import options, show
+from incrowd.cli.evaluate import read_secret
+from incrowd.errors import InputError
+
+
+@options.opens_table
+def frontier_of_table(
+    table: options.TablePath,
+    qi: options.QuasiIdentifiers = None,
+    k: Annotated[str, typer.Option("--k", help="Class sizes to try.")] = "2,3,5,10",
+    methods: Annotated[
+        list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
+    ] = None,
+    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
+    secret: Annotated[
+        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20'.")
+    ] = None,
+    plot: options.Plot = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Protect the table in every way and show what each leaves and costs."""
+    from incrowd.evaluate import frontier
+
+    wanted = options.names(qi)
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    with show.working("protecting in every way") as progress:
+        found = frontier(
+            table,
+            quasi_identifiers=wanted,
+            methods=options.names(methods) or None,
+            k=[options.count(one, "k") for one in options.names([k])],
+            sensitive=sensitive,
+            secret=read_secret(secret),
+            progress=progress,
+        )
+    if plot is not None:
+        from incrowd.plots import save
+        from incrowd.plots.protect import frontier_chart
+
+        save(frontier_chart(found), plot, force=force)
+        show.note(f"figure written to {plot}")
+    if json:
+        show.as_json(found.to_dict())
+        return
+    show.heading(f"What protection leaves and costs, {found.records:,} records")
+    show.table(
+        ("method", "unique", "named", "secret", "detail", "loss", "s"),
+        [
+            (
+                f"{point.method} {point.setting}",
+                f"{point.uniqueness:.2%}",
+                f"{point.correctness:.2%}",
+                "–" if point.disclosure is None else f"{point.disclosure:.2%}",
+                f"{point.granularity:.1%}",
+                point.information_loss,
+                f"{point.seconds:.2f}",
+            )
+            for point in found.points
+        ],
+    )
+    show.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
+    best = ", ".join(f"{point.method} {point.setting}" for point in found.best)
+    show.line(f"Not beaten in both risk and detail: {best}.")

@@ -1,0 +1,179 @@
+"""`incrowd protect`: make a table safe, check the file that was written, and show what it cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli import options, show
+from incrowd.cli.evaluate import cost_rows, risk_rows
+from incrowd.errors import InputError, UnsupportedError
+
+if TYPE_CHECKING:
+    from incrowd.evaluate import Evaluation
+    from incrowd.progress import Progress
+    from incrowd.protect import Protected
+    from incrowd.table import Table
+
+
+@options.opens_table
+def protect_table(
+    table: options.TablePath,
+    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False)],
+    qi: options.QuasiIdentifiers = None,
+    k: Annotated[int, typer.Option("--k", help="Everybody looks like at least k - 1 others.")] = 5,
+    t: Annotated[
+        str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
+    ] = None,
+    l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
+    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
+    ] = "partition",
+    diversity: Annotated[
+        str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
+    ] = "distinct",
+    person: options.Person = None,
+    identifier: Annotated[
+        list[str] | None,
+        typer.Option("--identifier", help="Columns to remove ('none': keep all). Default: those that look so."),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
+    ] = None,
+    resolution: Annotated[
+        str | None, typer.Option("--resolution", help="For coarsen: 16, 1/8, or age=20,zip=1/8.")
+    ] = None,
+    suppress: Annotated[
+        float | None, typer.Option("--suppress", help="For generalise: share of rows that may go.")
+    ] = None,
+    step: Annotated[
+        list[str] | None, typer.Option("--step", help="For mask, in order: age:ranges=20 zip:keep=3 sex:*. Repeat.")
+    ] = None,
+    aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of pseudonyms. Default: a fresh one.")] = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Protect a table, check the file that was written, and say what it cost."""
+    from incrowd.protect import protect
+
+    _check_output(table, out, force)
+    extra = _extra(resolution, suppress, step)
+    wanted = options.names(qi)
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    with show.working("protecting") as progress:
+        safe = protect(
+            table,
+            quasi_identifiers=wanted,
+            k=k,
+            t=_t(t),
+            l=l,
+            sensitive=sensitive,
+            method=method,
+            diversity=diversity,
+            person=person,
+            identifiers=_identifiers(identifier),
+            hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
+            aim=aim,
+            seed=seed,
+            progress=progress,
+            **extra,
+        )
+        progress("measuring what it cost", 0.9)
+        cost = safe.evaluate()
+        _write_and_check(safe, out, force, progress)
+    if json:
+        show.as_json({"file": str(out), **safe.to_dict(), "evaluation": cost.to_dict()})
+    else:
+        _show(safe, cost, out)
+
+
+def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
+    """Write under a temporary name, read that file again and count it, and only then give it its name."""
+    from incrowd.files import written_whole
+    from incrowd.protect.result import count_guarantee
+    from incrowd.table import read_table, write_table
+
+    with written_whole(out, force=force) as temporary:
+        progress("writing", 0.95)
+        write_table(safe.table, temporary, force=True)
+        progress("checking the file", 0.98)
+        written = read_table(temporary)
+        if written.rows != safe.rows:
+            raise UnsupportedError(
+                f"the file has {written.rows:,} rows where {safe.rows:,} were written; nothing is left"
+            )
+        found, _ = count_guarantee(
+            written,
+            list(safe.quasi_identifiers),
+            safe.demand,
+            promises_k=safe.guarantee.asked_k is not None,
+            sensitive=safe.sensitive,
+            person=safe.person,
+        )
+        if not found.holds:
+            raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
+
+
+def _check_output(table: Table, out: Path, force: bool) -> None:
+    """Refuse before the work is done: the input is never overwritten, and nothing else without being told."""
+    if table.source and os.path.exists(table.source) and out.exists() and os.path.samefile(table.source, out):
+        raise InputError(f"{out} is the table to protect; it is never overwritten, name another file")
+    if out.exists() and not force:
+        raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
+    if out.suffix.lower() not in {".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"}:
+        raise InputError(
+            f"a table cannot be written as {out.suffix or 'a file without ending'!r}; use .parquet or .csv"
+        )
+
+
+def _t(given: str | None) -> float | str | None:
+    if given is None or given == "bound":
+        return given
+    try:
+        return float(given)
+    except ValueError:
+        raise InputError(f"--t {given!r} is not a number; give one above 0 and at most 1, or 'bound'") from None
+
+
+def _identifiers(given: Sequence[str] | None) -> list[str] | None:
+    names = options.names(given)
+    return [] if names == ["none"] else names or None
+
+
+def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] | None) -> dict[str, Any]:
+    """The options that only one method takes."""
+    extra: dict[str, Any] = {}
+    if resolution is not None:
+        parts = [part.partition("=") for part in options.names([resolution])]
+        extra["resolution"] = {a.strip(): b.strip() for a, _, b in parts} if "=" in resolution else resolution
+    if suppress is not None:
+        extra["suppress"] = suppress
+    if step:
+        steps = [one.partition(":") for one in step]
+        if not all(colon and action for _, colon, action in steps):
+            raise InputError("a step is a column, a colon and what to do: age:ranges=20, zip:keep=3, sex:*")
+        extra["steps"] = [(name.strip(), action.strip()) for name, _, action in steps]
+    return extra
+
+
+def _show(safe: Protected, cost: Evaluation, out: Path) -> None:
+    show.heading(f"{out}: {safe.guarantee.sentence}")
+    show.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
+    show.table(
+        ("column", "cells changed", "detail kept", "loss"),
+        [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
+    )
+    if safe.removed:
+        show.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
+    if safe.pseudonymised:
+        show.note(f"replaced by random numbers: {', '.join(safe.pseudonymised)}")
+    for text in safe.notes:
+        show.note(text)
+    show.line(f"Counted again on the file itself. Written to {out}.")

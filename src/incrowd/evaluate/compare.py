@@ -1,0 +1,149 @@
+"""`evaluate`: a protected table against its original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.classes import assign_classes
+from incrowd.engines import encode
+from incrowd.errors import InputError, unknown_columns
+from incrowd.evaluate.boxes import Uniques, unique_records
+from incrowd.evaluate.disclosure import attribute_disclosure
+from incrowd.evaluate.labels import understand
+from incrowd.evaluate.loss import changed_cells, correlations, granularity, information_loss
+from incrowd.evaluate.result import ColumnCost, Evaluation
+from incrowd.measure import diversity
+from incrowd.progress import Progress, silent
+from incrowd.table import Table, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def evaluate(
+    original: Any,
+    protected: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: str | None = None,
+    secret: Any = None,
+    person: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    kept: NDArray[np.int64] | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
+    """What a protected table still gives away, and what protecting it cost.
+
+    Rows are compared in order; where some were dropped, `kept` lists the original's rows that are left, and without it
+    the loss of information cannot be told. `secret` is a value of the sensitive column, or a range (low, high) with
+    None for an open end: (100_000, None) is everything above. `hierarchies` say what labels mean that are neither
+    ranges nor sets.
+
+    >>> before = {"age": [30, 31, 62, 64]}
+    >>> found = evaluate(before, {"age": ["[30;31]", "[30;31]", "[62;64]", "[62;64]"]}, quasi_identifiers=["age"])
+    >>> found.uniques, found.k, round(found.granularity, 3)
+    (0, 2, 0.667)
+    """
+    before, after = read_table(original), read_table(protected)
+    names = _columns(before, after, quasi_identifiers, sensitive, person)
+    kept, notes = _rows(before, after, kept)
+    progress("reading", 0.0)
+    given = hierarchies or {}
+    meanings = [
+        understand(was, now, given.get(was.name))
+        for was, now in zip(encode(before, names), encode(after, names), strict=True)
+    ]
+    progress("counting classes", 0.4)
+    classes = assign_classes(after, names, person)
+    uniques = unique_records(meanings, progress) if person is None else _alone(classes.people)
+    progress("measuring loss", 0.6)
+    comparable = after.rows == before.rows or kept is not None
+    loss = information_loss(meanings, kept) if comparable else None
+    per_column = tuple(
+        ColumnCost(m.original.name, changed_cells(m), granularity(m), loss.by_column[i] if loss else None)
+        for i, m in enumerate(meanings)
+    )
+    pairs = correlations(meanings)
+    column = encode(after, [sensitive])[0] if sensitive else None
+    suppressed = before.rows - after.rows
+    records = np.bincount(classes.numbers).astype(object)
+    return Evaluation(
+        records=after.rows,
+        suppressed=suppressed,
+        people=int(classes.people.sum()),
+        uniques=uniques.unique,
+        undecided=uniques.undecided,
+        k=int(classes.people.min()),
+        classes=int(np.count_nonzero(classes.people)),
+        columns=per_column,
+        information_loss=loss.information if loss else None,
+        granularity=sum(cost.granularity for cost in per_column) / len(per_column),
+        discernibility=int((records**2).sum()) + suppressed * before.rows,
+        correlation_change=(float(np.abs(pairs.change).mean()), float(np.abs(pairs.change).max()))
+        if pairs.change.size
+        else None,
+        correlation_agreement=pairs.agreement,
+        contradicting=loss.contradicting if loss else None,
+        diversity=diversity(classes, column) if column else None,
+        disclosure=attribute_disclosure(classes, column, secret) if column and secret is not None else None,
+        notes=notes,
+    )
+
+
+def _columns(
+    before: Table, after: Table, quasi_identifiers: Sequence[str], sensitive: str | None, person: str | None
+) -> list[str]:
+    names = before.require(quasi_identifiers, "quasi-identifiers")
+    others = [name for name in (sensitive, person) if name is not None]
+    missing = [name for name in [*names, *others] if name not in after.columns]
+    if missing:
+        raise unknown_columns(missing, after.columns)
+    if any(name in names for name in others):
+        raise InputError("the sensitive or person column is among the quasi-identifiers; take it out of one of them")
+    return names
+
+
+def _rows(
+    before: Table, after: Table, kept: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+    """Whether rows can be compared one by one, and what to say where they cannot."""
+    if after.rows > before.rows:
+        raise InputError(
+            f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?"
+        )
+    if kept is not None and (
+        len(kept) != after.rows or (len(kept) and not 0 <= kept.min() <= kept.max() < before.rows)
+    ):
+        raise InputError(f"{len(kept):,} kept rows for a protected table of {after.rows:,}; list each row that is left")
+    if kept is None and after.rows < before.rows:
+        return None, (
+            f"{before.rows - after.rows:,} rows were dropped and it is not known which, so records cannot be compared "
+            "one by one and the loss of information is left out",
+        )
+    return kept, ()
+
+
+def _alone(people: NDArray[np.int64]) -> Uniques:
+    """People whose whole history nobody else has."""
+    return Uniques(int(np.count_nonzero(people == 1)), 0)
+
+
+def changed_columns(original: Any, protected: Any) -> list[str]:
+    """Columns in both tables whose values differ: those that were protected."""
+    before, after = read_table(original), read_table(protected)
+    both = [name for name in before.columns if name in after.columns]
+    pairs = zip(before.read(both), after.read(both), strict=True)
+    return [name for (name, was), (_, now) in pairs if not _as_written(was).equals(_as_written(now))]
+
+
+def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as text in one piece, so that a file's types do not matter."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return pa.chunked_array([column.cast(pa.string()).combine_chunks()])

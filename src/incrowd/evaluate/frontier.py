@@ -1,0 +1,131 @@
+"""Risk against loss for every method and k: the paper's Figures S4 to S7 on the user's own data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.errors import InputError
+from incrowd.progress import Progress, silent
+from incrowd.protect import protect
+from incrowd.table import read_table
+
+METHODS = ("partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise")
+_RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """One protected table: its method and setting, what risk is left, what it cost."""
+
+    method: str
+    setting: str
+    k: int
+    uniqueness: float
+    correctness: float
+    disclosure: float | None
+    t: float | None
+    information_loss: float | None
+    granularity: float
+    suppressed: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """What every method makes of a table. `records` is the size of the original."""
+
+    records: int
+    points: tuple[FrontierPoint, ...]
+
+    @property
+    def best(self) -> tuple[FrontierPoint, ...]:
+        """The points that no other beats in both risk and loss, the riskiest first."""
+        return tuple(
+            point
+            for point in sorted(self.points, key=lambda point: -point.correctness)
+            if not any(
+                other.correctness <= point.correctness
+                and other.granularity > point.granularity
+                and other.uniqueness <= point.uniqueness
+                for other in self.points
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {"records": self.records, "points": [point.to_dict() for point in self.points]}
+
+
+def frontier(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    methods: Sequence[str] | None = None,
+    k: Sequence[int] = (2, 3, 5, 10),
+    resolutions: Sequence[int | str] = _RESOLUTIONS,
+    sensitive: str | None = None,
+    secret: Any = None,
+    hierarchies: Any = None,
+    suppress: float = 0.02,
+    progress: Progress = silent,
+) -> Frontier:
+    """Protect a table in every way and measure each: risk left against loss.
+
+    `methods` are partition, sorted, t-close partition, tcloseness, coarsen (once for each of `resolutions`) and
+    generalise (with `suppress`); without it, all that need no hierarchies, those by t only with a sensitive column.
+
+    >>> from incrowd import demo_table
+    >>> from incrowd.demo import QUASI_IDENTIFIERS
+    >>> found = frontier(demo_table(2_000), quasi_identifiers=QUASI_IDENTIFIERS, methods=["partition", "sorted"], k=[5])
+    >>> better, worse = found.points
+    >>> better.information_loss < 0.5 * worse.information_loss
+    True
+    """
+    table = read_table(data)
+    chosen = list(methods) if methods is not None else _without_hierarchies(sensitive)
+    unknown = [method for method in chosen if method not in METHODS]
+    if unknown:
+        raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(METHODS)}")
+    runs = [(method, setting) for method in chosen for setting in (resolutions if method == "coarsen" else k)]
+    points = []
+    for done, (method, setting) in enumerate(runs):
+        progress(f"{method}, {setting}", done / len(runs))
+        options: dict[str, Any] = {"sensitive": sensitive}
+        options |= {"resolution": setting} if method == "coarsen" else {"k": setting}
+        if method == "generalise":
+            options |= {"suppress": suppress, "hierarchies": hierarchies}
+        if method == "t-close partition":
+            options["t"] = "bound"
+        name = "partition" if method == "t-close partition" else method
+        started = time.perf_counter()
+        safe = protect(table, quasi_identifiers=quasi_identifiers, method=name, identifiers=[], **options)
+        seconds = time.perf_counter() - started
+        found = safe.evaluate(secret=secret)
+        points.append(
+            FrontierPoint(
+                method=method,
+                setting=f"1/{setting}" if method == "coarsen" else f"k={setting}",
+                k=found.k,
+                uniqueness=found.uniqueness,
+                correctness=found.correctness,
+                disclosure=found.disclosure.risk if found.disclosure else None,
+                t=found.diversity.t if found.diversity else None,
+                information_loss=found.information_loss,
+                granularity=found.granularity,
+                suppressed=found.suppressed,
+                seconds=seconds,
+            )
+        )
+    return Frontier(table.rows, tuple(points))
+
+
+def _without_hierarchies(sensitive: str | None) -> list[str]:
+    by_t = ["t-close partition", "tcloseness"] if sensitive is not None else []
+    return ["partition", "sorted", *by_t, "coarsen"]

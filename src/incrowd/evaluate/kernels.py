@@ -1,0 +1,122 @@
+"""The hot loops of the box rule, compiled: which boxes meet, and which lie in another.
+
+A box is a row of label numbers. Per column `low` and `high` are the first and last atom of every label (a stretch of
+numbers or a value that no label cuts in two), and `bits` its atoms as 64-bit words where labels are not stretches;
+columns whose labels are have no words (`words[c]` is 0).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_LEAF = 16
+
+
+@njit(cache=True, nogil=True)
+def meet(first, second, low, high, bits, words, offset):  # type: ignore[no-untyped-def]
+    """0 where two boxes share no point, 1 where they share some, 2 where the second lies in the first."""
+    inside = True
+    for c in range(first.size):
+        a, b = first[c], second[c]
+        if a == b:
+            continue
+        if low[c, a] > high[c, b] or low[c, b] > high[c, a]:
+            return 0
+        if words[c] == 0:
+            inside = inside and low[c, a] <= low[c, b] and high[c, a] >= high[c, b]
+            continue
+        common = False
+        for w in range(words[c]):
+            of_a, of_b = bits[offset[c] + a * words[c] + w], bits[offset[c] + b * words[c] + w]
+            common = common or (of_a & of_b) != 0
+            inside = inside and (of_b & ~of_a) == 0
+        if not common:
+            return 0
+    return 2 if inside else 1
+
+
+@njit(cache=True, nogil=True)
+def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
+    """Halve the boxes by their middles again and again; returns each node's run in `order` and its hull.
+
+    Node i's halves are 2i + 1 and 2i + 2.
+    """
+    count, columns = boxes.shape
+    depth = 0
+    while count >> depth > _LEAF:
+        depth += 1
+    nodes = (1 << (depth + 1)) - 1
+    start, end = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    hull_low, hull_high = np.zeros((nodes, columns), np.int64), np.zeros((nodes, columns), np.int64)
+    end[0] = count
+    for node in range(nodes):
+        for c in range(columns):
+            least, most = np.int64(1) << 60, np.int64(-1)
+            for i in range(start[node], end[node]):
+                label = boxes[order[i], c]
+                least, most = min(least, low[c, label]), max(most, high[c, label])
+            hull_low[node, c], hull_high[node, c] = least, most
+        if 2 * node + 2 < nodes:
+            part = order[start[node] : end[node]]
+            middle = np.empty(part.size, np.float64)
+            best, column = -1.0, 0
+            for c in range(columns):
+                for i in range(part.size):
+                    middle[i] = low[c, boxes[part[i], c]] + high[c, boxes[part[i], c]]
+                spread = middle.std() / (1.0 + hull_high[0, c]) if part.size else 0.0
+                if spread > best:
+                    best, column = spread, c
+            for i in range(part.size):
+                middle[i] = low[column, boxes[part[i], column]] + high[column, boxes[part[i], column]]
+            order[start[node] : end[node]] = part[np.argsort(middle)]
+            half = (start[node] + end[node]) // 2
+            start[2 * node + 1], end[2 * node + 1] = start[node], half
+            start[2 * node + 2], end[2 * node + 2] = half, end[node]
+    return start, end, hull_low, hull_high
+
+
+@njit(cache=True, nogil=True)
+def find_others(box, boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, found):  # type: ignore[no-untyped-def]
+    """List the other boxes that meet a box, up to the room in `found`; -1 as soon as one holds all of it."""
+    columns = boxes.shape[1]
+    stack = np.empty(128, np.int64)
+    stack[0] = 0
+    top, filled = 1, 0
+    while top:
+        top -= 1
+        node = stack[top]
+        apart = end[node] <= start[node]
+        for c in range(columns):
+            label = boxes[box, c]
+            if hull_low[node, c] > high[c, label] or hull_high[node, c] < low[c, label]:
+                apart = True
+                break
+        if apart:
+            continue
+        if 2 * node + 2 < start.size:
+            stack[top], stack[top + 1] = 2 * node + 1, 2 * node + 2
+            top += 2
+            continue
+        for i in range(start[node], end[node]):
+            other = order[i]
+            if other == box:
+                continue
+            relation = meet(boxes[other], boxes[box], low, high, bits, words, offset)
+            if relation == 2:
+                return -1
+            if relation == 1:
+                if filled < found.size:
+                    found[filled] = other
+                filled += 1
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def screen(singles, boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, met, room):  # type: ignore[no-untyped-def]
+    """For boxes that only one record has: -1 where another box holds all of it, else how many others it meets."""
+    found = np.empty(room, np.int64)
+    for i in range(singles.size):
+        met[i] = find_others(
+            singles[i], boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, found
+        )

@@ -1,0 +1,81 @@
+"""Figures of protection: what every method leaves and costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from incrowd.errors import InputError
+from incrowd.evaluate import Frontier
+from incrowd.plots import look
+
+_NAMES = {
+    "partition": "partition",
+    "sorted": "sorted (S2)",
+    "t-close partition": "partition, t-close",
+    "tcloseness": "t-closeness (S4)",
+    "coarsen": "coarsening (S3)",
+    "generalise": "full-domain generalisation",
+}
+
+
+_RISKS = {
+    "correctness": "chance of naming the right record",
+    "uniqueness": "records that are unique",
+    "disclosure": "holders for whom the secret is certain",
+}
+
+
+def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
+    """Risk against loss: down and to the left is better; a cross still has unique records.
+
+    `risk` is correctness, uniqueness, or disclosure of the secret that the frontier was asked about.
+    """
+    if risk not in _RISKS:
+        raise InputError(f"there is no risk {risk!r} to draw; use {', '.join(_RISKS)}")
+    if any(getattr(point, risk) is None for point in found.points):
+        raise InputError("the frontier was made without a secret; give sensitive= and secret= to frontier()")
+    rows = [
+        {
+            "method": _NAMES[point.method],
+            "setting": point.setting,
+            "lost": 1.0 - point.granularity,
+            "risk": getattr(point, risk),
+            "order": order,
+            "uniques": "some records still unique" if point.uniqueness else "nobody unique",
+        }
+        for order, point in enumerate(found.points)
+    ]
+    top = min(1.0, max(getattr(point, risk) for point in found.points) * 1.15) or 0.01
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("lost:Q", title="detail lost (1 − granularity)", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+        y=alt.Y(
+            "risk:Q",
+            title=_RISKS[risk],
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, top]),
+        ),
+        color=alt.Color("method:N", title=None, sort=list(_NAMES.values())),
+    )
+    lines = base.mark_line(strokeWidth=2).encode(order="order:Q")
+    dots = base.mark_point(size=90, filled=True, opacity=1).encode(
+        shape=alt.Shape(
+            "uniques:N",
+            title=None,
+            scale=alt.Scale(domain=["nobody unique", "some records still unique"], range=["circle", "cross"]),
+            legend=alt.Legend(symbolFillColor=look.GREY, symbolStrokeColor=look.GREY),
+        ),
+        tooltip=["method:N", "setting:N", alt.Tooltip("risk:Q", format=".2%"), alt.Tooltip("lost:Q", format=".2%")],
+    )
+    # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
+    below = alt.datum.method == _NAMES["tcloseness"]
+    names = [
+        base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11).encode(text="setting:N"),
+        base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N"),
+    ]
+    return look.dressed(
+        alt.layer(lines, dots, *names).properties(width=look.WIDTH, height=look.HEIGHT),
+        title="What protection leaves and costs",
+        subtitle="Down and to the left is better: less risk, less detail lost.",
+    )

@@ -1,0 +1,320 @@
+"""The hot loops of the partitions, compiled.
+
+Records lie in rows of `points`, one scaled coordinate a column, and are moved about so that every node and every class
+is a run of rows: deep nodes then fit into the processor's cache. `rows` moves along and says which record each row is.
+`nominal` marks columns whose classes are written as sets of values rather than as intervals. `power` is 2 where the
+loss is a Euclidean distance and 1 where it is a sum over columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def exchange(points, rows, i, j):  # type: ignore[no-untyped-def]
+    """Swap two records."""
+    if i == j:
+        return
+    for c in range(points.shape[1]):
+        points[i, c], points[j, c] = points[j, c], points[i, c]
+    rows[i], rows[j] = rows[j], rows[i]
+
+
+@njit(cache=True, nogil=True)
+def smallest(values, size, rank):  # type: ignore[no-untyped-def]
+    """The value that stands at `rank` in ascending order (Hoare's quick-select); `values` is rearranged."""
+    low, high = 0, size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < values[low]:
+            values[middle], values[low] = values[low], values[middle]
+        if values[high] < values[low]:
+            values[high], values[low] = values[low], values[high]
+        if values[high] < values[middle]:
+            values[high], values[middle] = values[middle], values[high]
+        pivot = values[middle]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
+
+
+@njit(cache=True, nogil=True)
+def separate(points, rows, start, end, column, pivot):  # type: ignore[no-untyped-def]
+    """Put records below the pivot first and those above it last; returns where the equal ones begin and end."""
+    below, i, above = start, start, end
+    while i < above:
+        value = points[i, column]
+        if value < pivot:
+            exchange(points, rows, i, below)
+            below += 1
+            i += 1
+        elif value > pivot:
+            above -= 1
+            exchange(points, rows, i, above)
+        else:
+            i += 1
+    return below, above
+
+
+@njit(cache=True, nogil=True)
+def add_moments(points, start, end, total, square, low, high):  # type: ignore[no-untyped-def]
+    """Add some records to the running sums and limits of every column."""
+    for i in range(start, end):
+        for c in range(points.shape[1]):
+            value = points[i, c]
+            total[c] += value
+            square[c] += value * value
+            low[c] = min(low[c], value)
+            high[c] = max(high[c], value)
+
+
+@njit(cache=True, nogil=True)
+def widest(total, square, low, high, count):  # type: ignore[no-untyped-def]
+    """The column that varies most, or -1 where all records are alike. Variance, not range: one far value must not
+    make a column be cut again and again."""
+    best, column = -1.0, -1
+    for c in range(total.size):
+        if high[c] > low[c]:
+            variance = square[c] / count - (total[c] / count) ** 2
+            if variance > best:
+                best, column = variance, c
+    return column
+
+
+@njit(cache=True, nogil=True)
+def split(points, rows, start, end, k, limit, scratch):  # type: ignore[no-untyped-def]
+    """Cut a run of records in two, again and again, until no part has more than `limit`; returns where parts end.
+
+    Cuts fall near the median: between two distinct values where that leaves k on both sides, at a multiple of k
+    otherwise. Parts of identical records are left whole.
+    """
+    columns = points.shape[1]
+    stack = [(start, end)]
+    ends = [start]
+    while len(stack):
+        first, last = stack.pop()
+        size = last - first
+        column = -1
+        if size > limit and size >= 2 * k:
+            total, square = np.zeros(columns), np.zeros(columns)
+            low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+            add_moments(points, first, last, total, square, low, high)
+            column = widest(total, square, low, high, size)
+        if column < 0:
+            ends.append(last)
+            continue
+        target = size // k // 2 * k
+        for i in range(size):
+            scratch[first - start + i] = points[first + i, column]
+        pivot = smallest(scratch[first - start :], size, target)
+        below, above = separate(points, rows, first, last, column, pivot)
+        near, far = below, above
+        if target - (below - first) > (above - first) - target:
+            near, far = above, below
+        cut = first + target
+        if near - first >= k and last - near >= k:
+            cut = near
+        elif far - first >= k and last - far >= k:
+            cut = far
+        stack.append((cut, last))
+        stack.append((first, cut))
+    return np.array(ends)
+
+
+@njit(cache=True, nogil=True)
+def is_new(members, filled, column, value):  # type: ignore[no-untyped-def]
+    """Whether none of the records of a class has this value."""
+    for j in range(filled):  # noqa: SIM110 (compiled)
+        if members[j, column] == value:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def join(point, members, filled, low, high):  # type: ignore[no-untyped-def]
+    """Put a record into a class."""
+    for c in range(point.size):
+        value = point[c]
+        members[filled, c] = value
+        low[c] = value if filled == 0 else min(low[c], value)
+        high[c] = value if filled == 0 else max(high[c], value)
+
+
+@njit(cache=True, nogil=True)
+def cheapest(points, start, end, members, filled, low, high, nominal, power):  # type: ignore[no-untyped-def]
+    """The record of a run that widens a class least."""
+    best, found = np.inf, start
+    for i in range(start, end):
+        cost = 0.0
+        for c in range(points.shape[1]):
+            value = points[i, c]
+            if nominal[c] > 0.0:
+                if is_new(members, filled, c, value):
+                    cost += nominal[c]
+            else:
+                width = max(high[c], value) - min(low[c], value)
+                cost += width * width if power == 2 else width
+            if cost >= best:
+                break
+        if cost < best:
+            best, found = cost, i
+    return found
+
+
+@njit(cache=True, nogil=True)
+def farthest(points, start, end, centre, best):  # type: ignore[no-untyped-def]
+    """The record of a run farthest from a centre, if farther than `best`; and how far."""
+    found = -1
+    for i in range(start, end):
+        distance = 0.0
+        for c in range(points.shape[1]):
+            distance += (points[i, c] - centre[c]) ** 2
+        if distance > best:
+            best, found = distance, i
+    return found, best
+
+
+@njit(cache=True, nogil=True)
+def add_to_centre(points, start, end, centre):  # type: ignore[no-untyped-def]
+    """Sum the records of a run."""
+    for i in range(start, end):
+        for c in range(points.shape[1]):
+            centre[c] += points[i, c]
+
+
+@njit(cache=True, nogil=True)
+def gather(points, rows, start, end, k, nominal, power, ends, filled):  # type: ignore[no-untyped-def]
+    """Make classes of k out of a small run: the record farthest from the centre, which nobody else would take
+    cheaply, takes the k-1 that widen its class least.
+
+    The last class takes what is left, k to 2k-1. Returns how many ends are written.
+    """
+    columns = points.shape[1]
+    members = np.empty((k, columns), points.dtype)
+    low, high = np.empty(columns, points.dtype), np.empty(columns, points.dtype)
+    while end - start >= 2 * k:
+        centre = np.zeros(columns)
+        add_to_centre(points, start, end, centre)
+        chosen, _ = farthest(points, start, end, centre / (end - start), -1.0)
+        for q in range(k):
+            if q:
+                chosen = cheapest(points, start + q, end, members, q, low, high, nominal, power)
+            exchange(points, rows, start + q, chosen)
+            join(points[start + q], members, q, low, high)
+        start += k
+        ends[filled] = start
+        filled += 1
+    ends[filled] = end
+    return filled + 1
+
+
+@njit(cache=True, nogil=True)
+def alike(points, start, end):  # type: ignore[no-untyped-def]
+    """Whether all records of a run are the same."""
+    for i in range(start + 1, end):
+        for c in range(points.shape[1]):
+            if points[i, c] != points[start, c]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def partition(points, rows, start, end, k, limit, nominal, power):  # type: ignore[no-untyped-def]
+    """Classes of k to 2k-1 from a run of records (more only where all are identical); returns where classes end."""
+    parts = split(points, rows, start, end, k, limit, np.empty(end - start, points.dtype))
+    ends = np.empty((end - start) // k + 1, np.int64)
+    filled = 0
+    for p in range(parts.size - 1):
+        if alike(points, parts[p], parts[p + 1]):
+            ends[filled] = parts[p + 1]
+            filled += 1
+        else:
+            filled = gather(points, rows, parts[p], parts[p + 1], k, nominal, power, ends, filled)
+    return ends[:filled]
+
+
+@njit(cache=True, nogil=True)
+def class_limits(codes, order, ends, low, high):  # type: ignore[no-untyped-def]
+    """The smallest and largest code in every class; `order` lists the records class by class."""
+    start = 0
+    for g in range(ends.size):
+        low[g] = high[g] = codes[order[start]]
+        for i in range(start + 1, ends[g]):
+            code = codes[order[i]]
+            if code < low[g]:
+                low[g] = code
+            elif code > high[g]:
+                high[g] = code
+        start = ends[g]
+
+
+@njit(cache=True, nogil=True)
+def class_sets(codes, order, ends, flat, offsets):  # type: ignore[no-untyped-def]
+    """The distinct codes of every class in ascending order, one class after the other in `flat`."""
+    start, filled = 0, 0
+    for g in range(ends.size):
+        offsets[g] = filled
+        for i in range(start, ends[g]):
+            code = codes[order[i]]
+            at = filled
+            while at > offsets[g] and flat[at - 1] > code:
+                at -= 1
+            if at > offsets[g] and flat[at - 1] == code:
+                continue
+            for j in range(filled, at, -1):
+                flat[j] = flat[j - 1]
+            flat[at] = code
+            filled += 1
+        start = ends[g]
+    offsets[ends.size] = filled
+
+
+@njit(cache=True, nogil=True)
+def is_diverse(counts, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
+    """Whether a class with these counts of values is l-diverse: kind 0 distinct, 1 entropy, 2 recursive (c, l)."""
+    if counts.size < l:
+        return False
+    if kind == 0:
+        return True
+    if kind == 1:
+        share = counts / counts.sum()
+        return -(share * np.log(share)).sum() >= np.log(l) - 1e-12
+    ordered = np.sort(counts)[::-1]
+    return ordered[0] < c * ordered[l - 1 :].sum()
+
+
+@njit(cache=True, nogil=True)
+def merge_until_diverse(codes, ends, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
+    """Join neighbouring classes until every one is l-diverse; returns the new ends, none where all together are not.
+
+    `codes` are the sensitive values class by class. Joining two diverse classes gives a diverse one, by any kind.
+    """
+    kept = np.empty(ends.size, np.int64)
+    filled, start = 0, 0
+    for g in range(ends.size):
+        ordered = np.sort(codes[start : ends[g]])
+        breaks = np.flatnonzero(np.diff(ordered)) + 1
+        edges = np.concatenate((np.zeros(1, np.int64), breaks, np.full(1, ordered.size)))
+        if is_diverse(np.diff(edges).astype(np.float64), kind, l, c):
+            kept[filled] = ends[g]
+            filled += 1
+            start = ends[g]
+    if filled:
+        kept[filled - 1] = codes.size
+    return kept[:filled]

@@ -1,0 +1,141 @@
+"""Masking step by step, as the HIPAA-style sequence of the paper's Table S3: records that stand out only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.engines import Coded, class_numbers, pack
+from incrowd.errors import InputError
+from incrowd.protect.hierarchies import Hierarchy, shorten
+from incrowd.protect.intervals import equal_parts
+from incrowd.protect.problem import Problem, is_number
+from incrowd.protect.recoding import ANYTHING, Recoding, as_text
+
+# Table S3, for the columns of the demo table
+HIPAA_STEPS = (
+    ("age_yrs", "ranges=20"),
+    ("ethncty", "*"),
+    ("race", "*"),
+    ("sex", "*"),
+    ("age_yrs", "ranges=5"),
+    ("age_yrs", "*"),
+    ("adm_qtr", "*"),
+    ("patzip", "keep=3"),
+    ("patcnty", "*"),
+    ("patzip", "*"),
+)
+
+
+def mask(problem: Problem) -> Recoding:
+    """Apply the `steps` in order, each to the records still in a class smaller than k; then drop those still left.
+
+    A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
+    the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). `top` and `bottom` map
+    columns to limits beyond which all values become the limit. `drop=False` leaves the rest as they are.
+    """
+    steps: Sequence[tuple[str, Any]] = problem.options.get("steps") or ()
+    limits = {**(problem.options.get("top") or {}), **(problem.options.get("bottom") or {})}
+    if not steps and not limits:
+        raise InputError("masking needs steps such as [('age', 'ranges=20'), ('sex', '*')], or limits in top or bottom")
+    names = [column.name for column in problem.columns]
+    unknown = sorted({name for name in [*(step[0] for step in steps), *limits] if name not in names})
+    if unknown:
+        raise InputError(f"steps for {', '.join(map(repr, unknown))}, not a quasi-identifier")
+    current = [_within_limits(problem, column) for column in problem.columns]
+    for done, (name, action) in enumerate(steps):
+        problem.progress("masking", done / len(steps))
+        small = _standing_out(current, problem.demand.k)
+        if not small.any():
+            break
+        index = names.index(name)
+        current[index] = _masked(current[index], _labels(problem.columns[index], action), problem, index, small)
+    return _result(problem, current)
+
+
+def _standing_out(columns: list[Coded], k: int) -> NDArray[np.bool_]:
+    numbers, sizes = class_numbers(pack(columns))
+    small: NDArray[np.bool_] = sizes[numbers] < k
+    return small
+
+
+def _within_limits(problem: Problem, column: Coded) -> Coded:
+    """Top and bottom coding: values beyond a limit become the limit, as ages above 85 become 85."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    top = (problem.options.get("top") or {}).get(column.name)
+    bottom = (problem.options.get("bottom") or {}).get(column.name)
+    if top is None and bottom is None:
+        return column
+    if not is_number(column) or pa.types.is_temporal(column.values.type):
+        raise InputError(f"limits for {column.name!r}, which holds no numbers")
+    values = column.values
+    for limit, take in ((top, pc.min_element_wise), (bottom, pc.max_element_wise)):
+        if limit is not None:
+            try:
+                values = take(values, pa.scalar(limit, values.type), skip_nulls=False)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+                raise InputError(f"a limit for {column.name!r} is not a number of its type ({values.type})") from None
+    return _renumbered(column, values)
+
+
+def _renumbered(column: Coded, labels: Any) -> Coded:
+    """The column with new values, equal ones joined."""
+    encoded = labels.dictionary_encode(null_encoding="encode")
+    groups = encoded.indices.to_numpy(zero_copy_only=False).astype(np.uint32)
+    return Coded(column.name, groups[column.codes], encoded.dictionary)
+
+
+def _labels(column: Coded, action: Any) -> list[str | None]:
+    """What every original value becomes by a step."""
+    values: list[str | None] = as_text(column.values).to_pylist()
+    if isinstance(action, Hierarchy):
+        level = action.levels(column)[1]
+        return [level.labels[group] for group in level.groups]
+    if isinstance(action, Mapping):
+        return [action.get(value, value) if value is not None else None for value in values]
+    kind, _, number = str(action).partition("=")
+    if kind in {"*", "suppress"} and not number:
+        return [ANYTHING] * len(values)
+    if kind not in {"ranges", "keep"} or not number.isdigit():
+        raise InputError(f"a step {action!r} for {column.name!r}; use '*', 'ranges=20' or 'keep=3'")
+    if kind == "ranges":
+        return equal_parts(column, int(number))
+    return [None if value is None else shorten(value, int(number)) for value in values]
+
+
+def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
+    """The column with the step's label for some records, and what it was for the others."""
+    import pyarrow as pa
+
+    original = problem.columns[index]
+    entries = as_text(now.values)
+    table: dict[str | None, int] = {value: code for code, value in enumerate(entries.to_pylist())}
+    renamed = np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.uint32)
+    codes = np.where(small, renamed[original.codes], now.codes).astype(np.uint32)
+    return Coded(now.name, codes, pa.array(list(table), pa.string()))
+
+
+def _result(problem: Problem, current: list[Coded]) -> Recoding:
+    import pyarrow as pa
+
+    columns: dict[str, pa.Array] = {}
+    changed: dict[str, int] = {}
+    for before, after in zip(problem.columns, current, strict=True):
+        changed[after.name] = 0
+        if after is before:
+            continue
+        old: list[str | None] = as_text(before.values).to_pylist()
+        place = {value: code for code, value in enumerate(as_text(after.values).to_pylist())}
+        same = np.array([place.get(value, -1) for value in old])[before.codes]
+        changed[after.name] = int((same != after.codes).sum())
+        if changed[after.name]:
+            columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
+    left = _standing_out(current, problem.demand.k)
+    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
+    kept = np.flatnonzero(~left) if drop and left.any() else None
+    return Recoding(columns, changed, kept=kept, promises_k=drop or not left.any())

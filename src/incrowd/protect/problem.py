@@ -1,0 +1,130 @@
+"""What every method starts from: the coded columns, where their values lie, and what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.engines import Coded
+from incrowd.errors import InputError
+from incrowd.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.protect.hierarchies import Hierarchy
+
+DIVERSITIES = ("distinct", "entropy", "recursive")
+AIMS = ("information", "granularity")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the protected table must satisfy. `by_strata` asks for t-closeness, by its bound where t is None."""
+
+    k: int
+    l: float | None = None  # noqa: E741
+    diversity: str = "distinct"
+    c: float = 3.0
+    t: float | None = None
+    by_strata: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """A table to protect. `aim` is the loss that classes are kept small by: "information" measures distances in
+    standard deviations (eq. 2), "granularity" in shares of each column's domain."""
+
+    columns: list[Coded]
+    rows: int
+    demand: Demand
+    sensitive: Coded | None = None
+    aim: str = "information"
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    progress: Progress = silent
+
+    @property
+    def power(self) -> int:
+        """2 where losses are Euclidean distances, 1 where they are sums over columns."""
+        return 2 if self.aim == "information" else 1
+
+    def nominal(self) -> NDArray[np.float64]:
+        """What one more value in a class costs, for columns written as sets; 0 for those written as intervals."""
+        return np.array(
+            [
+                0.0 if self.aim == "information" or is_number(column) else 1.0 / max(column.size - 1, 1)
+                for column in self.columns
+            ]
+        )
+
+    def points(self) -> NDArray[np.float32]:
+        """Every record's scaled coordinates, centred so that 32 bits are enough."""
+        points = np.empty((self.rows, len(self.columns)), dtype=np.float32)
+        for index, column in enumerate(self.columns):
+            points[:, index] = self._scaled(column).astype(np.float32)[column.codes]
+        return points
+
+    def _scaled(self, column: Coded) -> NDArray[np.float64]:
+        if self.aim == "granularity":
+            return np.arange(column.size) / max(column.size - 1, 1)
+        place = positions(column)
+        mean, deviation = moments(column, place)
+        return (place - mean) / deviation if deviation > 0.0 else np.zeros(column.size)
+
+
+def is_number(column: Coded) -> bool:
+    """Whether classes of this column are intervals: numbers, dates and times; text and yes/no are sets."""
+    import pyarrow as pa
+
+    kind = column.values.type
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+    )
+
+
+def positions(column: Coded) -> NDArray[np.float64]:
+    """Where each value of a column lies on a line: numbers and dates by themselves, text by its rank.
+
+    A null lies half the domain's length beyond the largest value: apart from all others, but not so far that it
+    swamps the column's spread.
+    """
+    if not is_number(column):
+        return np.arange(column.size, dtype=np.float64)
+    filled = column.values.slice(0, column.size - column.has_null)
+    place = as_floats(filled)
+    if not place.size:
+        raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
+    if not np.all(np.isfinite(place)):
+        raise InputError(f"column {column.name!r} holds infinite numbers; make them null or a number")
+    if column.has_null:
+        place = np.append(place, place[-1] + max(place[-1] - place[0], 1.0) / 2)
+    return place
+
+
+def as_floats(values: pa.Array) -> NDArray[np.float64]:
+    """Numbers, dates and times as floats."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        values = values.cast(pa.int32())
+    elif pa.types.is_temporal(kind):
+        values = values.cast(pa.int64())
+    floats: NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return floats
+
+
+def moments(column: Coded, place: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and standard deviation of a column over its records, from counts of codes."""
+    tally = np.bincount(column.codes, minlength=column.size)
+    mean = float(tally @ place) / tally.sum()
+    return mean, float(np.sqrt(tally @ (place - mean) ** 2 / tally.sum()))
