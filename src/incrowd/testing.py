@@ -15,7 +15,7 @@ def assert_anonymous(
     k: int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
-    **limits: float,
+    **limits: Any,
 ) -> Check:
     """Fail unless everybody looks like at least k − 1 others and every other limit is kept.
 

@@ -110,9 +110,9 @@ def settle_roles(
     if sensitive is not None:
         wanted = tuple(table.require(sensitive, "sensitive columns")) if sensitive else ()
         roles = replace(roles, sensitive=wanted)
-    for what, name in (("person", person), ("weight", weight)):
-        if name is not None:
-            table.require([name], f"{what} column")
-            roles = replace(roles, **{what: name})
+    if person is not None:
+        roles = replace(roles, person=table.require([person], "person column")[0])
+    if weight is not None:
+        roles = replace(roles, weight=table.require([weight], "weight column")[0])
     taken = {*roles.sensitive, roles.person, roles.weight}
     return replace(roles, identifiers=tuple(name for name in roles.identifiers if name not in taken))

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from incrowd.measure import Diversity, Measurement
 
 COUNTED = "counted: exact for this table"
-_ALL_KNOWN = "the attacker knows every quasi-identifier, and that the person is in the table"
+_ALL_KNOWN = (
+    "the attacker knows every quasi-identifier, and that the person is in the table; a missing value is a value, so "
+    "that two people without an age look alike"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,12 @@ def _share(value: float) -> str:
 
 
 def _facts(facts: Measurement) -> Iterator[Statement]:
-    def fact(name: str, value: float, shown: str, meaning: str, assumed: str = _ALL_KNOWN) -> Statement:
-        return Statement("facts", name, value, shown, meaning, COUNTED, assumed)
+    def fact(name: str, value: float, shown: str, meaning: str) -> Statement:
+        return Statement("facts", name, value, shown, meaning, COUNTED, _ALL_KNOWN)
 
-    alike = "a missing value is a value: two people without an age look alike"
     people = f"in {facts.records:,} records" if facts.person else "one record each"
-    yield fact("people", facts.people, f"{facts.people:,}", f"People in the table, {people}.", alike)
-    yield fact(
-        "classes", facts.classes, f"{facts.classes:,}", "Groups of people who share all quasi-identifiers.", alike
-    )
+    yield fact("people", facts.people, f"{facts.people:,}", f"People in the table, {people}.")
+    yield fact("classes", facts.classes, f"{facts.classes:,}", "Groups of people who share all quasi-identifiers.")
     crowd = "Somebody stands alone." if facts.k == 1 else f"Everybody looks like at least {facts.k - 1:,} others."
     yield fact("smallest class (k)", facts.k, f"{facts.k:,}", crowd)
     yield fact(
@@ -95,12 +95,10 @@ def _facts(facts: Measurement) -> Iterator[Statement]:
 
 
 def _secrets(column: Diversity) -> Iterator[Statement]:
-    distance = (
-        "values are as far apart as their ranks" if column.ordered_t is not None else "all values are equally far"
-    )
+    distance = "values by rank" if column.ordered_t is not None else "all values equally far"
 
-    def secret(name: str, value: float, shown: str, meaning: str, assumed: str = _ALL_KNOWN) -> Statement:
-        return Statement("facts", f"{column.column}: {name}", value, shown, meaning, COUNTED, assumed)
+    def secret(name: str, value: float, shown: str, meaning: str) -> Statement:
+        return Statement("facts", f"{column.column}: {name}", value, shown, meaning, COUNTED, _ALL_KNOWN)
 
     yield secret(
         "given away",
@@ -113,8 +111,7 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
         "t",
         column.t,
         f"{column.t:.3f}",
-        "How far the most unusual class is from the whole table: 0 tells nothing, 1 everything.",
-        distance,
+        f"How far the most unusual class is from the whole table ({distance}): 0 tells nothing, 1 everything.",
     )
 
 
@@ -200,7 +197,7 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
         if not name.replace(",", "").isdigit() or law.at[index] == _asked(found):
             yield Statement(
                 "forecast",
-                f"{name} ({law.at[index]:,.0f} people)",
+                f"{name} people" if name[0].isdigit() else f"{name} ({law.at[index]:,.0f} people)",
                 value,
                 _share(value),
                 f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",

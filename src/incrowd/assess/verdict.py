@@ -52,11 +52,14 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """The decision in a sentence."""
-        comparison = {"within": "at or below", "borderline": "about at", "over": "above"}[self.decision]
-        return (
-            f"The average risk is {self.risk:.2%}, {comparison} the {self.threshold:.0%} that "
-            f"is usually accepted for {self.whom}."
-        )
+        accepted = f"the {self.threshold:.3g} that is usually accepted for {self.whom}"
+        if self.decision == "borderline" and self.interval is not None:
+            low, high = self.interval
+            return (
+                f"The average risk is {self.risk:.3f}, and may be from {low:.3f} to {high:.3f}: {accepted} is between."
+            )
+        comparison = "at or below" if self.decision == "within" else "above"
+        return f"The average risk is {self.risk:.3f}, {comparison} {accepted}."
 
     @property
     def whom(self) -> str:

@@ -7,6 +7,7 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.assess import assess_table
 from incrowd.cli.check import check_table
 from incrowd.cli.demo import write_demo
 from incrowd.cli.evaluate import evaluate_table
@@ -41,6 +42,7 @@ def _all_commands(
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
 
 
+app.command("assess")(assess_table)
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
 app.command("check")(check_table)
