@@ -14,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd import ClassSizes, InputError, Table, measure, read_table
+from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_roles
 
 ROWS = pa.table(
     {
@@ -178,6 +178,15 @@ def test_no_rows_are_refused_when_counted(tmp_path):
         measure({"x": pa.array([], pa.int64())}, quasi_identifiers=["x"])
     with pytest.raises(InputError, match="no rows"):
         measure(pl.LazyFrame({"x": []}, schema={"x": pl.Int64}), quasi_identifiers=["x"])
+
+
+def test_a_file_without_rows_can_be_looked_at(tmp_path):
+    pq.write_table(ROWS.slice(0, 0), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("a,b\n")
+    for name in ("t.parquet", "t.csv"):
+        table = read_table(tmp_path / name)
+        assert table.rows == 0
+        assert {column.role for column in suggest_roles(table)} == {"other"}
 
 
 def test_an_unknown_column_lists_those_that_exist():

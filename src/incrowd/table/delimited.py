@@ -71,15 +71,17 @@ class DelimitedReader(DatasetReader):
         self._workspace = workspace  # the cells are gone when the reader is
         self._types = types
 
-    def _column(self, name: str) -> pa.ChunkedArray:
+    def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
+        return [self._typed(name, text) for name, text in zip(names, super()._columns(names), strict=True)]
+
+    def _typed(self, name: str, text: pa.ChunkedArray) -> pa.ChunkedArray:
         import pyarrow as pa
 
-        text, kind = super()._column(name), self._types[name]
+        kind = self._types[name]
         if kind is None:
             return text
-        return pa.chunked_array(
-            [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks], pa.type_for_alias(kind)
-        )
+        cells = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks]
+        return pa.chunked_array(cells, pa.type_for_alias(kind))
 
     def _selection(self) -> str:
         names = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}

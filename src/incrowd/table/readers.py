@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+_COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
+
 
 class Workspace:
     """A private folder, and in it an embedded DuckDB that keeps to a memory limit and spills there.
@@ -73,27 +75,30 @@ class DatasetReader:
         return int(self._dataset.count_rows())
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """Column by column, so that only one is held as it lies in the file."""
+        """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
         import pyarrow as pa
 
-        for name in names:
+        together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows())))
+        for start in range(0, len(names), together):
+            part = list(names[start : start + together])
             try:
-                yield name, self._column(name)
+                found = self._columns(part)
             except (pa.ArrowInvalid, OSError) as error:
-                raise InputError(f"{self._paths[0]}: column {name!r} cannot be read; the file is damaged") from error
+                raise InputError(f"{self._paths[0]}: {', '.join(part)} cannot be read; the file is damaged") from error
+            yield from zip(part, found, strict=True)
 
-    def _column(self, name: str) -> pa.ChunkedArray:
+    def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         if self._kind != "parquet":
-            return self._dataset.to_table(columns=[name]).column(0)
-        text = pa.types.is_string(self._dataset.schema.field(name).type)
-        parts = [
-            pq.ParquetFile(path, read_dictionary=[name] if text else None).read([name]).column(0)
-            for path in self._paths
+            return list(self._dataset.to_table(columns=names).columns)
+        text = [name for name in names if pa.types.is_string(self._dataset.schema.field(name).type)]
+        parts = [pq.ParquetFile(path, read_dictionary=text).read(names) for path in self._paths]
+        return [
+            pa.chunked_array([chunk for part in parts for chunk in part[name].chunks], parts[0][name].type)
+            for name in names
         ]
-        return parts[0] if len(parts) == 1 else pa.chunked_array([chunk for part in parts for chunk in part.chunks])
 
     def lazy(self) -> nw.LazyFrame[Any]:
         """Through DuckDB, which reads the files itself and spills where it must."""
