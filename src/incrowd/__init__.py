@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from incrowd.assess import Assessment, assess
     from incrowd.check import check
     from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
     from incrowd.evaluate import Evaluation, evaluate, frontier
+    from incrowd.forecast import Forecast, forecast
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.pitmanyor import PitmanYor, compare_fits, fit_class_sizes, fit_curve
     from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
@@ -28,6 +31,10 @@ _ROOMS = {
     "check": "check",
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
+    "Curve": "curves",
+    "correctness_curve": "curves",
+    "robust_curve": "curves",
+    "sparse_curve": "curves",
     "demo_table": "demo",
     "LeakRisk": "leak",
     "largest_leak": "leak",
@@ -35,6 +42,12 @@ _ROOMS = {
     "leak_risk_uniform": "leak",
     "simulate_leak": "leak",
     "smallest_k": "leak",
+    "Forecast": "forecast",
+    "forecast": "forecast",
+    "PitmanYor": "pitmanyor",
+    "compare_fits": "pitmanyor",
+    "fit_class_sizes": "pitmanyor",
+    "fit_curve": "pitmanyor",
     "Measurement": "measure",
     "measure": "measure",
     "minimal_sets": "measure",
@@ -58,20 +71,28 @@ _ROOMS = {
 __all__ = [
     "Assessment",
     "ClassSizes",
+    "Curve",
     "Evaluation",
+    "Forecast",
     "Hierarchy",
     "IncrowdError",
     "InputError",
     "LeakRisk",
     "Measurement",
+    "PitmanYor",
     "Protected",
     "Table",
     "UnsupportedError",
     "assess",
     "check",
     "class_size_of_each_record",
+    "compare_fits",
+    "correctness_curve",
     "demo_table",
     "evaluate",
+    "fit_class_sizes",
+    "fit_curve",
+    "forecast",
     "frontier",
     "largest_leak",
     "leak_risk",
@@ -83,8 +104,10 @@ __all__ = [
     "regenerate",
     "risk_by_group",
     "risk_by_subset",
+    "robust_curve",
     "simulate_leak",
     "smallest_k",
+    "sparse_curve",
     "suggest_roles",
 ]
 

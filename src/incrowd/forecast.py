@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.curves.exact import correctness_curve
+from incrowd.curves.exact import correctness_curve, share_below
 from incrowd.errors import InputError
 from incrowd.pitmanyor.bootstrap import Replicates, bootstrap
 from incrowd.pitmanyor.fit_points import CurveFit
@@ -163,15 +163,23 @@ def _from_class_sizes(
 
     correctness = each("correctness", lambda size: belief.correctness(size, level))
     uniqueness = each("uniqueness", lambda size: belief.uniqueness(size, level))
-    violations = {}
-    for one in k:
-        rows = [belief.violations(max(size, fit.sizes.people), one, level) for size in sizes]
-        violations[one] = Estimate(*(np.array(column) for column in zip(*rows, strict=True)))
+    violations = {one: _violations(belief, sizes, one, level) for one in k}
     h = (fit.h, *belief.posterior.interval(belief.posterior.h, level))
     gamma = (fit.gamma, *belief.posterior.interval(belief.posterior.gamma, level))
     notes = _doubts(h, gamma, fit.evidence_below_zero)
     people = fit.sizes.people
     return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, people, seed, notes)
+
+
+def _violations(belief: Predictive, sizes: Floats, k: int, level: float) -> Estimate:
+    """Share of people in classes smaller than `k`: exact below the people at hand, carried on above."""
+    rows = []
+    for size in sizes:
+        if size <= belief.sizes.people:
+            rows.append((share_below(belief.sizes, int(size), k),) * 3)
+        else:
+            rows.append(belief.violations(size, k, level))
+    return Estimate(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
 def _populations(at: Sequence[float | str] | float | str, more: Mapping[str, float]) -> tuple[tuple[str, ...], Floats]:

@@ -9,8 +9,10 @@ from incrowd import __version__
 from incrowd.cli import show
 from incrowd.cli.assess import assess_table
 from incrowd.cli.check import check_table
+from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
 from incrowd.cli.evaluate import evaluate_table
+from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
@@ -49,6 +51,8 @@ app.command("check")(check_table)
 app.command("protect")(protect_table)
 app.command("evaluate")(evaluate_table)
 app.command("frontier")(frontier_of_table)
+app.command("curve")(measure_curve)
+app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
 

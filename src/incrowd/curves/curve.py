@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.errors import InputError
-from incrowd.files import written_whole
+from incrowd.table import Table, read_table, write_table
 
 Floats = NDArray[np.float64]
 Kind = Literal["exact", "sparse", "robust", "published"]
@@ -67,39 +66,30 @@ class Curve:
         return cls(distinct, pooled[0], second, "published", how, people, tuple(notes))
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Curve:
-        """From a CSV file with columns `n` and `correctness`, and `uniqueness` if it has it."""
-        try:
-            with open(path, newline="", encoding="utf-8-sig") as file:
-                rows = list(csv.DictReader(file, skipinitialspace=True))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        if not rows:
-            raise InputError(f"{path} holds no points; write a header line 'n,correctness' and one line a point")
-        missing = [name for name in ("n", "correctness") if name not in rows[0]]
+    def read(cls, source: Any) -> Curve:
+        """From a file or frame with columns `n` and `correctness`, and `uniqueness` if it has it."""
+        table = read_table(source)
+        missing = [name for name in ("n", "correctness") if name not in table.columns]
         if missing:
             raise InputError(
-                f"{path} has no column {' or '.join(map(repr, missing))}; its header must be 'n,correctness'"
+                f"{table.name} has no column {' or '.join(map(repr, missing))}; a curve has columns n and correctness"
             )
-        columns = {name: _column(rows, name, path) for name in ("n", "correctness", "uniqueness") if name in rows[0]}
+        columns = {name: _numbers(table, name) for name in ("n", "correctness", "uniqueness") if name in table.columns}
         return cls.from_points(
             columns["n"],
             columns["correctness"],
             uniqueness=columns.get("uniqueness"),
-            how=f"read from {Path(path).name}",
+            how=f"points of {table.name}",
         )
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """To a CSV file that `Curve.read` reads back without loss."""
-        names = ["n", "correctness"] + (["uniqueness"] if self.uniqueness is not None else [])
-        columns = [self.sizes.tolist(), self.correctness.tolist()]
+        """To a CSV (or Parquet) file that `Curve.read` reads back without loss."""
+        import pyarrow as pa
+
+        columns = {"n": self.sizes, "correctness": self.correctness}
         if self.uniqueness is not None:
-            columns.append(self.uniqueness.tolist())
-        with written_whole(path, force=force) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            writer.writerows(zip(*columns, strict=True))
-        return Path(path)
+            columns["uniqueness"] = self.uniqueness
+        return write_table(pa.table(columns), path, force=force)
 
     def up_to(self, size: int) -> Curve:
         """The part of the curve at galleries of at most `size`."""
@@ -165,8 +155,10 @@ def sub_sizes(at: ArrayLike | None, people: int) -> NDArray[np.int64]:
     return sizes
 
 
-def _column(rows: list[dict[str, Any]], name: str, path: Any) -> list[float]:
+def _numbers(table: Table, name: str) -> list[float]:
+    """A column as numbers; a missing value stays missing and is refused later."""
+    ((_, column),) = table.read([name])
     try:
-        return [float(row[name]) for row in rows]
+        return [float("nan") if value is None else float(value) for value in column.to_pylist()]
     except (TypeError, ValueError):
-        raise InputError(f"column {name!r} of {path} holds something that is not a number") from None
+        raise InputError(f"column {name!r} of {table.name} holds something that is not a number") from None

@@ -37,6 +37,20 @@ def correctness_curve(sizes: ClassSizes, at: ArrayLike | None = None) -> Curve:
     return Curve(gallery, correctness, uniqueness, "exact", f"class sizes of {people:,} people", people)
 
 
+def share_below(sizes: ClassSizes, gallery: int, k: int) -> float:
+    """Expected share of a random sub-gallery that is in classes smaller than `k` there.
+
+    A person of a class of f has X ~ Hypergeom(n−1, f−1, s−1) look-alikes in the sub-gallery.
+
+    >>> share_below(ClassSizes.from_sizes([2, 1]), 2, 2)
+    0.666...
+    """
+    from scipy.stats import hypergeom
+
+    chance = hypergeom.cdf(k - 2, sizes.people - 1, sizes.sizes - 1, gallery - 1)
+    return float((sizes.counts * sizes.sizes) @ chance / sizes.people)
+
+
 def _ends(values: Floats, gallery: NDArray[np.int64], whole: float, people: int) -> Floats:
     """At size 1 and at full size the answer is known to the last digit."""
     return np.where(gallery == 1, 1.0, np.where(gallery == people, whole, values))

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.pitmanyor.climb import Peak, climb
+from incrowd.pitmanyor.likelihood import PUBLISHED_STRENGTH
 from incrowd.pitmanyor.model import PitmanYor, entropy_and_tail
 from incrowd.pitmanyor.posterior import Posterior, posterior
 from incrowd.pitmanyor.sides import FiniteSide, HeavySide, Side, log_target
@@ -48,8 +49,11 @@ class ClassSizeFit:
         return self.model.gamma
 
     def posterior(self) -> Posterior:
-        """Weighted points over (d, α) given the class sizes; computed at each call, some 10 to 100 ms."""
-        return posterior(self.sizes, self.side, self.peak, prior=self.method == "map")
+        """Weighted points over (d, α) given the class sizes; computed at each call, some 10 to 100 ms.
+
+        Its prior on γ is weaker than that of the "map" fit, see `likelihood.POSTERIOR_STRENGTH`.
+        """
+        return posterior(self.sizes, self.side, self.peak)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -82,15 +86,15 @@ def fit_class_sizes(sizes: ClassSizes, *, method: Literal["map", "ml"] = "map") 
         )
     if sizes.classes == 1:
         raise UnsupportedError(f"all {sizes.people:,} people are in one class; there is nothing to fit")
-    prior = method == "map"
+    strength = PUBLISHED_STRENGTH if method == "map" else 0.0
     heavy_side = HeavySide(sizes)
-    heavy = _peak(heavy_side, sizes, prior)
+    heavy = _peak(heavy_side, sizes, strength)
     model = PitmanYor(*_parameters(heavy_side, heavy))
     height = _log_likelihood(heavy_side, sizes, heavy)
     if model.d > _INSIDE:
         return ClassSizeFit(sizes, model, method, height, 0.0, heavy_side, heavy)
     finite_side = FiniteSide(sizes)
-    finite = _peak(finite_side, sizes, prior)
+    finite = _peak(finite_side, sizes, strength)
     other_height = _log_likelihood(finite_side, sizes, finite)
     gain = max(other_height - height, 0.0)
     if gain > CLEAR_EVIDENCE:
@@ -99,8 +103,8 @@ def fit_class_sizes(sizes: ClassSizes, *, method: Literal["map", "ml"] = "map") 
     return ClassSizeFit(sizes, model, method, height, gain, heavy_side, heavy)
 
 
-def _peak(side: Side, sizes: ClassSizes, prior: bool) -> Peak:
-    return climb(lambda points: log_target(side, sizes, points, prior=prior), side.starts(), side.limits)
+def _peak(side: Side, sizes: ClassSizes, strength: float) -> Peak:
+    return climb(lambda points: log_target(side, sizes, points, strength=strength), side.starts(), side.limits)
 
 
 def _parameters(side: Side, peak: Peak) -> tuple[float, float]:
@@ -109,7 +113,7 @@ def _parameters(side: Side, peak: Peak) -> tuple[float, float]:
 
 
 def _log_likelihood(side: Side, sizes: ClassSizes, peak: Peak) -> float:
-    return float(log_target(side, sizes, peak.at[None, :], prior=False)[0])
+    return float(log_target(side, sizes, peak.at[None, :], strength=0.0)[0])
 
 
 def _at_least_minus_one(d: float, alpha: float) -> PitmanYor:

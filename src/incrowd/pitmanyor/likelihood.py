@@ -9,6 +9,13 @@ from scipy.special import gammaln
 from incrowd.classes import ClassSizes
 from incrowd.special import Floats, log_steps
 
+PUBLISHED_STRENGTH = 10.0
+"""Of the prior with which the most probable model is sought, as in the scaling-law paper."""
+
+POSTERIOR_STRENGTH, POSTERIOR_DECAY = 1.0, 0.2
+"""Of the prior of the posterior, −1/(1 − γ) − h/5. The published one is so strong that intervals miss heavy tails; a
+flat one forecasts small tables too high. This one covers, and has a small forecast error on real tables."""
+
 
 def log_likelihood(sizes: ClassSizes, d: ArrayLike, alpha: ArrayLike) -> Floats:
     """log probability of the partition (Pitman 1995): −inf where d < 0 leaves too few categories.
@@ -42,7 +49,7 @@ def _within(sizes: ClassSizes, d: Floats) -> Floats:
     return np.asarray(total[where])
 
 
-def log_prior(gamma: ArrayLike) -> Floats:
-    """−10 / (1 − γ), after Archer, Park & Pillow 2014; below γ = 0 there is no further reward for a light tail."""
+def log_prior(gamma: ArrayLike, strength: float) -> Floats:
+    """−strength / (1 − γ), after Archer, Park & Pillow 2014; below γ = 0 a light tail is not rewarded further."""
     gamma = np.maximum(np.asarray(gamma, dtype=np.float64), 0.0)
-    return np.asarray(-10.0 / np.maximum(1.0 - gamma, 1e-12))
+    return np.asarray(-strength / np.maximum(1.0 - gamma, 1e-12))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from incrowd.classes import ClassSizes
 from incrowd.pitmanyor.climb import Peak, is_peaked
+from incrowd.pitmanyor.likelihood import POSTERIOR_STRENGTH
 from incrowd.pitmanyor.model import entropy_and_tail
 from incrowd.pitmanyor.sides import Side, log_prior_volume, log_target
 from incrowd.special import Floats
@@ -78,7 +79,7 @@ def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[fl
     return float(low), float(high)
 
 
-def posterior(sizes: ClassSizes, side: Side, peak: Peak, *, prior: bool = True) -> Posterior:
+def posterior(sizes: ClassSizes, side: Side, peak: Peak, *, strength: float = POSTERIOR_STRENGTH) -> Posterior:
     """Posterior around `peak` on one side of d = 0, with the prior over (h, γ).
 
     A grid along the axes of the peak; twice it is laid anew where the mass was found, because small tables
@@ -86,7 +87,7 @@ def posterior(sizes: ClassSizes, side: Side, peak: Peak, *, prior: bool = True) 
     """
 
     def log_density(points: Floats) -> Floats:
-        return log_target(side, sizes, points, prior=prior) + log_prior_volume(side, points)
+        return log_target(side, sizes, points, strength=strength) + log_prior_volume(side, points)
 
     centre, axes = peak.at, _axes(peak)
     reach = np.array([[-_REACH, _REACH], [-_REACH, _REACH]])

@@ -43,7 +43,7 @@ class Predictive:
         new = new_uniques(d, alpha, people=people, classes=self.sizes.classes, population=population)
         mean, variance = self._new_classes(population)
         # new uniques vary as the new classes do of which they are a share, the old ones as coin tosses
-        share = variance / np.maximum(mean, 1e-300) ** 2
+        share = np.divide(variance, mean**2, out=np.zeros(mean.shape), where=mean > 0)
         total = self.sizes.uniques * kept + new
         return self._answer(0, total, self.sizes.uniques * kept * (1.0 - kept) + share * new**2, population, level)
 
@@ -84,9 +84,10 @@ class Predictive:
 
 def _gamma_quantiles(mean: Floats, variance: Floats) -> Floats:
     """Quantiles of gamma distributions with these moments: a positive number with a longer upper tail."""
-    safe = np.maximum(mean, 1e-300)[:, None]
-    shape = safe**2 / np.maximum(variance, 1e-300)[:, None]
-    few = np.minimum(shape, 1e6)
-    gamma = gammaincinv(few, _SPREAD) / few
-    normal = 1.0 + ndtri(_SPREAD) / np.sqrt(np.maximum(shape, 1e6))
-    return np.asarray(safe * np.where(shape > 1e6, normal, gamma))
+    result = np.repeat(mean[:, None], _SPREAD.size, axis=1)
+    spread = np.divide(np.sqrt(variance), mean, out=np.zeros(mean.shape), where=mean > 0)
+    wide, narrow = spread > 1e-3, (spread > 0) & (spread <= 1e-3)
+    shape = spread[wide, None] ** -2
+    result[wide] *= gammaincinv(shape, _SPREAD) / shape
+    result[narrow] *= 1.0 + ndtri(_SPREAD) * spread[narrow, None]  # a gamma of so large a shape is normal
+    return result

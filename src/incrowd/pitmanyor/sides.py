@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import zeta
 
 from incrowd.classes import ClassSizes
-from incrowd.pitmanyor.likelihood import log_likelihood, log_prior
+from incrowd.pitmanyor.likelihood import POSTERIOR_DECAY, log_likelihood, log_prior
 from incrowd.pitmanyor.model import entropy_and_tail
 from incrowd.special import Floats
 
@@ -84,22 +84,22 @@ class FiniteSide:
         return np.asarray(2.0 * np.log(categories) + 2.0 * points[:, 0] + points[:, 1])
 
 
-def log_target(side: Side, sizes: ClassSizes, points: Floats, *, prior: bool) -> Floats:
-    """Log likelihood at each point, plus the log prior over (h, γ) if wanted."""
+def log_target(side: Side, sizes: ClassSizes, points: Floats, *, strength: float) -> Floats:
+    """Log likelihood at each point, plus the log prior over (h, γ) of that strength."""
     d, alpha = side.parameters(points)
     value = log_likelihood(sizes, d, alpha)
-    return np.asarray(value + log_prior(entropy_and_tail(d, alpha)[1])) if prior else value
+    return np.asarray(value + log_prior(entropy_and_tail(d, alpha)[1], strength)) if strength else value
 
 
 def log_prior_volume(side: Side, points: Floats) -> Floats:
-    """Log density over the coordinates of the prior that is flat over (h, γ).
+    """Log density over the coordinates of the prior exp(−h/5) over (h, γ), whose part in γ is in `log_target`.
 
     With w = ψ(1) − ψ(1−d) and z = ψ(α+1) − ψ(1): h = w + z, γ = w/h, so dh dγ = dw dz / h.
     """
     d, alpha = side.parameters(points)
     h, _ = entropy_and_tail(d, alpha)
     flat = np.log(zeta(2.0, 1.0 - d)) + np.log(zeta(2.0, alpha + 1.0)) - np.log(np.maximum(h, 1e-12))
-    return np.where(h > 1e-12, flat + side.log_volume(points), -np.inf)
+    return np.where(h > 1e-12, flat - POSTERIOR_DECAY * h + side.log_volume(points), -np.inf)
 
 
 def _mesh(first: Floats, second: Floats) -> Floats:
