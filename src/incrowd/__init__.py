@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.pitmanyor import PitmanYor, compare_fits, fit_class_sizes, fit_curve
+    from incrowd.population import (
+        PopulationRisk,
+        classical_risk,
+        population_risk,
+        record_risk,
+        sensitivity,
+    )
     from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
@@ -60,6 +67,11 @@ _ROOMS = {
     "Evaluation": "evaluate",
     "evaluate": "evaluate",
     "frontier": "evaluate",
+    "PopulationRisk": "population",
+    "classical_risk": "population",
+    "population_risk": "population",
+    "record_risk": "population",
+    "sensitivity": "population",
     "Table": "table",
     "read_table": "table",
     "suggest_roles": "table",
@@ -80,12 +92,14 @@ __all__ = [
     "LeakRisk",
     "Measurement",
     "PitmanYor",
+    "PopulationRisk",
     "Protected",
     "Table",
     "UnsupportedError",
     "assess",
     "check",
     "class_size_of_each_record",
+    "classical_risk",
     "compare_fits",
     "correctness_curve",
     "demo_table",
@@ -99,12 +113,15 @@ __all__ = [
     "leak_risk_uniform",
     "measure",
     "minimal_sets",
+    "population_risk",
     "protect",
     "read_table",
+    "record_risk",
     "regenerate",
     "risk_by_group",
     "risk_by_subset",
     "robust_curve",
+    "sensitivity",
     "simulate_leak",
     "smallest_k",
     "sparse_curve",

@@ -16,6 +16,7 @@ from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
+from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
 from incrowd.errors import IncrowdError
@@ -51,6 +52,7 @@ app.command("check")(check_table)
 app.command("protect")(protect_table)
 app.command("evaluate")(evaluate_table)
 app.command("frontier")(frontier_of_table)
+app.command("population")(population_of_table)
 app.command("curve")(measure_curve)
 app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)

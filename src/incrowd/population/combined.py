@@ -5,7 +5,7 @@ The *posterior* knows every class size, but only through a Pitman–Yor model, w
 population. The copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and
 what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are
 joined like two measurements of one thing: log B = (1 − w) log anchored + w log corrected, w = t²/(t² + s²), with s the
-posterior's standard deviation of log B and t = T · log(N/n) the copula's error, which grows with the way to go.
+posterior's standard deviation of log B and t = T · √log(N/n) the copula's error, which grows with the way to go.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ ASSUMPTIONS = (
     "from the sample to the population correctness falls as in a normal copula of the columns, "
     "as far as the class sizes do not say otherwise",
 )
-COPULA_ERROR = 0.015
-"""T: the copula's error in log B for each unit of log(N/n), measured on real tables (benchmarks/population.py)."""
+COPULA_ERROR = 0.02
+"""T: the copula's error in log B where N is e times n, measured on real tables (benchmarks/population.py)."""
 
 _SAMPLES = 3  # synthetic samples the posterior is tried on
 
@@ -57,7 +57,7 @@ def combine(anchored: Anchored, posterior: PosteriorEstimate, *, seed: Sequence[
     corrected = (
         corrected_posterior(anchored, posterior.fit, seed=seed) if population > sizes.people else sizes.correctness
     )
-    error = COPULA_ERROR * math.log(population / sizes.people)
+    error = COPULA_ERROR * math.sqrt(math.log(population / sizes.people))
     weight = 0.0 if corrected is None else error**2 / (error**2 + spread**2) if error else 1.0
     joined = anchored.B if corrected is None else anchored.B ** (1.0 - weight) * corrected**weight
     uniques = (1.0 - weight) * anchored.population_uniques + weight * posterior.population_uniques
@@ -103,5 +103,4 @@ def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
 
 def _sample(anchored: Anchored, seed: Sequence[int]) -> ClassSizes:
     """Class sizes of a synthetic sample, as large as the real one."""
-    drawn = anchored.copula.sample(anchored.sizes.people, seed)
-    return ClassSizes.from_counts(drawn.sizes, drawn.counts)
+    return anchored.copula.sample(anchored.sizes.people, seed).class_sizes()

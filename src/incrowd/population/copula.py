@@ -15,8 +15,8 @@ from incrowd.progress import Progress, part
 
 Floats = NDArray[np.float64]
 
-MOST_PEOPLE = 2 * 10**9
-"""Largest synthetic population that is drawn: some minutes for each hundred million people."""
+MOST_PEOPLE = 10**9
+"""Largest synthetic population that is drawn: about a minute for each hundred million people."""
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
@@ -51,7 +51,7 @@ def draw(copula: Copula, population: int, *, seed: Sequence[int], draws: int, pr
     """Draw synthetic populations one after the other."""
     if population > MOST_PEOPLE:
         raise UnsupportedError(
-            f"a synthetic population of {population:,} would take hours to draw; "
+            f"a synthetic population of {population:,} takes too long to draw; "
             f"up to {MOST_PEOPLE:,} it is done, beyond use the posterior estimator"
         )
     return Drawn(

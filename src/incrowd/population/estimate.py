@@ -190,7 +190,7 @@ def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
 def _anchored(sample: Sample, options: _Options) -> _Answer:
     found = _fit_anchored(sample, options)
     interval = interval_around("anchored", found.B, sample)
-    return _Answer(found.B, interval, found.population_uniques, anchored.ASSUMPTIONS, (copula.PATENT,))
+    return _Answer(found.B, interval, found.population_uniques, anchored.ASSUMPTIONS, (*found.notes, copula.PATENT))
 
 
 def _combined(sample: Sample, options: _Options) -> _Answer:
@@ -205,7 +205,7 @@ def _combined(sample: Sample, options: _Options) -> _Answer:
     options.progress("joining it with the class sizes", 0.95)
     sizes = posterior.estimate_posterior(sample.sizes, sample.population)
     both = combined.combine(fitted, sizes, seed=[options.seed])
-    notes = [*sizes.notes, copula.PATENT]
+    notes = [*sizes.notes, *fitted.notes, copula.PATENT]
     parts = [("anchored", both.anchored), ("posterior", both.posterior), ("weight of class sizes", both.weight)]
     if both.corrected is not None:
         parts.insert(2, ("posterior, corrected", both.corrected))

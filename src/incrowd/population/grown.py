@@ -12,7 +12,7 @@ from incrowd.special import log_beta_binomial, log_gamma_ratio
 
 Floats = NDArray[np.float64]
 
-_EXACT, _BINS = 2048, 160  # sizes added up one by one, and bins over the logarithm of the others
+_EXACT, _BINS = 4096, 160  # sizes added up one by one, and bins over the logarithm of the others (good to 1/4096)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _REACH = 14.0  # standard deviations either side that are looked at
 

@@ -61,8 +61,8 @@ def expected_log_table(people: int) -> Floats:
     log_p = np.arange(_LOWEST, _STEP, _STEP)
     p = np.minimum(np.exp(log_p), 1.0)[:, None]
     t = np.exp(np.arange(-46.0, 4.0, 0.2))
-    with np.errstate(divide="ignore"):  # p = 1 and t large: log 0, whose exponential is the 0 that is meant
-        inside = -np.expm1((people - 1) * np.log1p(p * np.expm1(-t)))
+    # 1 − 1e-16 is as near to 1 as numbers come; a full 1 would be the logarithm of 0
+    inside = -np.expm1((people - 1) * np.log1p(np.maximum(p * np.expm1(-t), 1e-16 - 1.0)))
     table: Floats = 0.2 * (np.exp(-t) * inside).sum(axis=1)
     table.flags.writeable = False
     return table

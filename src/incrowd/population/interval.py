@@ -30,10 +30,10 @@ class _Error(NamedTuple):
 ERRORS = {
     "combined": _Error(0.0, 0.05, 1.0),
     "posterior": _Error(0.0, 0.1, 1.0),
-    "anchored": _Error(0.0, 0.06, 0.0),
-    "gaussian": _Error(0.15, 0.05, 0.0),
-    "dvine": _Error(0.15, 0.05, 0.0),
-    "average": _Error(0.15, 0.05, 0.0),
+    "anchored": _Error(0.05, 0.06, 0.0),
+    "gaussian": _Error(0.25, 0.08, 0.0),
+    "dvine": _Error(0.3, 0.08, 0.0),
+    "average": _Error(0.25, 0.08, 0.0),
 }
 
 
@@ -50,8 +50,8 @@ def interval_around(method: str, B: float, sample: Sample, *, spread: float = 0.
         error.least**2 + (error.growth * way) ** 2 + noise + (error.spread * spread / max(room, 1e-3)) ** 2
     )
     odds = math.log(B / room)
-    low, high = _share(odds - width), _share(odds + width)
-    return max(low, certain[0]), min(high, certain[1])
+    low, high = (min(max(_share(odds + side), certain[0]), certain[1]) for side in (-width, width))
+    return low, high
 
 
 def _share(odds: float) -> float:

@@ -121,6 +121,8 @@ def grow_class(more, seen, first, second, start, log_start, log_beta, edges, nod
     peak = int(log_start[0])
     value = math.exp(log_start[1])
     for i in range(peak, last):
+        if value < 1e-16:
+            break
         mass[i] = value
         x = start + i
         value *= (more - x) * (first + x) / ((x + 1.0) * (second + more - x - 1.0))

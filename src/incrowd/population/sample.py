@@ -100,8 +100,8 @@ def settle_population(
         population = max(people, round(weights.total))
     if population is None:
         raise InputError(
-            f"how many people do these {people:,} stand for? give population=…, or the share of them that is in the "
-            "table, fraction=…, or a column of survey weights"
+            f"how many people do these {people:,} stand for? give the population, or the share of it that is in the "
+            "table (fraction), or a column of survey weights (weights)"
         )
     if not math.isfinite(population) or population != int(population):
         raise InputError(f"the population must be a whole number; {population:g} was given")

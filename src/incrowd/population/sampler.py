@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from incrowd.classes import ClassSizes
 from incrowd.progress import Progress, silent
 from incrowd.special import log_chance_missed
 
@@ -44,6 +45,10 @@ class SyntheticClasses:
     def uniques(self) -> float:
         """How many people are alone in their class."""
         return float(self.counts[self.sizes == 1].sum()) * self.scale
+
+    def class_sizes(self) -> ClassSizes:
+        """The class sizes of everybody drawn, as if the classes not counted were like those that were."""
+        return ClassSizes.from_counts(self.sizes, self.counts * self.scale)
 
     def correctness(self, people: ArrayLike) -> Floats:
         """κ expected in random subpopulations of these sizes: (1/s) Σ a_f [1 − C(N−f, s)/C(N, s)]."""
