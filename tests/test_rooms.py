@@ -12,6 +12,7 @@ ROOMS = [
     "errors",
     "progress",
     "files",
+    "special",
     "settings",
     "table",
     "engines",
