@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,7 +124,7 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
 
 def _check_output(table: Table, out: Path, force: bool) -> None:
     """Refuse before the work is done: the input is never overwritten, and nothing else without being told."""
-    if table.source and os.path.exists(table.source) and out.exists() and os.path.samefile(table.source, out):
+    if out.exists() and any(os.path.samefile(part, out) for part in _files(table.source)):
         raise InputError(f"{out} is the table to protect; it is never overwritten, name another file")
     if out.exists() and not force:
         raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
@@ -131,6 +132,15 @@ def _check_output(table: Table, out: Path, force: bool) -> None:
         raise InputError(
             f"a table cannot be written as {out.suffix or 'a file without ending'!r}; use .parquet or .csv"
         )
+
+
+def _files(source: str | None) -> list[str]:
+    """The files a table was read from: one, the parts in a folder, or those a pattern matches."""
+    if source is None:
+        return []
+    if os.path.isdir(source):
+        return [str(part) for part in Path(source).rglob("*.parquet")]
+    return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)
 
 
 def _t(given: str | None) -> float | str | None:

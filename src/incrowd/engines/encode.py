@@ -140,12 +140,14 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
     merged = dictionaries.unify_dictionaries().combine_chunks()
     raw = merged.dictionary
     numbers = merged.indices.fill_null(len(raw)).to_numpy(zero_copy_only=False)
-    used, position = np.unique(numbers, return_inverse=True) if len(raw) else (np.zeros(1, np.int64), numbers * 0)
+    used = np.flatnonzero(np.bincount(numbers, minlength=len(raw) + 1))
     has_null = bool(used.size and used[-1] == len(raw))
     entries = raw.take(pa.array(used[: used.size - has_null], pa.int64()))
     distinct, order = _in_order(entries)
     rank = np.append(order, len(distinct)) if has_null else order
-    codes = rank.astype(code_type(len(distinct) + has_null))[position.reshape(-1)]
+    codes_of = np.zeros(len(raw) + 1, dtype=code_type(len(distinct) + has_null))
+    codes_of[used] = rank
+    codes = codes_of[numbers]
     return Coded(name, codes, _with_null(distinct) if has_null else distinct)
 
 

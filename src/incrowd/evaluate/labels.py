@@ -74,7 +74,10 @@ class _Reader:
         """Labels that are values of the original; a null where the original has none hides the cell."""
         import pyarrow.compute as pc
 
-        found = pc.index_in(self.labels, value_set=self.text.slice(0, self.filled))
+        values = self.text.slice(0, self.filled)
+        # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
+        bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
+        found = pc.coalesce(pc.index_in(self.labels, value_set=values), pc.index_in(bare, value_set=values))
         codes = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         if self.protected.has_null:
             codes[-1] = self.filled if self.original.has_null else -1

@@ -47,7 +47,7 @@ class Hierarchy:
     def levels(self, column: Coded) -> list[Level]:
         """The values as they are, then every coarser level, the last one `*`."""
         plain: Labels = as_text(column.values).to_pylist()
-        coarser = [labels for labels in self.rule(column) if set(labels) != {ANYTHING}]
+        coarser = [labels for labels in self.rule(column) if set(labels) - {None} != {ANYTHING}]
         everything: Labels = [ANYTHING] * column.size
         levels = [_level(labels) for labels in [plain, *coarser, everything]]
         for finer, wider in pairwise(levels):

@@ -163,8 +163,9 @@ class _Build:
                 break
             if self.method == "tcloseness":
                 raise UnsupportedError(
-                    f"S4 with classes of {strata:,} reaches t = {guarantee.t:.4g}: equal sensitive values break its "
-                    f"bound of {bound:.4g}; use the partition, which makes classes larger until t is reached"
+                    f"S4 with classes of {strata:,} reaches t = {guarantee.t:.4g}, not {guarantee.asked_t:.4g}: "
+                    f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
+                    f"use the partition, which makes classes larger until t is reached"
                 )
             strata = strata_for(n, min(n, math.ceil(strata * 1.25) + 1), None)
         if guarantee.asked_t is None and guarantee.t is not None and guarantee.t > bound:

@@ -17,6 +17,11 @@ _SUBTREES = 32  # parts that are worked on at the same time
 
 
 def partition(problem: Problem) -> Recoding:
+    """Classes of records that are alike, each written as what its members span."""
+    return generalise_classes(problem, partition_classes(problem))
+
+
+def partition_classes(problem: Problem) -> Grouping:
     """Split records at the median of the column that varies most until few are left; make classes among those.
 
     Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
@@ -24,8 +29,7 @@ def partition(problem: Problem) -> Recoding:
     """
     frozen, pool = _already_alike(problem)
     order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
-    grouping = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
-    return generalise_classes(problem, grouping)
+    return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
 
 
 def _already_alike(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
@@ -116,5 +120,8 @@ def _joined(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) 
     assert sensitive is not None
     assert demand.l is not None
     kind = DIVERSITIES.index(demand.diversity)
-    found: NDArray[np.int64] = kernels.merge_until_diverse(sensitive.codes[rows], ends, kind, demand.l, demand.c)
+    codes = sensitive.codes[rows].astype(np.int64)  # one type, so that it is compiled once
+    found: NDArray[np.int64] = kernels.merge_until_diverse(
+        codes, ends, sensitive.size, kind, float(demand.l), float(demand.c)
+    )
     return found

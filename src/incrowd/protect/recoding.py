@@ -96,18 +96,16 @@ def _ancestors(column: Coded, grouping: Grouping, hierarchy: Hierarchy) -> tuple
     """The finest level at which all members of a class have the same label, and that label."""
     from incrowd.protect import kernels
 
-    levels = hierarchy.levels(column)
     labels = np.full(grouping.ends.size, -1, dtype=np.int64)
-    entries: list[str | None] = []
-    for level in levels:
+    entries: dict[str | None, int] = {}
+    for level in hierarchy.levels(column):  # the last one is * for all
         low = np.empty(grouping.ends.size, dtype=np.uint32)
         high = np.empty_like(low)
         kernels.class_limits(level.groups[column.codes], grouping.order, grouping.ends, low, high)
         agree = (low == high) & (labels < 0)
-        labels[agree] = low[agree] + len(entries)
-        entries += level.labels
-    labels[labels < 0] = len(entries)
-    return labels.astype(np.int32), _strings([*entries, ANYTHING])
+        named = np.array([entries.setdefault(label, len(entries)) for label in level.labels])
+        labels[agree] = named[low[agree]]
+    return labels.astype(np.int32), _strings(list(entries))
 
 
 def interval_labels(column: Coded, low: NDArray[np.int64], high: NDArray[np.int64]) -> pa.Array:
@@ -189,8 +187,7 @@ def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
 
     missing = indices >= len(entries)
     if entries.null_count:
-        (at,) = np.flatnonzero(entries.is_null().to_numpy(zero_copy_only=False))
-        missing |= indices == at
+        missing |= np.append(entries.is_null().to_numpy(zero_copy_only=False), True)[np.minimum(indices, len(entries))]
         entries = entries.fill_null("")
     mask = missing if missing.any() else None
     return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), entries)

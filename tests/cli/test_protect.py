@@ -1,0 +1,184 @@
+"""`incrowd protect`, `evaluate` and `frontier` as a user meets them."""
+
+import json
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from incrowd.cli import main
+
+QI = "age,town"
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main([str(argument) for argument in arguments])
+    streams = capsys.readouterr()
+    return stopped.value.code, streams.out, streams.err
+
+
+@pytest.fixture
+def people(tmp_path):
+    file = tmp_path / "people.csv"
+    towns = ["=Ham", "York", "Oslo", "York"]
+    rows = "".join(f"{20 + i},{towns[i % 4]},{1000 * i},{i}@x\n" for i in range(24))
+    file.write_text("age,town,pay,email\n" + rows)
+    return file
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+def test_a_file_in_a_safe_file_out(capsys, people, tmp_path, kind):
+    out = tmp_path / f"safe.{kind}"
+    code, shown, err = run(capsys, "protect", people, "--qi", QI, "--k", 4, "--out", out)
+    assert code == 0, err
+    assert "at least 3 others" in shown
+    assert "email" in err
+    assert [path.name for path in sorted(tmp_path.iterdir())] == sorted(["people.csv", out.name])
+    code, shown, _ = run(capsys, "evaluate", people, out, "--qi", QI, "--json")
+    found = json.loads(shown)
+    assert code == 0
+    assert found["uniques"] == 0
+    assert found["k"] >= 4
+
+
+def test_formulas_are_escaped_in_csv(capsys, people, tmp_path):
+    out = tmp_path / "safe.csv"
+    run(capsys, "protect", people, "--qi", "age", "--k", 4, "--out", out)
+    assert set(pyarrow.csv.read_csv(out)["town"].to_pylist()) == {"'=Ham", "York", "Oslo"}
+
+
+def test_t_and_json(capsys, people, tmp_path):
+    out = tmp_path / "safe.parquet"
+    code, shown, _ = run(
+        capsys, "protect", people, "--qi", QI, "--k", 3, "--t", 0.1, "--sensitive", "pay", "--out", out, "--json"
+    )
+    found = json.loads(shown)
+    assert code == 0
+    assert found["guarantee"]["t"] <= 0.1
+    assert found["guarantee"]["holds"]
+    assert found["evaluation"]["k"] >= 3
+    assert pyarrow.parquet.read_table(out).column_names == ["age", "town", "pay"]
+
+
+def test_the_input_is_never_overwritten_and_nothing_else_unasked(capsys, people, tmp_path):
+    before = people.read_bytes()
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", people, "--force")
+    assert code == 2
+    assert "never overwritten" in err
+    assert people.read_bytes() == before
+    out = tmp_path / "safe.csv"
+    out.write_text("precious")
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", out)
+    assert code == 2
+    assert "--force" in err
+    assert out.read_text() == "precious"
+    assert run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", out, "--force")[0] == 0
+    assert out.read_text() != "precious"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ["--k", "100"],
+        ["--k", "1"],
+        ["--t", "0.2"],
+        ["--t", "x", "--sensitive", "pay"],
+        ["--step", "age"],
+        ["--method", "x"],
+    ],
+)
+def test_bad_input_leaves_no_file(capsys, people, tmp_path, bad):
+    code, out, err = run(capsys, "protect", people, "--qi", QI, "--out", tmp_path / "safe.csv", *bad)
+    assert code == 2
+    assert err.startswith("error:")
+    assert out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("trouble", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_full_disk_or_an_interruption_leaves_the_old_file(capsys, people, tmp_path, monkeypatch, trouble, existing):
+    out = tmp_path / "safe.csv"
+    if existing:
+        out.write_text("old")
+
+    def broken(table, where, options):
+        where.write_text("half a fi")
+        raise trouble
+
+    monkeypatch.setattr(pyarrow.csv, "write_csv", broken)
+    code, shown, _ = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", out, "--force")
+    assert code in {2, 130}
+    assert shown == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == (
+        ["people.csv", "safe.csv"] if existing else ["people.csv"]
+    )
+    if existing:
+        assert out.read_text() == "old"
+
+
+def test_a_file_that_does_not_keep_the_guarantee_is_not_left(capsys, people, tmp_path, monkeypatch):
+    import incrowd.table
+
+    real = incrowd.table.write_table
+
+    def spoiled(table, path, *, force=False):
+        return real(table.set_column(0, "age", [[str(i) for i in range(table.num_rows)]]), path, force=force)
+
+    monkeypatch.setattr("incrowd.table.write_table", spoiled)
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", tmp_path / "safe.csv")
+    assert code == 2
+    assert "does not keep the guarantee" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_every_method_by_its_options(capsys, people, tmp_path):
+    (tmp_path / "town.csv").write_text("=Ham;south;*\nYork;north;*\nOslo;north;*\n")
+    for number, options in enumerate(
+        [
+            ["--method", "sorted"],
+            ["--method", "tcloseness", "--sensitive", "pay"],
+            ["--method", "coarsen", "--resolution", "age=1/4,town=1"],
+            ["--method", "generalise", "--hierarchy", f"town={tmp_path / 'town.csv'}", "--suppress", "0.2"],
+            ["--method", "mask", "--step", "age:ranges=2", "--step", "town:*"],
+            ["--l", "2", "--sensitive", "pay"],
+        ]
+    ):
+        out = tmp_path / f"safe{number}.csv"
+        code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", out, *options)
+        assert code == 0, err
+        assert out.exists()
+
+
+def test_evaluate_finds_the_columns_that_differ_and_the_threshold(capsys, people, tmp_path):
+    out = tmp_path / "safe.csv"
+    run(capsys, "protect", people, "--qi", QI, "--k", 3, "--sensitive", "pay", "--out", out)
+    code, shown, err = run(capsys, "evaluate", people, out, "--min-k", 4, "--sensitive", "pay", "--secret", ">5000")
+    assert code == 1
+    assert "age, town" in err
+    assert "above 5,000" in shown
+    assert run(capsys, "evaluate", people, people)[0] == 2
+    assert run(capsys, "evaluate", people, out, "--secret", "3")[0] == 2
+
+
+def test_frontier_draws_and_lists(capsys, people, tmp_path):
+    code, shown, _ = run(
+        capsys,
+        "frontier",
+        people,
+        "--qi",
+        QI,
+        "--k",
+        "2,4",
+        "--sensitive",
+        "pay",
+        "--secret",
+        ">9000",
+        "--plot",
+        tmp_path / "f.svg",
+    )
+    assert code == 0
+    assert "partition k=4" in shown
+    assert (tmp_path / "f.svg").read_text().startswith("<svg")
+    assert run(capsys, "frontier", people, "--qi", QI, "--method", "x")[0] == 2

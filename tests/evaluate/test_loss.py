@@ -1,0 +1,118 @@
+"""Loss, granularity, disclosure and discernibility by their formulas, written out."""
+
+import math
+import statistics
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd import Hierarchy, InputError, evaluate, protect
+from incrowd.demo import QUASI_IDENTIFIERS, demo_table
+
+
+def limits(label):
+    ends = str(label).strip("[]").split(";")
+    return float(ends[0]), float(ends[-1])
+
+
+def test_information_loss_by_eq_3_and_4():
+    table = demo_table(500)
+    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=4)
+    before, after = table.to_pylist(), safe.table.to_pylist()
+    spread = {name: statistics.pstdev(row[name] for row in before) for name in QUASI_IDENTIFIERS}
+    total = 0.0
+    for was, now in zip(before, after, strict=True):
+        far = 0.0
+        for name in QUASI_IDENTIFIERS:
+            low, high = limits(now[name])
+            worst = high if high - was[name] > was[name] - low else low
+            far += ((was[name] - worst) / spread[name]) ** 2
+        total += math.sqrt(far)
+    assert safe.evaluate().information_loss == pytest.approx(total / 500 / len(QUASI_IDENTIFIERS), rel=1e-9)
+
+
+def test_a_wildcard_costs_the_distance_to_the_end_of_the_domain():
+    found = evaluate({"x": [0, 1, 10]}, {"x": ["*", "1", "*"]}, quasi_identifiers=["x"])
+    spread = statistics.pstdev([0, 1, 10])
+    assert found.information_loss == pytest.approx((10 + 0 + 10) / spread / 3)
+
+
+@given(st.lists(st.integers(0, 8), min_size=4, max_size=30), st.integers(2, 4))
+@settings(max_examples=30)
+def test_granularity_counts_the_values_a_label_covers(values, k):
+    safe = protect({"x": values}, quasi_identifiers=["x"], k=k)
+    domain = sorted(set(values))
+    total = 0.0
+    for label in safe.table["x"].to_pylist():
+        low, high = limits(label)
+        total += 1 - (sum(low <= v <= high for v in domain) - 1) / max(len(domain) - 1, 1)
+    assert safe.evaluate().granularity == pytest.approx(total / len(values))
+
+
+def test_granularity_of_sets_and_wildcards():
+    before = {"town": ["a", "b", "c", "d", None]}
+    after = pa.table({"town": pa.array(["{a,b}", "{a,b,c}", "*", "d", None])})
+    found = evaluate(before, after, quasi_identifiers=["town"])
+    assert found.granularity == pytest.approx(1 - (1 + 2 + 4 + 0 + 0) / 4 / 5)
+
+
+def test_attribute_disclosure_by_eq_5():
+    before = {"age": [1, 1, 2, 2, 3, 3], "pay": [10, 20, 200, 300, 5, 400]}
+    found = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret=(100, None))
+    assert (found.disclosure.records, found.disclosure.disclosed) == (3, 2)
+    assert found.disclosure.risk == pytest.approx(2 / 3)
+    one = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret=10).disclosure
+    assert (one.records, one.disclosed, one.risk) == (1, 0, 0.0)
+    with pytest.raises(InputError, match="another type"):
+        evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret="lots")
+
+
+def test_discernibility_is_the_sum_of_squares():
+    before = {"age": [1, 1, 1, 2, 2, 9]}
+    after = {"age": [1, 1, 1, 2, 2]}
+    assert evaluate(before, before, quasi_identifiers=["age"]).discernibility == 9 + 4 + 1
+    found = evaluate(before, after, quasi_identifiers=["age"])
+    assert found.discernibility == 9 + 4 + 6
+    assert found.information_loss is None
+    assert "not known which" in found.notes[0]
+    kept = evaluate(before, after, quasi_identifiers=["age"], kept=np.arange(5))
+    assert kept.information_loss == 0
+
+
+def test_rows_in_the_wrong_order_contradict():
+    found = evaluate({"x": [1, 2, 8, 9]}, {"x": ["[8;9]", "[1;2]", "[8;9]", "[1;2]"]}, quasi_identifiers=["x"])
+    assert found.contradicting == 2
+
+
+def test_labels_of_a_hierarchy_are_understood_and_others_refused():
+    before, after = {"town": ["a", "b", "c"]}, {"town": ["north", "north", "south"]}
+    hierarchy = Hierarchy.from_rows([("a", "north"), ("b", "north"), ("c", "south")])
+    found = evaluate(before, after, quasi_identifiers=["town"], hierarchies={"town": hierarchy})
+    assert found.granularity == pytest.approx(1 - (1 + 1 + 0) / 2 / 3)
+    assert found.uniques == 1
+    with pytest.raises(InputError, match="give its hierarchy") as error:
+        evaluate(before, after, quasi_identifiers=["town"])
+    assert "north" not in str(error.value)
+
+
+def test_dates_are_intervals_of_days():
+    import datetime
+
+    days = [datetime.date(2020, 1, day) for day in (1, 2, 10, 11)]
+    safe = protect({"day": days}, quasi_identifiers=["day"], k=2)
+    assert safe.table["day"].to_pylist()[0] == "[2020-01-01;2020-01-02]"
+    found = safe.evaluate()
+    assert (found.uniques, found.k, found.contradicting) == (0, 2, 0)
+    assert found.granularity == pytest.approx(1 - 1 / 3)
+    times = [datetime.datetime(2020, 1, 1, hour, 30) for hour in (1, 2, 10, 11)]
+    found = protect({"at": times}, quasi_identifiers=["at"], k=2).evaluate()
+    assert (found.k, found.contradicting) == (2, 0)
+
+
+def test_the_verdict_is_plain():
+    safe = protect({"x": [1, 2, 8, 9]}, quasi_identifiers=["x"], k=2).evaluate()
+    assert safe.verdict.startswith("no record is unique; everybody shares their values with at least 1 others")
+    assert "not safe: 4 of 4" in evaluate({"x": [1, 2, 8, 9]}, {"x": [1, 2, 8, 9]}, quasi_identifiers=["x"]).verdict

@@ -1,0 +1,89 @@
+"""What cannot be protected is refused in words, and never with a cell's value."""
+
+import pytest
+
+from incrowd import Hierarchy, InputError, UnsupportedError, protect
+
+AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town": ["a", "b", "b", "c"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"k": 5}, "4 rows"),
+        ({"k": 1}, "2 or more"),
+        ({"k": 2.5}, "whole number"),
+        ({"k": True}, "whole number"),
+        ({"t": 0.0, "sensitive": "pay", "k": 2}, "above 0"),
+        ({"t": 1.5, "sensitive": "pay", "k": 2}, "at most 1"),
+        ({"t": float("nan"), "sensitive": "pay", "k": 2}, "above 0"),
+        ({"t": "close", "sensitive": "pay", "k": 2}, "'bound'"),
+        ({"t": 0.1, "k": 2}, "sensitive column"),
+        ({"l": 2, "k": 2}, "sensitive column"),
+        ({"l": 0.5, "sensitive": "pay", "k": 2}, "1 or more"),
+        ({"l": 1.5, "sensitive": "pay", "k": 2}, "whole number"),
+        ({"k": 2, "sensitive": "age"}, "among the quasi-identifiers"),
+        ({"k": 2, "person": "age"}, "among the quasi-identifiers"),
+        ({"k": 2, "method": "magic"}, "no method"),
+        ({"k": 2, "aim": "luck"}, "no aim"),
+        ({"k": 2, "resolution": 4}, "does not take"),
+        ({"k": 2, "method": "coarsen"}, "needs a resolution"),
+        ({"k": 2, "method": "coarsen", "resolution": "x"}, "resolution"),
+        ({"k": 2, "method": "coarsen", "resolution": -3}, "resolution"),
+        ({"k": 2, "method": "coarsen", "resolution": {"wage": 3}}, "'wage'"),
+        ({"k": 2, "method": "coarsen", "levels": {"age": 1}}, "no hierarchy"),
+        ({"k": 2, "method": "mask"}, "needs steps"),
+        ({"k": 2, "method": "mask", "steps": [("age", "burn")]}, "use '*'"),
+        ({"k": 2, "method": "mask", "steps": [("wage", "*")]}, "'wage'"),
+        ({"k": 2, "method": "generalise", "suppress": 1.0}, "0 up to 1"),
+        ({"k": 2, "hierarchies": {"pay": Hierarchy.automatic()}}, "not a quasi-identifier"),
+        ({"k": 2, "hierarchies": {"age": Hierarchy.from_rows([("1", "x"), ("2", "x")])}}, "misses 2 of the 4"),
+    ],
+)
+def test_nonsense_is_refused(options, says):
+    with pytest.raises(InputError, match=says):
+        protect(AGES, quasi_identifiers=["age"], **options)
+
+
+def test_columns_that_do_not_work():
+    with pytest.raises(InputError, match="no column named 'wage'"):
+        protect(AGES, quasi_identifiers=["wage"], k=2)
+    with pytest.raises(InputError, match="no row has a value in 'none'"):
+        protect(AGES, quasi_identifiers=["age", "none"], k=2)
+    with pytest.raises(InputError, match="no rows"):
+        protect({"age": []}, quasi_identifiers=["age"], k=2)
+    with pytest.raises(InputError, match="infinite"):
+        protect({"age": [1.0, float("inf")]}, quasi_identifiers=["age"], k=2)
+    with pytest.raises(InputError, match="lists"):
+        protect({"age": [[1], [2]]}, quasi_identifiers=["age"], k=2)
+
+
+def test_a_mapping_of_mixed_types_is_refused():
+    with pytest.raises(InputError, match="one type"):
+        protect({"age": [1, "two", None, 4.5]}, quasi_identifiers=["age"], k=2)
+
+
+def test_a_demand_the_data_cannot_meet():
+    same = {"age": [1, 2, 3, 4], "illness": ["flu"] * 4}
+    with pytest.raises(UnsupportedError, match="even all together"):
+        protect(same, quasi_identifiers=["age"], k=2, l=2, sensitive="illness")
+    with pytest.raises(UnsupportedError, match="every row"):
+        protect({"a": [1, 2], "b": [1, 2]}, quasi_identifiers=["a"], k=2, method="mask", steps=[("a", "keep=3")])
+
+
+def test_messages_hold_no_cell():
+    secret = {"town": ["Nowhereville", "b", "c"]}
+    with pytest.raises(InputError) as error:
+        protect(
+            secret, quasi_identifiers=["town"], k=2, hierarchies={"town": Hierarchy.from_rows([("b", "x"), ("c", "x")])}
+        )
+    assert "Nowhereville" not in str(error.value)
+
+
+def test_people_who_are_too_few():
+    with pytest.raises(InputError, match="2 people"):
+        protect({"who": ["a", "a", "b"], "age": [1, 2, 3]}, quasi_identifiers=["age"], k=3, person="who")
+    with pytest.raises(UnsupportedError, match="works on records"):
+        protect(
+            {"who": ["a", "a", "b"], "age": [1, 2, 3]}, quasi_identifiers=["age"], k=2, person="who", method="sorted"
+        )
