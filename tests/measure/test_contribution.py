@@ -52,18 +52,20 @@ def test_contributions_add_up_to_the_risk():
     assert found.orders is None
 
 
-def test_sampled_contributions_add_up_too_and_hold_the_truth_in_their_interval(monkeypatch):
+def test_sampled_contributions_add_up_too_and_their_intervals_hold_the_truth(monkeypatch):
     table = random_table(8, 300)
     names = list(table)
     truth = {part.column: part.correctness for part in contributions(table, names).columns}
     monkeypatch.setattr(sys.modules["incrowd.measure.contribution"], "EXACT_UP_TO", 3)
-    found = contributions(table, names, orders=400, seed=5)
-    assert found.orders == 400
+    held = []
+    for seed in range(40):
+        found = contributions(table, names, orders=100, seed=seed)
+        held += [part.interval[0] <= truth[part.column] <= part.interval[1] for part in found.columns]
+    assert 0.9 <= sum(held) / len(held) <= 0.99
+    assert found.orders == 100
     total = sum(part.correctness for part in found.columns) + found.nothing_known
     assert total == pytest.approx(measure(table, quasi_identifiers=names).correctness, abs=1e-12)
-    inside = [abs(part.correctness - truth[part.column]) <= 3 * part.error + 1e-12 for part in found.columns]
-    assert all(inside)
-    assert found == contributions(table, names, orders=400, seed=5)
+    assert found == contributions(table, names, orders=100, seed=39)
 
 
 def test_a_column_that_tells_nothing_contributes_nothing():

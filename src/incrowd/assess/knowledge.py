@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
+from incrowd.engines import encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import KnowledgeRisk, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
@@ -81,23 +84,27 @@ def assess_knowledge(
     in_one_count = person is None and table.engine != "cluster"
     every = in_one_count and len(names) <= EXACT_UP_TO
     largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
-    counted = risk_by_subset(table, names, up_to=largest, person=person, progress=part(progress, 0.0, 0.5))
+    if in_one_count:
+        encode(table, names)  # once, before two threads want it
+    with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
+        alone = pool.submit(_singling_out, table, names) if in_one_count else None
+        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=part(progress, 0.0, 0.8))
     if every:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
         parts = from_counts(names, counted[0].people, counts, seed=seed)
     else:
-        parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.5, 0.6))
+        parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
         notes.append(f"sets of at most {largest} of the {len(names)} attributes were counted, because all are too many")
     by_group = risk_by_group(table, groups, person=person) if groups else ()
     singling = None
-    if in_one_count:
+    if alone is None:
+        notes.append("the smallest sets that single people out are found for records, not for whole histories")
+    else:
         try:
-            singling = _singling_out(table, names, part(progress, 0.6, 1.0))
+            singling = alone.result()
         except UnsupportedError as reason:
             notes.append(f"the smallest sets that single people out are left out: {reason}")
-    else:
-        notes.append("the smallest sets that single people out are found for records, not for whole histories")
     worst = {size: [risk for risk in counted if len(risk.columns) == size] for size in range(1, largest + 1)}
     return Knowledge(
         by_group,
@@ -112,8 +119,6 @@ def assess_knowledge(
 
 def _largest_size(columns: int, most: int) -> int:
     """The largest size for which all sets of at most that size are few enough."""
-    from math import comb
-
     sets, size = columns, 1
     while size < min(_SMALL, columns) and sets + comb(columns, size + 1) <= most:
         size += 1
@@ -121,9 +126,9 @@ def _largest_size(columns: int, most: int) -> int:
     return size
 
 
-def _singling_out(table: Table, names: Sequence[str], progress: Progress) -> SinglingOut:
+def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
     largest = min(_largest_size(len(names), _MOST_SMALL), len(names))
-    found = minimal_sets(table, names, up_to=largest, progress=progress)
+    found = minimal_sets(table, names, up_to=largest)
     worst = sorted(found.singled_out.items(), key=lambda item: -item[1])[:_LISTED]
     by_size = {size: found.singled_out_by(size) for size in range(1, largest + 1)}
     return SinglingOut(found.records, by_size, tuple(worst))

@@ -131,7 +131,7 @@ def contributions(parts: Contributions) -> Any:
 
 def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[str]) -> Any:
     return (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=alt.Step(24))
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=24 * len(rows))
         .mark_bar(color=BLUE, cornerRadiusTopRight=2, cornerRadiusBottomRight=2)
         .encode(
             x=alt.X(f"{value}:Q", title=words, axis=alt.Axis(format="~%", tickCount=8)),
@@ -154,7 +154,7 @@ def population(found: Assessment) -> Any:
         {"where": "a person of the population in the table", "risk": risk.A, "low": risk.A, "high": risk.A},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
-    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=alt.Step(40))
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
     x = alt.X("low:Q", title="average risk", axis=_PERCENT, scale=alt.Scale(domainMin=0))
     tooltip = ["where:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high"))]
     chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2="high:Q", y=y)
