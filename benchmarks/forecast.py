@@ -92,7 +92,7 @@ def ask_pydataless(fits: list[dict[str, Any]], points: list[list[float]]) -> dic
 
 def exactness(settings: int) -> dict[str, float]:
     """Largest distance from mpmath over random settings with γ ≥ 0, which pydataless has too."""
-    import mpmath  # type: ignore[import-untyped]
+    import mpmath
 
     mpmath.mp.dps = 100
     random = np.random.default_rng(0)

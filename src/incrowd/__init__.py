@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from incrowd.assess import Assessment, assess
     from incrowd.check import check
     from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.compare import compare
     from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
@@ -36,6 +37,7 @@ _ROOMS = {
     "Assessment": "assess",
     "assess": "assess",
     "check": "check",
+    "compare": "compare",
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "Curve": "curves",
@@ -100,6 +102,7 @@ __all__ = [
     "check",
     "class_size_of_each_record",
     "classical_risk",
+    "compare",
     "compare_fits",
     "correctness_curve",
     "demo_table",

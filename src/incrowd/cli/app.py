@@ -9,6 +9,7 @@ from incrowd import __version__
 from incrowd.cli import show
 from incrowd.cli.assess import assess_table
 from incrowd.cli.check import check_table
+from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
 from incrowd.cli.evaluate import evaluate_table
@@ -49,6 +50,7 @@ app.command("assess")(assess_table)
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
 app.command("check")(check_table)
+app.command("compare")(compare_tables)
 app.command("protect")(protect_table)
 app.command("evaluate")(evaluate_table)
 app.command("frontier")(frontier_of_table)
