@@ -26,13 +26,8 @@ def reference() -> str:
 def _verb(name: str, command: Any) -> str:
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option" and "--help" not in one.opts]
-    lines = [
-        f"## incrowd {name}\n",
-        _plain(command.help or ""),
-        "",
-        f"`incrowd {name} {shown} [OPTIONS]`".replace("  ", " "),
-    ]
-    lines += ["", "| | |", "|---|---|"]
+    usage = " ".join(["incrowd", name, *(_usage(one) for one in arguments), "[OPTIONS]"])
+    lines = [f"## incrowd {name}\n", _plain(command.help or ""), "", f"`{usage}`", "", "| | |", "|---|---|"]
     lines += [f"| `{_usage(one)}` | {_cell(one.help)} |" for one in arguments]
     lines += [f"| {_names(one)} | {_cell(one.help)}{_default(one)} |" for one in options]
     return "\n".join(lines) + "\n"
