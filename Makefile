@@ -2,33 +2,35 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SETUP := $(VENV)/.setup
 
 .PHONY: demo docs test check bench lock clean
 
-demo: .setup
+demo: $(SETUP)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
 	$(BIN)/incrowd profile out/demo.parquet
 	$(BIN)/incrowd measure out/demo.parquet \
 	  --qi oshpd_id,age_yrs,sex,ethncty,race,patzip,patcnty,los,adm_qtr --sensitive charge \
 	  --groups census=age_yrs,sex,ethncty,race,patzip,patcnty spatial=oshpd_id temporal=los,adm_qtr
 
-test: .setup .browser check
+test: $(SETUP) .browser check
 	$(BIN)/pytest -n 2 --dist worksteal
 
-check: .setup
+check: $(SETUP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .setup
+bench: $(SETUP)
 	$(BIN)/python -m benchmarks
 
 # pinned versions; made on Python 3.11, good on every later one
-.setup: pyproject.toml requirements.lock
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(SETUP): pyproject.toml requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV))
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
-	touch .setup
+	touch $(SETUP)
 
 # the report is tested in a browser; where none can be installed those tests are skipped, and say so
 .browser:
@@ -37,12 +39,12 @@ bench: .setup
 	  || echo "no Chromium and no way to install it: the tests of the report in a browser are skipped"
 	touch .browser
 
-docs: .setup
+docs: $(SETUP)
 	$(BIN)/mkdocs build --strict --quiet
 
-lock: .setup
+lock: $(SETUP)
 	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager -e '.[dev,docs]'
 	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
 
 clean:
-	rm -rf $(VENV) .setup .browser out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .browser out site .pytest_cache .mypy_cache .ruff_cache

@@ -8,8 +8,10 @@ import benchmarks
 
 _NOT_BENCHMARKS = {"__main__", "harness"}
 
-names = sys.argv[1:] or [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in _NOT_BENCHMARKS]
-for name in names:
+options = [argument for argument in sys.argv[1:] if argument.startswith("-")]
+names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+every = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name not in _NOT_BENCHMARKS]
+for name in names or every:
     print(f"\n## {name}")
-    sys.argv = [name]
+    sys.argv = [name, *options]
     import_module(f"benchmarks.{name}").main()

@@ -17,14 +17,15 @@ RESULTS = HERE / "results"
 DATA = Path(os.environ.get("INCROWD_DATA", HERE.parent.parent / "shared" / "data"))
 
 _MEASURED = """
-import json, resource, time
+import json, time
 {setup}
 answer, times = None, []
 for _ in range({repeat}):
     started = time.perf_counter()
 {run}
     times.append(time.perf_counter() - started)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+status = open("/proc/self/status").read()  # getrusage would count the parent's memory too
+peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
 print(json.dumps({{"seconds": min(times), "first": times[0], "peak_mb": peak, "answer": answer}}))
 """
 

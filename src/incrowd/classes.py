@@ -13,7 +13,7 @@ from incrowd.engines import class_numbers, count_in_engine, encode, encode_each,
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.table import Table, read_table
 
-_BYTES_A_ROW = 32  # a key, a column as it lies in the file, and its codes
+_BYTES_A_RECORD = 44  # to number classes: keys twice, their order, the numbers, the sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,9 @@ class ClassSizes:
         if size.shape != count.shape:
             raise InputError(f"{size.size} class sizes but {count.size} counts; give one count for each size")
         size, count = _merge(size, count)
-        people = int(size @ count)
+        people = sum(s * c for s, c in zip(size.tolist(), count.tolist(), strict=True))
+        if people >= 2**62:
+            raise InputError("these classes hold more people than 2**62; check the sizes and counts")
         if records is None:
             records = people
         elif records < people:
@@ -82,7 +84,7 @@ class ClassSizes:
         names = table.require(quasi_identifiers, "quasi-identifiers")
         if person is not None:
             return assign_classes(table, names, person).sizes
-        if table.engine != "memory" or table.rows * _BYTES_A_ROW > table.memory:
+        if table.counted_in_engine or not table.fits(names):
             return cls.from_counts(*count_in_engine(table, names))
         return cls.from_counts(*frequencies(pack(encode_each(table, names))))
 
@@ -184,7 +186,16 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
     """Number the classes of a table and tell every record its own."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if table.engine == "cluster":
-        raise UnsupportedError(f"{table.name} stays in its cluster; record-level results are not brought here")
+        raise UnsupportedError(
+            f"{table.name} stays in its cluster; what needs every record's class (sensitive columns, people with "
+            "several records) is not brought here: give a smaller table, or count without it"
+        )
+    needed = table.rows * _BYTES_A_RECORD
+    if needed > table.memory:
+        raise UnsupportedError(
+            f"telling {table.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
+            f"{table.memory / 1e6:,.0f} MB; give more memory, or count without sensitive columns"
+        )
     if person is None:
         return Classes(*class_numbers(pack(encode_each(table, names))))
     if person in names:

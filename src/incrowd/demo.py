@@ -53,6 +53,8 @@ def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
 
     if rows < 1:
         raise InputError(f"a demo table of {rows:,} rows; give 1 or more")
+    if seed < 0:
+        raise InputError(f"a seed of {seed}; give 0 or more")
     land = _draw_map()
     codes = pa.array(_diagnosis_codes())
     blocks = []

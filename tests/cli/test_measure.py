@@ -78,6 +78,9 @@ def test_a_threshold_decides_the_exit_code(capsys, patients, options, code):
         (["{file}", "--qi", "age", "--groups", "census"], "census=age,sex"),
         (["{file}", "--qi", "age", "--max-risk", "7"], "between 0 and 1"),
         (["{file}", "--qi", "age", "--memory", "lots"], "2GB"),
+        (["{file}", "--qi", "age", "--sets", "0"], "give 1 or more"),
+        (["{file}", "--qi", "age", "--minimal", "2", "--person", "zip"], "--minimal looks at records"),
+        (["{file}", "--qi", "age", "--groups", "a=age", "a=sex"], "given twice"),
     ],
 )
 def test_bad_input_is_two_and_a_sentence(capsys, patients, arguments, message):
@@ -111,6 +114,43 @@ def test_column_names_are_never_read_as_markup(capsys, tmp_path):
     assert code == 0
     assert "[red]age[/red]" in out
     assert run(capsys, "measure", file, "--qi", "[red]age[/red]", "--sets", "1")[0] == 0
+
+
+def test_groups_may_follow_an_equals_sign(capsys, patients):
+    code, out, _ = run(capsys, "measure", patients, "--groups=who=age,sex", "where=zip", "--json")
+    assert code == 0
+    assert len(json.loads(out)["by_group"]) == 3
+
+
+def test_control_characters_never_reach_the_terminal(capsys, tmp_path):
+    file = tmp_path / "odd.csv"
+    file.write_text("age\x1b[31m,b\n1,2\n")
+    code, out, _ = run(capsys, "profile", file)
+    assert code == 0
+    assert "\x1b[31m" not in out
+
+
+def test_a_narrow_terminal_cuts_no_number(capsys, monkeypatch):
+    from incrowd.cli import show
+
+    monkeypatch.setenv("COLUMNS", "24")
+    show.table(("a", "b", "c"), [(0.0002136, "some words", 123456789)])
+    shown = "".join(capsys.readouterr().out.split())
+    assert "789" in shown
+    assert "2136" in shown
+
+
+def test_what_should_not_happen_is_said_without_a_traceback(capsys, monkeypatch, patients):
+    import incrowd.table
+
+    def fail(*_, **__):
+        raise RuntimeError("topsecret")
+
+    monkeypatch.setattr(incrowd.table, "read_table", fail)
+    code, _, err = run(capsys, "profile", patients)
+    assert code == 2
+    assert "RuntimeError" in err
+    assert "topsecret" not in err
 
 
 def test_a_missing_table_is_two():

@@ -114,5 +114,5 @@ def test_dates_are_intervals_of_days():
 
 def test_the_verdict_is_plain():
     safe = protect({"x": [1, 2, 8, 9]}, quasi_identifiers=["x"], k=2).evaluate()
-    assert safe.verdict.startswith("no record is unique; everybody shares their values with at least 1 others")
+    assert safe.verdict.startswith("no record is unique; everybody shares their values with at least 1 other,")
     assert "not safe: 4 of 4" in evaluate({"x": [1, 2, 8, 9]}, {"x": [1, 2, 8, 9]}, quasi_identifiers=["x"]).verdict

@@ -68,6 +68,7 @@ def by_partitions(people: int, k: int, leaked: int, targets: int) -> Fraction:
 
 def _shapes(total: int, largest: int) -> list[dict[int, int]]:
     """Partitions of a number into parts up to `largest`, as part -> how often."""
+    largest = min(largest, total)
     if total == 0:
         return [{}]
     if largest == 0:

@@ -153,6 +153,70 @@ def test_a_header_longer_than_what_is_sniffed(tmp_path):
     assert table.columns == tuple(names)
 
 
+def test_blank_lines_before_the_header_are_skipped(tmp_path):
+    table = read_table(write(tmp_path, "\n\na,b\n1,2\n3,4\n"))
+    assert column(table, "a") == [1, 3]
+
+
+def test_a_header_over_two_lines(tmp_path):
+    table = read_table(write(tmp_path, '"a\nb",c\n1,2\n'))
+    assert table.columns == ("a\nb", "c")
+    assert column(table, "c") == [2]
+
+
+@pytest.mark.parametrize(
+    "cells", [["9007199254740993", "9007199254740992", "0.5"], ["1e-400", "0.5"], ["1e999", "0.5"]]
+)
+def test_numbers_that_a_double_cannot_keep_stay_text(tmp_path, cells):
+    table = read_table(write(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells)))
+    assert column(table, "a") == cells
+
+
+def test_an_empty_line_in_a_single_column_is_an_empty_cell(tmp_path):
+    assert column(read_table(write(tmp_path, "a\n1\n\n2\n")), "a") == [1, None, 2]
+
+
+def test_a_first_line_of_values_is_refused_and_not_shown(tmp_path):
+    with pytest.raises(InputError, match="put a line of names before it") as error:
+        read_table(write(tmp_path, "John Smith,1980-01-01,HIV\nJane,1990-02-02,flu\n"))
+    assert "Smith" not in str(error.value)
+
+
+@pytest.mark.parametrize("row", ['40,"he said hello', '40,"he said hello\n41,x\n42,5" wide'])
+def test_an_open_quote_is_found_though_another_makes_the_number_even(tmp_path, row):
+    text = 'a,b\n1,pipe of 5" wide\n' + "2,x\n" * 300 + row + "\n" + "3,y\n" * 300
+    with pytest.raises(InputError, match="opened after line 302"):
+        read_table(write(tmp_path, text))
+
+
+def test_not_a_number_in_a_column_of_numbers_is_missing(tmp_path):
+    table = read_table(write(tmp_path, "x,y\n1.0,a\nNaN,a\n,a\n2.5,a\nNaN,a\n2.50,a\ninf,a\n"))
+    assert column(table, "x") == [1.0, None, None, 2.5, None, 2.5, float("inf")]
+    words = read_table(write(tmp_path, "x,y\nNaN,a\nnan,b\n"))
+    assert column(words, "x") == ["NaN", "nan"]
+
+
+def test_blanks_around_a_columns_name_are_not_part_of_it(tmp_path):
+    assert read_table(write(tmp_path, "age, sex\n1,f\n")).columns == ("age", "sex")
+
+
+def test_an_open_quote_in_the_last_line_is_refused(tmp_path):
+    with pytest.raises(InputError, match="never closed"):
+        read_table(write(tmp_path, 'a,b\n1,2\n3,"topsecret'))
+
+
+@pytest.mark.parametrize(
+    "how", [{"encoding": "base64"}, {"encoding": "rot13"}, {"separator": "§"}, {"separator": ",,"}]
+)
+def test_impossible_ways_of_reading_are_refused(tmp_path, how):
+    with pytest.raises(InputError):
+        read_table(write(tmp_path, "a,b\n1,2\n"), **how)
+
+
+def test_a_mark_before_utf8_is_no_part_of_a_name(tmp_path):
+    assert read_table(write(tmp_path, "a,b\n1,2\n", encoding="utf-8-sig"), encoding="utf-8").columns == ("a", "b")
+
+
 def test_one_column_is_a_table(tmp_path):
     assert column(read_table(write(tmp_path, "age\n3\n4\n")), "age") == [3, 4]
 

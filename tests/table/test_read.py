@@ -154,6 +154,8 @@ BAD = {
     "parquet": (lambda folder: _made(folder, "x.parquet", b"PAR1junk"), "cut short"),
     "workbook": (lambda folder: _made(folder, "x.xlsx", b"junk"), "not a workbook"),
     "json": (lambda folder: _made(folder, "x.jsonl", b'{"a": 1}\nsecret\n'), "line 2 is not JSON"),
+    "deep json": (lambda folder: _made(folder, "x.jsonl", b'{"a":' * 100_000), "line 1 is not JSON"),
+    "half a character": (lambda folder: _made(folder, "x.jsonl", b'{"a": "\\ud800"}'), "half a character"),
     "array": (lambda folder: _made(folder, "x.jsonl", b"[1, 2]"), "array must hold objects"),
     "number": (lambda _: 5, "a int is not a table"),
     "ragged mapping": (lambda _: {"a": [1], "b": [1, 2]}, "same number of values"),

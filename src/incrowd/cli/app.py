@@ -1,5 +1,6 @@
 """The `incrowd` command: one verb a file, and what all verbs share about failing."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -72,6 +73,13 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError:
         show.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
         sys.exit(2)
+    except Exception as error:
+        if "INCROWD_DEBUG" in os.environ:
+            raise
+        show.problem(  # a traceback could quote cells
+            f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
+        )
+        sys.exit(2)
     except KeyboardInterrupt:
         show.problem("stopped")
         sys.exit(130)
@@ -82,6 +90,10 @@ def _spread_groups(arguments: list[str]) -> list[str]:
     spread: list[str] = []
     in_groups = False
     for argument in arguments:
+        if argument.startswith("--groups="):
+            in_groups = True
+            spread += ["--groups", argument.removeprefix("--groups=")]
+            continue
         if in_groups and "=" in argument and not argument.startswith("-") and spread[-1] != "--groups":
             spread.append("--groups")
         elif argument == "--groups":

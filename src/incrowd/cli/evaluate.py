@@ -106,7 +106,11 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
             f"{found.uniques:,} ({found.uniqueness:.2%})",
             "records some value of which nobody else's range covers",
         ),
-        ("smallest class (k)", f"{found.k:,}", "records with exactly the same values"),
+        (
+            "smallest class (k)",
+            f"{found.k:,}",
+            "people with the same histories" if found.people != found.records else "records with the same values",
+        ),
         ("average risk (κ)", f"{found.correctness:.4f}", "chance that a guess within the class is right"),
     ]
     if found.undecided:

@@ -8,7 +8,6 @@ import typer
 
 from incrowd.cli import options, show
 from incrowd.cli.evaluate import read_secret
-from incrowd.errors import InputError
 
 
 @options.opens_table
@@ -30,9 +29,7 @@ def frontier_of_table(
     """Protect the table in every way and show what each leaves and costs."""
     from incrowd.evaluate import frontier
 
-    wanted = options.names(qi)
-    if not wanted:
-        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    wanted = options.quasi_identifiers(qi, table)
     with show.working("protecting in every way") as progress:
         found = frontier(
             table,

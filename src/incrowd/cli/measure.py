@@ -32,7 +32,9 @@ def measure_table(
     minimal: Annotated[
         int | None, typer.Option("--minimal", help="Also: the smallest sets, up to so many columns, that single out.")
     ] = None,
-    min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
+    min_k: Annotated[
+        int | None, typer.Option("--min-k", min=1, help="Exit 1 if the smallest class is smaller.")
+    ] = None,
     max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the average risk is higher.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -40,18 +42,26 @@ def measure_table(
     from incrowd.measure import measure, minimal_sets, risk_by_group, risk_by_subset
 
     known = options.groups(groups)
-    wanted = options.names(qi) or list(dict.fromkeys(name for members in known.values() for name in members))
+    wanted = options.names(qi, table.columns) or list(
+        dict.fromkeys(name for members in known.values() for name in members)
+    )
     if not wanted:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    if person is not None and minimal is not None:
+        raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
     with show.working("counting people who look alike") as progress:
         found = measure(
-            table, quasi_identifiers=wanted, sensitive=options.names(sensitive), person=person, progress=progress
+            table,
+            quasi_identifiers=wanted,
+            sensitive=options.names(sensitive, table.columns),
+            person=person,
+            progress=progress,
         )
         by_group = risk_by_group(table, known, person=person, progress=progress) if known else ()
-        by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets else ()
-        single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal else None
+        by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
+        single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
     if json:
         show.as_json(_plain(found, by_group, by_set, single))
     else:
@@ -76,7 +86,8 @@ def _plain(
 def _show(
     found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
 ) -> None:
-    show.heading(f"Who can be picked out by {len(found.quasi_identifiers)} attributes")
+    known = len(found.quasi_identifiers)
+    show.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")
     show.table(("", "", "what it means"), _facts(found))
     for column in found.sensitive:
         show.heading(f"What classes give away about {column.column}")
@@ -130,7 +141,7 @@ def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
         ("entropy l", f"{column.entropy_l:.3g}", "fewest values in a class, counting rare ones less"),
         ("t", f"{column.t:.4f}", f"farthest a class is from the table ({distance}); 0 tells nothing"),
         ("α", f"{column.alpha:.4f}", "largest share one value has of a class"),
-        ("β", f"{column.beta:.4g}", "largest relative gain in knowing a value, from its share in the table"),
+        ("β", show.cell(column.beta), "largest relative gain in knowing a value, from its share in the table"),
         ("δ", f"{column.delta:.4g}", "largest |ln| of a value's share in a class over its share in the table"),
     ]
     if column.recursive_c is not None:
@@ -148,11 +159,13 @@ def _show_minimal(single: MinimalSets) -> None:
         (f"{size} or fewer", single.singled_out_by(size), f"{single.singled_out_by(size) / single.records:.2%}")
         for size in range(1, single.up_to + 1)
     ]
-    show.table(("attributes known", "people", "share"), by_size)
+    show.table(("attributes known", "records", "share"), by_size)
     worst = sorted(single.singled_out.items(), key=lambda item: -item[1])[:_SETS_SHOWN]
     if worst:
         show.table(("set", "singles out"), [(", ".join(columns), people) for columns, people in worst])
     parts = sorted(single.contribution.items(), key=lambda item: -item[1])
+    show.line("How often each attribute is in a set that singles somebody out, small sets counting for more; a set")
+    show.line("counts for all its attributes, so shares add up to more than 100 %:")
     show.table(("attribute", "share of the score"), [(name, f"{part:.1%}") for name, part in parts])
 
 

@@ -86,13 +86,28 @@ def _open(path: str, how: dict[str, Any]) -> Table:
     return table
 
 
-def names(given: Sequence[str] | None) -> list[str]:
-    """`--qi a,b --qi c` as ['a', 'b', 'c'].
+def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
+    """`--qi a,b --qi c` as ['a', 'b', 'c']; an entry that is a column's whole name is taken as it is.
 
     >>> names(["age,sex", "zip"])
     ['age', 'sex', 'zip']
+    >>> names(["income, net"], columns=["age", "income, net"])
+    ['income, net']
     """
-    return [name.strip() for entry in given or () for name in entry.split(",") if name.strip()]
+    existing = set(columns)
+    found: list[str] = []
+    for entry in given or ():
+        parts = [entry] if entry in existing else entry.split(",")
+        found += [part if part in existing else part.strip() for part in parts if part.strip()]
+    return found
+
+
+def quasi_identifiers(given: Sequence[str] | None, table: Table) -> list[str]:
+    """The columns named with --qi; one at least."""
+    wanted = names(given)
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    return wanted
 
 
 def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
@@ -106,6 +121,8 @@ def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
         label, equals, members = entry.partition("=")
         if not equals or not label.strip() or not names([members]):
             raise InputError(f"group {entry!r} is not understood; write it like census=age,sex")
+        if label.strip() in found:
+            raise InputError(f"group {label.strip()!r} is given twice; name each once")
         found[label.strip()] = names([members])
     return found
 

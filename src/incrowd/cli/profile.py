@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+from typing import TYPE_CHECKING
+
 from incrowd.cli import options, show
+
+if TYPE_CHECKING:
+    from incrowd.table import SuggestedRole
 
 
 @options.opens_table
@@ -17,20 +23,31 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
         return
     show.heading(f"{table.name}: {table.rows:,} rows, {len(table.columns):,} columns")
     show.table(
-        ("column", "type", "distinct", "missing", "suggested role", "why"),
-        [
-            (
-                column.column,
-                column.kind + (" (generalised)" if column.generalised else ""),
-                column.distinct if column.distinct >= 0 else None,
-                f"{column.nulls / column.rows:.1%}" if column.rows else "–",
-                column.role,
-                column.reason,
-            )
-            for column in found
-        ],
+        ("column", "holds", "suggested role"),
+        [(column.column, _holds(column), f"{column.role}: {column.reason}") for column in found],
     )
-    known = [column.column for column in found if column.role == "quasi-identifier"]
-    if known:
-        show.line("These are suggestions from names and counts; you know your data. To measure with them:")
-        show.line(f"  incrowd measure {table.source} --qi {','.join(known)}")
+    show.line("These are suggestions from names and counts; you know your data.")
+    by_role = {
+        option: [column.column for column in found if column.role == role]
+        for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
+    }
+    if not by_role["--qi"]:
+        show.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
+        return
+    command = f"incrowd measure {shlex.quote(str(table.source))}"
+    for option, columns in by_role.items():
+        taken = columns[:1] if option == "--person" else columns
+        plain = [column for column in taken if "," not in column]
+        if plain:
+            command += f" {option} {shlex.quote(','.join(plain))}"
+        command += "".join(f" {option} {shlex.quote(column)}" for column in taken if "," in column)
+    show.line("To measure with them:")
+    show.line(f"  {command}")
+
+
+def _holds(column: SuggestedRole) -> str:
+    """What a column holds, in words; never a value of it."""
+    kind = "generalised text" if column.generalised else column.kind
+    values = "" if column.distinct < 0 else f", {column.distinct:,} value{'' if column.distinct == 1 else 's'}"
+    missing = f", {column.nulls / column.rows:.1%} missing" if column.nulls else ""
+    return kind + values + missing

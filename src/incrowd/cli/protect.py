@@ -65,9 +65,7 @@ def protect_table(
 
     _check_output(table, out, force)
     extra = _extra(resolution, suppress, step)
-    wanted = options.names(qi)
-    if not wanted:
-        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    wanted = options.quasi_identifiers(qi, table)
     with show.working("protecting") as progress:
         safe = protect(
             table,

@@ -18,8 +18,14 @@ from rich.table import Table
 
 from incrowd import progress
 
-_SHORT = 30  # characters that are not broken over two lines
+_SHORT = 18  # characters that are not broken over two lines
+_PADDING = 3
 _PATIENCE = 1.0  # seconds before a wait is worth a bar
+
+
+def _safe(text: str) -> str:
+    """Text that neither Rich nor the terminal takes for a command."""
+    return escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
 
 
 def _out() -> Console:
@@ -33,22 +39,22 @@ def _err() -> Console:
 
 def line(text: str = "") -> None:
     """One line of the answer; names and values in it are never read as markup."""
-    _out().print(escape(text), soft_wrap=True)
+    _out().print(_safe(text), soft_wrap=True)
 
 
 def heading(text: str) -> None:
     """A title over part of the answer."""
-    _out().print(f"\n[bold]{escape(text)}[/bold]")
+    _out().print(f"\n[bold]{_safe(text)}[/bold]")
 
 
 def note(text: str) -> None:
     """Something worth knowing that is not the answer."""
-    _err().print(f"[dim]note:[/dim] {escape(text)}", soft_wrap=True)
+    _err().print(f"[dim]note:[/dim] {_safe(text)}", soft_wrap=True)
 
 
 def problem(text: str) -> None:
     """Why there is no answer."""
-    _err().print(f"[bold red]error:[/bold red] {escape(text)}", soft_wrap=True)
+    _err().print(f"[bold red]error:[/bold red] {_safe(text)}", soft_wrap=True)
 
 
 def as_json(result: Any) -> None:
@@ -58,14 +64,17 @@ def as_json(result: Any) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
     """The answer for people. Numbers are set to the right, words to the left."""
-    shown = Table(title=escape(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    shown = Table(title=_safe(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    console = _out()
+    widths = [max([len(name), *(len(cell(row[index])) for row in rows)]) for index, name in enumerate(columns)]
+    roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
-        short = all(len(cell(row[index])) <= _SHORT for row in rows)
-        shown.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", no_wrap=short)
+        whole = roomy and widths[index] <= _SHORT
+        shown.add_column(_safe(name), justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in rows:
-        shown.add_row(*(escape(cell(value)) for value in row))
-    _out().print(shown)
+        shown.add_row(*(_safe(cell(value)) for value in row))
+    console.print(shown)
 
 
 def cell(value: Any) -> str:
@@ -94,11 +103,11 @@ def working(doing: str) -> Iterator[progress.Progress]:
         transient=True,
         disable=not console.is_terminal,
     )
-    task = bar.add_task(escape(doing), total=None)
+    task = bar.add_task(_safe(doing), total=None)
     started = time.monotonic()
 
     def tell(now_doing: str, share: float) -> None:
-        bar.update(task, description=escape(now_doing), total=1.0, completed=share)
+        bar.update(task, description=_safe(now_doing), total=1.0, completed=share)
         if not bar.live.is_started and time.monotonic() - started > _PATIENCE:
             bar.start()
 

@@ -45,6 +45,8 @@ def share_below(sizes: ClassSizes, gallery: int, k: int) -> float:
     >>> share_below(ClassSizes.from_sizes([2, 1]), 2, 2)
     0.666...
     """
+    if k > gallery:  # no class of a gallery is larger than the gallery
+        return 1.0
     from scipy.stats import hypergeom
 
     chance = hypergeom.cdf(k - 2, sizes.people - 1, sizes.sizes - 1, gallery - 1)

@@ -77,8 +77,8 @@ class Evaluation:
             risk = "no record is unique, but some share their exact values with nobody"
         else:
             risk = (
-                f"no record is unique; everybody shares their values with at least {self.k - 1:,} others, "
-                f"and a guess is right {_chance(self.correctness)} on average"
+                f"no record is unique; everybody shares their values with at least {self.k - 1:,} "
+                f"other{'s' if self.k > 2 else ''}, and a guess is right {_chance(self.correctness)} on average"
             )
         if self.disclosure is not None:
             risk += f"; the secret is certain for {self.disclosure.risk:.2%} of those who have it"

@@ -32,7 +32,7 @@ def log_coefficient(sizes: Integers, counts: Integers, leaked: int, targets: int
     terms, law, now = _saddle(sizes, counts, leaked, targets, start)
     both = targets < leaked < people
     grid = Grid.over(now) if both else Grid(1, int(reach(now.spread[1, 1])) | 1, 0.0, 0.0, float(now.spread[1, 1]))
-    _, sums = grid.sums(lambda theta, phi: turned_product(terms, theta, phi, leaked, targets))
+    _, sums = grid.sums(lambda theta, phi: turned_product(terms, theta, phi, leaked, targets), terms.largest)
     # every φ but 0 has a mirror image −φ
     exactly = math.fsum([sums[0].real, *(2 * sums[1:].real)]) / grid.leak_nodes / grid.other_nodes
     result = terms.log_weight + math.log(exactly) - targets * math.log(law.zeta)
@@ -68,7 +68,8 @@ def _saddle(
 def turned_product(terms: Terms, theta: Floats, phi: Floats, leaked: int, other: float) -> Complexes:
     """E e^{i(Hθ + Cφ)} over all classes, relative to the totals `leaked` and `other`."""
     result = np.empty(theta.size, dtype=complex)
-    block = max(1, _BLOCK // (terms.leaked.size + terms.counts.size + 1))
+    held = terms.leaked.size + terms.counts.size + (int(terms.law.end) if math.isfinite(terms.law.end) else 0)
+    block = max(1, _BLOCK // (held + 1))
     for first in range(0, theta.size, block):
         part = slice(first, first + block)
         angle = -leaked * theta[part] - other * phi[part]
@@ -111,14 +112,16 @@ class Grid:
         leak, other = float(now.spread[0, 0]), now.spread_given_leak
         return cls(int(reach(leak)) | 1, sides * int(reach(other)) | 1, now.slope, leak, other)
 
-    def sums(self, function: Callable[[Floats, Floats], Complexes]) -> tuple[Floats, Complexes]:
-        """The angles φ from 0 up, and at each the function summed over all angles θ."""
+    def sums(self, function: Callable[[Floats, Floats], Complexes], largest: int) -> tuple[Floats, Complexes]:
+        """The angles φ from 0 up, and at each the function summed over all angles θ.
+
+        The nodes reach further out until the values at the rim are no more than rounding, which grows with the angle
+        that the `largest` number of leaked members is turned by.
+        """
         limit = 50.0
         while True:
-            across, along = (
-                _nodes(self.leak_nodes, self.leak_spread, limit),
-                _nodes(self.other_nodes, self.other_spread, limit),
-            )
+            across = _nodes(self.leak_nodes, self.leak_spread, limit)
+            along = _nodes(self.other_nodes, self.other_spread, limit)
             theta, phi = np.meshgrid(
                 2 * np.pi * np.arange(-across, across + 1) / self.leak_nodes,
                 2 * np.pi * np.arange(along + 1) / self.other_nodes,
@@ -129,7 +132,8 @@ class Grid:
             values[inside] = function(theta[inside] - self.slope * phi[inside], phi[inside])
             whole = inside.all() and across == self.leak_nodes // 2 and along == self.other_nodes // 2
             rim = inside & (depth > 0.8 * limit)
-            if whole or (rim.any() and np.abs(values[rim]).max() < 1e-16):
+            rounding = 1e-16 * (10 + largest * float(np.abs(theta[inside] - self.slope * phi[inside]).max()))
+            if whole or (rim.any() and np.abs(values[rim]).max() < rounding):
                 return phi[:, 0], values.sum(axis=1)
             limit *= 2
 

@@ -121,7 +121,7 @@ def _exact(sizes: ClassSizes, leaked: int) -> NamedPeople:
     spread = float(now.spread[1, 1])
     grid = Grid(1, 2 * int(reach(spread)) | 1, 0.0, 0.0, spread) if everybody else Grid.over(now, sides=2)
     middle = round(expected_classes(sizes, leaked))
-    phi, sums = grid.sums(lambda theta, phi: turned_product(terms, theta, phi, leaked, middle))
+    phi, sums = grid.sums(lambda theta, phi: turned_product(terms, theta, phi, leaked, middle), terms.largest)
     sums = sums * math.exp(-log_hit) / grid.leak_nodes
     first = max(0, middle - grid.other_nodes // 2)
     numbers = np.arange(first, min(first + grid.other_nodes, leaked + 1))

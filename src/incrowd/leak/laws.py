@@ -131,9 +131,10 @@ class Guesses:
     def turned(self, phi: Floats, h: Integers) -> Complexes:
         tries = np.maximum(h, 1).astype(float)
         turn = np.expm1(1j * phi)[:, None] / tries
-        size, angle = log_one_plus(turn)
-        with np.errstate(invalid="ignore"):  # one try that is surely elsewhere: 0 · −∞ does not occur, −∞ may
-            return np.asarray(np.where(h > 0, np.expm1(tries * (size + 1j * angle)), 0.0))
+        size, angle = (tries * part for part in log_one_plus(turn))
+        # e^(size + i angle) − 1 by its parts: complex arithmetic would make a NaN of size = −∞
+        real = np.expm1(size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2
+        return np.asarray(np.where(h > 0, real + 1j * np.exp(size) * np.sin(angle), 0.0))
 
 
 def log_one_plus(change: Complexes) -> tuple[Floats, Floats]:

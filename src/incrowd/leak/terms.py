@@ -35,6 +35,11 @@ class Terms:
     far_classes: int
 
     @property
+    def largest(self) -> int:
+        """The largest number of leaked members of one class but for far classes."""
+        return int(self.leaked[-1]) if self.leaked.size else 0
+
+    @property
     def chance(self) -> float:
         """Of one person to be in the leak."""
         return self.odds / (1 + self.odds)

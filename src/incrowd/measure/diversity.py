@@ -23,7 +23,7 @@ class Diversity:
     - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.
     - `recursive_c`: recursive (c, l)-diversity holds for every c above this, l being `distinct`; None where l is 1.
     - `ordered_t`, `equal_t`: t of t-closeness, the largest earth mover's distance between a class and the table, with
-      values as far apart as their ranks (None for text, which has no order), or all equally far.
+      values as far apart as their ranks (None for text, which has no order; a null ranks last), or all equally far.
     - `alpha`: α of (α, k)-anonymity, the largest share one value has of a class.
     - `beta`: basic β-likeness, the largest relative gain in a value's share. `enhanced_beta`: the smallest β for which
       enhanced β-likeness holds, None where none does.

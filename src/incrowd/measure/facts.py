@@ -134,18 +134,18 @@ def measure(
     """
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
-    both = [name for name in sensitive if name in names]
+    wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
+    both = [name for name in wanted if name in names]
     if both:
         raise InputError(
             f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
             "take it out of one of them"
         )
     notes = list(table.notes)
-    if not sensitive:
+    if not wanted:
         progress("counting people who look alike", 0.1)
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
-    wanted = table.require(sensitive, "sensitive columns")
     progress("counting people who look alike", 0.1)
     classes = assign_classes(table, names, person)
     found = []

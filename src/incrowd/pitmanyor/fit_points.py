@@ -27,9 +27,10 @@ CLEAR_EVIDENCE = 3.0
 """How much better (in log likelihood) γ < 0 must explain the points before it is believed: e³ ≈ 20 to one."""
 
 _H_LIMITS = (0.01, 80.0)
+_TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit equally well (docs/forecast.md)
 _START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
 _START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
-_START_POINTS = 6
+_START_POINTS, _FEW_POINTS = 6, 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,30 +144,57 @@ def scaling_law(
     *,
     believe: float = CLEAR_EVIDENCE,
 ) -> tuple[PitmanYor, float]:
-    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `believe`)."""
-    roots = np.sqrt(weights)
-    heavy = _descend(sizes, values, roots, metric, finite=False)
-    if heavy[1] > 1e-6:  # inside γ > 0: nothing to gain below 0
-        return PitmanYor.from_entropy(h=heavy[0], gamma=heavy[1]), 0.0
-    finite = _descend(sizes, values, roots, metric, finite=True)
-    models = [PitmanYor.from_entropy(h=h, gamma=gamma) for h, gamma in (heavy, finite)]
+    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `believe`).
+
+    Where many models fit equally well it is the middle one.
+    """
+    points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
     noise = _variance(values, people)
-    misfit = [float(np.sum((model_values(model, metric, sizes) - values) ** 2 / noise)) for model in models]
-    # all points come from the same people: fifty of them say little more than two
-    evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
-    return models[evidence > believe], evidence
+    heavy = _descend(points, finite=False)
+    evidence = 0.0
+    if heavy[1] <= 1e-6:  # at the edge: there may be something to gain below 0
+        finite = _descend(points, finite=True)
+        misfit = [_misfit(points, noise, *found) for found in (heavy, finite)]
+        # all points come from the same people: fifty of them say little more than two
+        evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
+        if evidence > believe:
+            return PitmanYor.from_entropy(h=finite[0], gamma=finite[1]), evidence
+    h, gamma = _middle(points, heavy, _TOLERANCE * float(weights @ noise))
+    return PitmanYor.from_entropy(h=h, gamma=gamma), evidence
 
 
-def _descend(sizes: Floats, values: Floats, roots: Floats, metric: Metric, *, finite: bool) -> tuple[float, float]:
-    """(h, γ) of the best model on one side of γ = 0: a coarse grid over a few points, then Levenberg–Marquardt."""
+Points = tuple[Floats, Floats, Floats, bool]
+
+
+def _descend(points: Points, *, finite: bool) -> tuple[float, float, float]:
+    """(h, γ, loss) of the best model on one side of γ = 0: a coarse grid, then Levenberg–Marquardt."""
     from incrowd.pitmanyor.kernels import best_start, descend
 
-    unique = metric == "uniqueness"
+    sizes, values, roots, unique = points
     limits = np.array([_H_LIMITS, (-1.0, 0.0) if finite else (0.0, 1.0)])
     few = np.unique(np.linspace(0, sizes.size - 1, _START_POINTS).astype(int))
     start = best_start(_START_H, _START_GAMMA[finite], sizes[few], values[few], roots[few], unique)
-    h, gamma, _ = descend(*start, limits, sizes, values, roots, unique)
+    h, gamma, loss = descend(*start, limits, *points)
+    return float(h), float(gamma), float(loss)
+
+
+def _middle(points: Points, best: tuple[float, float, float], tolerance: float) -> tuple[float, float]:
+    """Where the points leave γ open, the middle of what they allow: its forecasts err less than the edge's do."""
+    from incrowd.pitmanyor.kernels import allowed_middle
+
+    sizes, values, roots, unique = points
+    few = np.unique(np.linspace(0, sizes.size - 1, _FEW_POINTS).astype(int))  # they say as much as all
+    scale = np.sqrt(sizes.size / few.size)
+    h, gamma = allowed_middle(best[0], best[1], tolerance, sizes[few], values[few], scale * roots[few], unique)
     return float(h), float(gamma)
+
+
+def _misfit(points: Points, noise: Floats, h: float, gamma: float, _: float) -> float:
+    """Sum of squares in units of the noise."""
+    sizes, values, unique = points[0], points[1], points[3]
+    model = PitmanYor.from_entropy(h=h, gamma=gamma)
+    fitted = model_values(model, "uniqueness" if unique else "correctness", sizes)
+    return float(np.sum((fitted - values) ** 2 / noise))
 
 
 def _baseline(name: str, sizes: Floats, values: Floats, weights: Floats, metric: Metric, seed: int) -> CurveModel:

@@ -180,3 +180,34 @@ def descend(h, gamma, limits, n, values, roots, unique):  # type: ignore[no-unty
         if moved < 1e-9 or gain < 1e-12 * loss:
             break
     return h, gamma, loss
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def allowed_middle(h, gamma, tolerance, n, values, roots, unique):  # type: ignore[no-untyped-def]
+    """(h, γ) in the middle of the models with γ ≥ 0 that fit nearly as well as the best, if γ is not determined.
+
+    For each γ of a grid the best h; models weigh exp(−(loss − best)/tolerance − h/5). Where the loss rises by eight
+    times the tolerance within 0.1 of the best γ, that is kept as it is.
+    """
+    limits = np.array([[0.01, 80.0], [gamma, gamma]])
+    loss = descend(h, gamma, limits, n, values, roots, unique)[2]
+    beyond = math.inf
+    for side in (-0.1, 0.1):
+        if 0.0 <= gamma + side <= 1.0:
+            limits[1, :] = gamma + side
+            beyond = min(beyond, descend(h, gamma + side, limits, n, values, roots, unique)[2])
+    if beyond - loss > 8.0 * tolerance:
+        return h, gamma
+    total, mean, lowest, at_h = 0.0, 0.0, loss / tolerance + 0.2 * h, h
+    for i in range(10):
+        at = 0.1 * i
+        limits[1, :] = at
+        at_h, _, at_loss = descend(at_h if i else h, at, limits, n, values, roots, unique)
+        weight = math.exp(min(lowest - at_loss / tolerance - 0.2 * at_h, 50.0))
+        total += weight
+        mean += weight * at
+    if total < 1e-9:
+        return h, gamma
+    limits[1, :] = mean / total
+    h, gamma, _ = descend(h, mean / total, limits, n, values, roots, unique)
+    return h, gamma

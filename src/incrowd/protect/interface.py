@@ -167,7 +167,10 @@ class _Build:
                     f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
                     f"use the partition, which makes classes larger until t is reached"
                 )
-            strata = strata_for(n, min(n, math.ceil(strata * 1.25) + 1), None)
+            assert guarantee.t is not None
+            assert guarantee.asked_t is not None
+            wider = max(1.25, guarantee.t / guarantee.asked_t)  # t falls about as 1 / strata
+            strata = strata_for(n, min(n, math.ceil(strata * wider) + 1), None)
         if guarantee.asked_t is None and guarantee.t is not None and guarantee.t > bound:
             self.notes.append(
                 f"the bound of {bound:.4g} is for values that all differ; equal ones make it {guarantee.t:.4g}"

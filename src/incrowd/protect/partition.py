@@ -93,7 +93,7 @@ def split_into_classes(
     """Run the compiled partition, parts of the table at the same time. `points` and `rows` are rearranged."""
     from incrowd.protect import kernels
 
-    k, n = problem.demand.k, rows.size
+    k, n = problem.demand.smallest, rows.size
     problem.progress("splitting records", 0.0)
     parts = kernels.split(points, rows, 0, n, k, max(n // _SUBTREES, _PART), np.empty(n, dtype=np.float32))
     limit = max(_PART, 8 * k)

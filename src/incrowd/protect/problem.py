@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,11 @@ class Demand:
     c: float = 3.0
     t: float | None = None
     by_strata: bool = False
+
+    @property
+    def smallest(self) -> int:
+        """The fewest records a class can have: k, and one for each of l different values."""
+        return max(self.k, math.ceil(self.l or 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,7 +63,7 @@ class Guarantee:
         if self.asked_k is None:
             crowd = f"no guarantee: the smallest class has {self.k:,}"
         else:
-            crowd = f"everybody shares their values with at least {self.k - 1:,} others"
+            crowd = f"everybody shares their values with at least {self.k - 1:,} other{'s' if self.k > 2 else ''}"
         if self.asked_l is not None:
             crowd += f"; every class is {self.l:.3g}-diverse ({self.diversity})"
         if self.asked_t is not None:

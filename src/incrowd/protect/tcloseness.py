@@ -15,6 +15,7 @@ from incrowd.protect.sorted import distance_to_zero
 
 _PART = 128  # records among which a class picks its members
 _ROUNDS = 2  # how often classes may trade members
+_TRADERS = 64  # strata beyond which trading takes longer than it is worth
 _SUBTREES = 32
 
 
@@ -66,14 +67,14 @@ def t_close_partition(problem: Problem, strata: int) -> Recoding:
     middle = slice((problem.rows - spare) // 2, (problem.rows + spare) // 2)
     rows = np.concatenate([np.delete(order, middle), order[middle]])
     points, nominal = problem.points()[rows], problem.nominal()
-    limit = max(4, _PART // strata)
+    limit, rounds = max(4, _PART // strata), _ROUNDS if strata <= _TRADERS else 0
 
     problem.progress("splitting records", 0.0)
     parts = kernels_strata.split_strata(points, rows, strata, length, 0, length, max(length // _SUBTREES, limit))
 
     def classes(part: int) -> None:
         kernels_strata.partition_strata(
-            points, rows, strata, length, parts[part], parts[part + 1], limit, nominal, problem.power, _ROUNDS
+            points, rows, strata, length, parts[part], parts[part + 1], limit, nominal, problem.power, rounds
         )
 
     with ThreadPoolExecutor(2) as pool:

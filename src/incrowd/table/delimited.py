@@ -6,45 +6,29 @@ its value in the one plain way. So memory stays bounded whatever the file, and `
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
+from incrowd.table.dialect import BLOCK, DAY, NUMBER, SNIFFED, Dialect, encoding_of, look, rows_of
 from incrowd.table.readers import DatasetReader, Workspace, quoted
-from incrowd.table.table import refuse_repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SEPARATORS = ",;\t|:"
-_SNIFFED = 256 * 1024  # bytes looked at to find the separator
-_BLOCK = 1 << 24  # bytes read at a time; no line may be longer
 _BAD_LINES_SHOWN = 5
-_GUESSED_ENCODINGS = ("cp1252", "latin-1")  # the second reads anything
-_WHOLE, _NUMBER = r"-?(0|[1-9][0-9]{0,17})", r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
-_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_WHOLE = r"-?(0|[1-9][0-9]{0,17})"
+_NO_NUMBER = r"NaN|nan|-?(inf|Inf|Infinity)"  # as programs write what is not a finite number
 _SHAPES = {  # type to the shape its cells must have; a double keeps 15 digits, so longer decimals stay text
     "int64": rf"^{_WHOLE}$",
-    "double": rf"^{_NUMBER}$",
-    "date32": rf"^{_DAY}$",
-    "timestamp[s]": rf"^{_DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
+    "double": rf"^({NUMBER}|{_NO_NUMBER})$",
+    "date32": rf"^{DAY}$",
+    "timestamp[s]": rf"^{DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
 }
-_LONGEST_NUMBER = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """How a file is written."""
-
-    separator: str
-    columns: list[str]
-    encoding: str
+_DIGITS = 15
 
 
 def open_delimited(
@@ -52,10 +36,10 @@ def open_delimited(
 ) -> tuple[DelimitedReader, list[str]]:
     """Load a delimited file; also what a user should know about how it was read."""
     notes: list[str] = []
-    used = _encoding_of(path, encoding)
+    used = encoding_of(path, encoding)
     if encoding is None and not used.startswith("utf-8"):
-        notes.append(f"the file is not UTF-8; it was read as {used} (say which with encoding=)")
-    dialect = _look(path, separator, used)
+        notes.append(f"the file is not UTF-8; it was read as {used} (say which with --encoding if it is not)")
+    dialect = look(path, separator, used)
     workspace = Workspace(memory)
     types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
     if bad:
@@ -83,86 +67,13 @@ class DelimitedReader(DatasetReader):
         cells = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks]
         return pa.chunked_array(cells, pa.type_for_alias(kind))
 
-    def _selection(self) -> str:
+    def _as_sql(self, name: str) -> str:
         names = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
-        return ", ".join(
-            quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]}) AS {quoted(name)}"
-            for name, kind in self._types.items()
-        )
+        kind = self._types[name]
+        return quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]})"
 
 
-def _encoding_of(path: str, asked: str | None) -> str:
-    """The encoding asked for if it reads the file; else UTF-8, UTF-16 by its mark, or a Western one."""
-    if asked is not None:
-        try:
-            codecs.lookup(asked)
-        except LookupError:
-            raise InputError(f"encoding {asked!r} is not known; try utf-8, cp1252, latin-1 or utf-16") from None
-        if not _reads(path, asked):
-            raise InputError(f"{os.path.basename(path)} cannot be read as {asked}; try another encoding")
-        return codecs.lookup(asked).name
-    with open(path, "rb") as file:
-        head = file.read(_SNIFFED)
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if b"\x00" in head:
-        raise InputError(
-            f"{os.path.basename(path)} holds zero bytes, so it is not text in an encoding that can be guessed; "
-            "say encoding=, or check that it is a CSV file"
-        )
-    if _reads(path, "utf-8"):
-        return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
-    return next(guess for guess in _GUESSED_ENCODINGS if _reads(path, guess))
-
-
-def _reads(path: str, encoding: str) -> bool:
-    """Whether the whole file is text in that encoding."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        with open(path, "rb") as file:
-            while block := file.read(1 << 22):
-                decoder.decode(block)
-        decoder.decode(b"", final=True)
-    except UnicodeError:
-        return False
-    return True
-
-
-def _look(path: str, separator: str | None, encoding: str) -> _Dialect:
-    """The separator under which most lines have as many fields as the header, and the header."""
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise InputError(f"separator {separator!r} must be one character, such as , or ;")
-    with open(path, encoding=encoding, newline="") as file:
-        header = file.readline(_BLOCK)
-        text = file.read(_SNIFFED)
-    if len(text) == _SNIFFED:
-        text = text[: text.rfind("\n") + 1]  # the last line may be cut
-    text = header + text
-    best: tuple[float, int] = (-1.0, 0)
-    found: _Dialect | None = None
-    for candidate in separator or _SEPARATORS:
-        rows = [row for _, row in _rows(io.StringIO(text, newline=""), candidate)]
-        if not rows:
-            raise InputError(f"{os.path.basename(path)} has no header and no rows")
-        width = len(rows[0])
-        agree = sum(len(row) == width for row in rows) / len(rows)
-        score = (agree * min(width - 1, 1), width)
-        if score > best:
-            best, found = score, _Dialect(candidate, rows[0], encoding)
-    assert found is not None
-    return _named(found, path)
-
-
-def _named(dialect: _Dialect, path: str) -> _Dialect:
-    """The dialect if every column has a name of its own."""
-    blank = [str(position) for position, name in enumerate(dialect.columns, 1) if not name.strip()]
-    if blank:
-        raise InputError(f"{os.path.basename(path)}: column {', '.join(blank[:5])} has no name in the header")
-    refuse_repeated(dialect.columns, os.path.basename(path))
-    return dialect
-
-
-def _load(path: str, dialect: _Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
+def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
     """Write the cells as text to a Parquet file; the type every column allows, and how many lines did not fit."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -171,28 +82,28 @@ def _load(path: str, dialect: _Dialect, null: str | None, cells: Path) -> tuple[
     filled = dict.fromkeys(dialect.columns, False)
     schema = pa.schema([(name, pa.string()) for name in dialect.columns])
     bad: list[int] = []
-    last = None
+    over_lines = False
     try:
         with pq.ParquetWriter(cells, schema, compression="lz4") as writer:
             for batch in _batches(path, dialect, null, bad):
                 writer.write_batch(batch)
-                last = batch if batch.num_rows else last
+                over_lines = over_lines or any(_has_line_break(column) for column in batch.columns)
                 for name, column in zip(dialect.columns, batch.columns, strict=True):
                     if kinds[name]:
                         distinct = column.unique().drop_null()
                         filled[name] |= len(distinct) > 0
                         kinds[name] = tuple(kind for kind in kinds[name] if _fits(distinct, kind))
-    except (pa.ArrowInvalid, UnicodeError) as error:
+    except (pa.ArrowInvalid, UnicodeError):
         raise InputError(  # Arrow's own words quote the file's cells
-            f"{os.path.basename(path)} cannot be read as a table separated by {dialect.separator!r} "
-            f"({type(error).__name__}); say separator= or encoding=, or look for a line of more than 16 MB"
+            f"{os.path.basename(path)} cannot be read as a table separated by {dialect.separator!r}; "
+            "say the separator or the encoding (--separator, --encoding), or look for a line of more than 16 MB"
         ) from None
-    if last is not None and _ends_in_an_open_quote(path, last):
-        raise InputError(f"{os.path.basename(path)}: a quote is opened and never closed; mend it")
+    if over_lines or _last_line_has_a_quote(path):
+        _check_quotes(path, dialect)
     return {name: kinds[name][0] if kinds[name] and filled[name] else None for name in dialect.columns}, len(bad)
 
 
-def _batches(path: str, dialect: _Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:
+def _batches(path: str, dialect: Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:
     """The file in blocks, every cell as text; lines that do not fit are counted and left out."""
     import pyarrow as pa
     import pyarrow.csv
@@ -202,10 +113,13 @@ def _batches(path: str, dialect: _Dialect, null: str | None, bad: list[int]) -> 
         return "skip"
 
     reading = pyarrow.csv.ReadOptions(
-        block_size=_BLOCK, column_names=dialect.columns, skip_rows_after_names=1, encoding=dialect.encoding
+        block_size=BLOCK, column_names=dialect.columns, skip_rows=dialect.header_lines, encoding=dialect.encoding
     )
     parsing = pyarrow.csv.ParseOptions(
-        delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=leave_out
+        delimiter=dialect.separator,
+        newlines_in_values=True,
+        invalid_row_handler=leave_out,
+        ignore_empty_lines=len(dialect.columns) > 1,  # in a single column an empty line is an empty cell
     )
     converting = pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(dialect.columns, pa.string()),
@@ -225,27 +139,55 @@ def _fits(distinct: pa.Array, kind: str) -> bool:
         return True
     if not pc.all(pc.match_substring_regex(distinct, _SHAPES[kind])).as_py():
         return False
-    if kind == "double" and pc.max(pc.binary_length(distinct)).as_py() > _LONGEST_NUMBER:
-        return False
     try:
         values = distinct.cast(kind)
     except pa.ArrowInvalid:
         return False
-    return kind != "double" or bool(pc.all(pc.is_finite(values)).as_py())
+    return kind != "double" or _is_exact(distinct, values)
 
 
-def _ends_in_an_open_quote(path: str, last: pa.RecordBatch) -> bool:
-    """Whether the last cell runs over lines and the file's quotes do not come in pairs."""
-    if not any("\n" in str(column[last.num_rows - 1].as_py()) for column in last.columns):
-        return False
-    quotes = 0
+def _is_exact(texts: pa.Array, values: pa.Array) -> bool:
+    """Whether doubles keep all digits of the texts: not too many, none infinite, none lost to zero."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    written = pc.invert(pc.match_substring_regex(texts, rf"^({_NO_NUMBER})$"))
+    if not pc.any(written).as_py():
+        return False  # a column of nothing but these words is text
+    texts, values = texts.filter(written), values.filter(written)
+    digits = pc.replace_substring_regex(texts, r"[eE].*|[^0-9]", "")
+    lost = pc.and_(pc.equal(values, pa.scalar(0.0)), pc.match_substring_regex(digits, "[1-9]"))
+    fine = pc.and_(pc.is_finite(values), pc.less_equal(pc.binary_length(digits), _DIGITS))
+    return bool(pc.all(fine).as_py()) and not pc.any(lost).as_py()
+
+
+def _has_line_break(column: pa.Array) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(column, "\n")).as_py())
+
+
+def _last_line_has_a_quote(path: str) -> bool:
     with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
-            quotes += block.count(b'"')
-    return quotes % 2 == 1
+        file.seek(max(0, os.path.getsize(path) - SNIFFED))
+        return b'"' in file.read().rstrip().rpartition(b"\n")[2]
 
 
-def _report_bad_lines(path: str, dialect: _Dialect, bad: int, skip: bool, notes: list[str]) -> None:
+def _check_quotes(path: str, dialect: Dialect) -> None:
+    """Stop at a quote that is never closed: it would swallow the lines up to the next quote, or to the end."""
+    good = 0
+    with open(path, encoding=dialect.encoding, newline="") as file:
+        try:
+            for _, end, _ in rows_of(file, dialect.separator, strict=True):
+                good = end
+        except csv.Error:
+            raise InputError(
+                f"{os.path.basename(path)}: a quote that is opened after line {good} is never closed, or closed in the "
+                "middle of a cell; mend it"
+            ) from None
+
+
+def _report_bad_lines(path: str, dialect: Dialect, bad: int, skip: bool, notes: list[str]) -> None:
     """Stop at lines that do not fit, or say how many were left out."""
     shown = ", ".join(f"{line} ({cells} cells)" for line, cells in _first_bad_lines(path, dialect))
     more = f" and {bad - _BAD_LINES_SHOWN:,} more" if bad > _BAD_LINES_SHOWN else ""
@@ -258,27 +200,13 @@ def _report_bad_lines(path: str, dialect: _Dialect, bad: int, skip: bool, notes:
     notes.append(f"{lines}, left out: line {shown}{more}")
 
 
-def _first_bad_lines(path: str, dialect: _Dialect) -> list[tuple[int, int]]:
+def _first_bad_lines(path: str, dialect: Dialect) -> list[tuple[int, int]]:
     """Where the first lines that do not fit are, and how many cells they have."""
     found: list[tuple[int, int]] = []
     with open(path, encoding=dialect.encoding, newline="") as file:
-        for start, row in _rows(file, dialect.separator):
+        for start, _, row in rows_of(file, dialect.separator):
             if len(row) != len(dialect.columns):
                 found.append((start, len(row)))
                 if len(found) == _BAD_LINES_SHOWN:
                     break
     return found
-
-
-def _rows(file: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not blank, each with the line it starts on."""
-    usual = csv.field_size_limit(_BLOCK)
-    try:
-        reader = csv.reader(file, delimiter=separator)
-        start = 1
-        for row in reader:
-            if row:
-                yield start, row
-            start = reader.line_num + 1
-    finally:
-        csv.field_size_limit(usual)

@@ -58,7 +58,7 @@ def _objects(file: Any, name: str) -> Any:
             return
         try:
             record = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{name}: line {number} is not JSON; write one object a line") from None
         if not isinstance(record, dict):
             raise InputError(f"{name}: line {number} is not a JSON object; write one object a line")
@@ -69,7 +69,7 @@ def _whole(text: str, name: str) -> list[dict[str, Any]]:
     """An array of objects."""
     try:
         records = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{name} is neither JSON lines nor one JSON array") from None
     if not all(isinstance(record, dict) for record in records):
         raise InputError(f"{name}: an array must hold objects only")
@@ -83,7 +83,10 @@ def _table_of(header: list[str], columns: list[list[Any]], name: str) -> pa.Tabl
     if "" in header:
         raise InputError(f"{name}: column {header.index('') + 1} has no name in the header")
     refuse_repeated(header, name)
-    return pa.table({key: _column_of(cells) for key, cells in zip(header, columns, strict=True)})
+    try:
+        return pa.table({key: _column_of(cells) for key, cells in zip(header, columns, strict=True)})
+    except UnicodeEncodeError:
+        raise InputError(f"{name} holds half a character (a lone surrogate); mend it") from None
 
 
 def _column_of(cells: list[Any]) -> pa.Array:

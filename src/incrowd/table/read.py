@@ -65,7 +65,8 @@ def read_table(
     if kind in {"parquet", "feather"}:
         from incrowd.table.readers import DatasetReader
 
-        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit, source=os.fspath(source))
+        notes = _partition_notes(paths)
+        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit, notes=notes, source=os.fspath(source))
     if kind == "csv":
         from incrowd.table.delimited import open_delimited
 
@@ -108,19 +109,41 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table", path: str 
     frame = source
     if isinstance(source, dict):
         try:
-            frame = pa.table(source)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, ValueError):
-            raise InputError("a mapping must give every column the same number of values of one type") from None
+            frame = pa.table({name: _as_column(values) for name, values in source.items()})
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
+            raise InputError("a mapping must give every column, by its name, the same number of values") from None
     try:
         wrapped = nw.from_native(frame)
+        names = list(wrapped.collect_schema().names())
+    except nw.exceptions.DuplicateError:
+        raise InputError(f"{name}: some column names appear more than once; rename them") from None
     except (TypeError, ValueError):
         kinds = "a file's path, a pandas, Polars, Arrow, DuckDB or Spark frame, or a mapping of columns"
         raise InputError(f"a {type(source).__name__} is not a table; give {kinds}") from None
-    names = [str(column) for column in wrapped.collect_schema().names()]
-    if names != list(wrapped.collect_schema().names()):
+    if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
     engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
-    if wrapped.implementation.value in {"pyspark", "pyspark_connect", "sqlframe"}:
+    if wrapped.implementation.is_spark_like():
         engine = "cluster"
     native = frame if path is None else None
     return Table(FrameReader(wrapped), name=name, memory=memory, native=native, engine=engine, source=path)
+
+
+def _as_column(values: Any) -> Any:
+    """Values of one type as Arrow has them; of several types, or too large for it, as text."""
+    import pyarrow as pa
+
+    from incrowd.table.readers import as_text
+
+    try:
+        return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return as_text(list(values))
+
+
+def _partition_notes(paths: list[str]) -> list[str]:
+    """A word on columns that are only in the names of folders."""
+    keys = dict.fromkeys(part.partition("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part)
+    if not keys:
+        return []
+    return [f"folders named {', '.join(key + '=…' for key in keys)} are not read as columns; write them into the files"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import InputError
+from incrowd.errors import IncrowdError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 _COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
+_BYTES_A_ROW = 16
 
 
 class Workspace:
@@ -83,8 +86,11 @@ class DatasetReader:
             part = list(names[start : start + together])
             try:
                 found = self._columns(part)
-            except (pa.ArrowInvalid, OSError) as error:
-                raise InputError(f"{self._paths[0]}: {', '.join(part)} cannot be read; the file is damaged") from error
+            except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
+                raise InputError(
+                    f"{', '.join(part[:5])} cannot be read ({type(error).__name__}); "
+                    "the file is damaged, or its parts do not have the same columns and types"
+                ) from None
             yield from zip(part, found, strict=True)
 
     def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
@@ -100,28 +106,51 @@ class DatasetReader:
             for name in names
         ]
 
-    def lazy(self) -> nw.LazyFrame[Any]:
+    def bytes_to_count(self, names: Sequence[str]) -> int:
+        """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
+        import pyarrow.parquet as pq
+
+        rows = self.rows()
+        if self._kind != "parquet":
+            return _BYTES_A_ROW * rows
+        widest = dict.fromkeys(names, 0)
+        for path in self._paths:
+            footer = pq.read_metadata(path)
+            for group in range(footer.num_row_groups):
+                for place in range(footer.num_columns):
+                    column = footer.row_group(group).column(place)
+                    if column.path_in_schema in widest:
+                        widest[column.path_in_schema] += column.total_uncompressed_size
+        return _BYTES_A_ROW * rows + 2 * sum(sorted(widest.values())[-2:])
+
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Through DuckDB, which reads the files itself and spills where it must."""
         import narwhals.stable.v2 as nw
+        import pyarrow as pa
 
         folded = {column.lower() for column in self.columns}
-        if len(folded) < len(self.columns):
-            raise InputError(
-                "some column names differ only in capital letters, which the database that takes over past the memory "
-                "limit cannot tell apart; rename them, or give more memory"
+        if len(folded) < len(self.columns) or any(
+            pa.types.is_decimal256(self._dataset.schema.field(name).type) for name in names
+        ):
+            raise UnsupportedError(
+                "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
+                "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
             )
         if self._workspace is None:
             self._workspace = Workspace(self._memory)
-        if self._kind != "parquet":
-            self._workspace.connection.register("rows", self._dataset)
-            return nw.from_native(self._workspace.connection.sql("SELECT * FROM rows"))
-        files = ", ".join("'" + path.replace("'", "''") + "'" for path in self._paths)
-        query = f"SELECT {self._selection()} FROM read_parquet([{files}])"
-        return nw.from_native(self._workspace.connection.sql(query))
+        connection = self._workspace.connection
+        source = "rows"
+        if self._kind == "parquet":
+            files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
+            source = f"read_parquet([{files}], hive_partitioning=false)"
+        else:
+            connection.register("rows", self._dataset)
+        columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
+        return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
 
-    def _selection(self) -> str:
-        """What the database reads of a file."""
-        return "*"
+    def _as_sql(self, name: str) -> str:
+        """What the database reads for a column."""
+        return quoted(name)
 
 
 class FrameReader:
@@ -138,37 +167,73 @@ class FrameReader:
 
         if isinstance(self._frame, nw.DataFrame):
             return len(self._frame)
-        return int(self._frame.select(nw.len()).collect("pyarrow").item())
+        with engine_errors("the frame"):
+            return int(self._frame.select(nw.len()).collect("pyarrow").item())
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """Without a copy where the frame is Arrow inside; a lazy frame is run once, so that its rows stay aligned."""
         import narwhals.stable.v2 as nw
 
-        with self._running:
+        with self._running, engine_errors("the frame"):
             if isinstance(self._frame, nw.LazyFrame):
                 self._frame = self._frame.collect("pyarrow")
         for name in names:
             yield name, _series_to_arrow(self._frame.get_column(name))
 
-    def lazy(self) -> nw.LazyFrame[Any]:
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The caller's frame, lazily."""
-        return self._frame.lazy()
+        import narwhals.stable.v2 as nw
+
+        return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+
+    def bytes_to_count(self, names: Sequence[str]) -> None:
+        """The rows are in memory, whatever is done with them."""
 
 
 def _series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
-    """Arrow for any series; a column of mixed types is compared as text."""
+    """Arrow for any series; values that Arrow has no simple type for are compared as text."""
     import pyarrow as pa
 
     try:
         found = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        plain = not (isinstance(kind, pa.BaseExtensionType) and pa.types.is_nested(kind.storage_type))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError):
+        plain = False
+    if not plain:
         missing = series.is_null().to_list()
-        found = pa.array(
-            [None if gone else str(value) for value, gone in zip(series.to_list(), missing, strict=True)], pa.string()
-        )
+        found = as_text([None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)])
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def as_text(values: Sequence[Any]) -> pa.Array:
+    """Values of several types, or of none that Arrow has, as text."""
+    import pyarrow as pa
+
+    if any(isinstance(value, list | dict | set | tuple) for value in values):
+        raise InputError("a column holds lists or records; give columns of single values")
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+@contextmanager
+def engine_errors(what: str) -> Iterator[None]:
+    """Turn whatever an engine raises into an error of ours: its own words may quote cells."""
+    try:
+        yield
+    except IncrowdError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{what} cannot be counted by its engine ({type(error).__name__}); "
+            "look for cells that are not valid in their column's type"
+        ) from None
 
 
 def quoted(name: str) -> str:
     """A column's name as SQL writes it, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(path: str) -> str:
+    """A path that the database takes as it is, and not as a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''")

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import InputError
 from incrowd.table.generalised import parse_generalised
 from incrowd.table.table import Table
 
@@ -21,13 +22,13 @@ _WORDS = {
     r"_?(id|nbr|no|nr|num|number|key|pseudonym)$|(personen|patienten)_?(id|nummer)$",
     "identifier": r"(first|last|sur|full|family|given|patient|user|maiden)?_?names?$|nom$|prenom|vorname|nachname"
     r"|apellido|e?_?mail|phone|telephone|fax|mobile|ssn|social_?security|passport|iban|account|card_?n|licen[cs]e"
-    r"|(national|tax|insurance|health)_?(id|no|number)|nhs|mrn|medical_?record|street|address|adresse|url|ip_?addr"
+    r"|(national|tax|insurance|health)_?(id|no|number)|nhs|mrn|medical_?record|street|addr|adresse|url|ip_?addr"
     r"|device_?id|(^|_)uuid|(^|_)guid|photo|biometric",
     "sensitive": r"diag|disease|illness|icd|condition|hiv|cancer|disab|medic|drug|treatment|procedure|symptom"
-    r"|salar|income|earning|wage|charge|cost|debt|wealth|credit|loan|price|amount|balance|religio|relig$|politic|party|vote"
+    r"|salar|income|earning|wage|(^|_)charge|cost|debt|wealth|credit|loan|price|amount|balance|religio|relig$|politic|party|vote"
     r"|sexual|orientation|crim|convict|offen[cs]e|union|genetic|lab_?|result|readmit|outcome|score|grade$",
-    "quasi-identifier": r"(^|_)age|alter$|edad|birth|dob|born|geburt|naiss|sex(e|o)?$|gender|geschlecht|genre"
-    r"|zip|postal|post_?code|plz|county|cnty|city|town|municip|region|province|state|district|urban|urbrur|place|commune"
+    "quasi-identifier": r"(^|_)[aâ]ge|alter$|edad|birth|dob|born|geburt|naiss|sex(e|o)?$|gender|geschlecht|genre"
+    r"|zip|postal|post_?code|plz|county|cnty|city|town|ville|municip|region|province|state|district|urban|urbrur|place|commune"
     r"|country|nation|citizen|race|ethn|origin|hispanic|language|marital|married|civil|family_?status|hsize|household"
     r"|educ|(^|_)edu|degree|school|nivetud|occup|job|profession|work_?class|workclass|employ|ecostat|industry|qualif|rank"
     r"|hospital|oshpd|admission|admit|adm_|discharge|visit|los$|length_?of_?stay|date|year|quarter|month|height|hair|eye"
@@ -60,7 +61,10 @@ def suggest_roles(table: Table) -> tuple[SuggestedRole, ...]:
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
-    return tuple(_suggest(name, column) for name, column in table.read(table.columns))
+    try:
+        return tuple(_suggest(name, column) for name, column in table.read(table.columns))
+    except UnicodeDecodeError:
+        raise InputError(f"{table.name} holds text that is not UTF-8; write it again in UTF-8") from None
 
 
 def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
@@ -78,20 +82,22 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
     else:
         distinct = pc.count_distinct(column, mode="only_valid").as_py()
     generalised = kind == "text" and _is_generalised(column)
-    role, reason = _role(name, kind, distinct, rows - nulls, _mean_length(column) if kind == "text" else 0.0)
+    role, reason = _role(name, kind, distinct, nulls, rows - nulls, _mean_length(column) if kind == "text" else 0.0)
     return SuggestedRole(name, kind, distinct, nulls, rows, generalised, role, reason)
 
 
-def _role(name: str, kind: str, distinct: int, filled: int, length: float) -> tuple[str, str]:
+def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: float) -> tuple[str, str]:
     """The role and why, from the name first and from the values where the name says nothing."""
     if kind == "nested":
         return "other", "it holds lists or records"
     if distinct == 0:
         return "other", "every cell is empty"
-    if distinct == 1:
+    if distinct == 1 and not nulls:
         return "other", "the same in every filled cell"
     all_differ = distinct == filled and filled > 20
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace(".", "_").replace("-", "_").replace(" ", "_")
+    if re.search(r"(^|_)id$", words) and distinct == filled > 1:
+        return "identifier", "by its name, it names a record; no value occurs twice"
     for role, pattern in _WORDS.items():
         if not re.search(pattern, words):
             continue
@@ -106,7 +112,7 @@ def _role(name: str, kind: str, distinct: int, filled: int, length: float) -> tu
         return role, _BY_NAME[role]
     if kind == "text" and length > 40:
         return "identifier", "long free text often names people"
-    if all_differ and kind in {"text", "whole number"}:
+    if all_differ and kind in {"text", "integer"}:
         return "identifier", "every value differs, so each one names a record"
     return "other", "no sign that others know it; if they may, it is a quasi-identifier"
 
@@ -127,7 +133,7 @@ def _kind(type_: pa.DataType) -> str:
     if kind.is_boolean(type_):
         return "yes/no"
     if kind.is_integer(type_):
-        return "whole number"
+        return "integer"
     if kind.is_floating(type_) or kind.is_decimal(type_):
         return "number"
     if kind.is_temporal(type_):

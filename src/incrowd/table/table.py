@@ -31,8 +31,12 @@ class Reader(Protocol):
         """The named columns, one at a time, all in the same row order."""
         ...
 
-    def lazy(self) -> nw.LazyFrame[Any]:
-        """The rows as a relation that an engine can group without bringing them here."""
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
+        ...
+
+    def bytes_to_count(self, names: Sequence[str]) -> int | None:
+        """About how much memory counting by these columns takes; None where the rows are in memory already."""
         ...
 
 
@@ -97,7 +101,7 @@ class Table:
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
         for name, column in self._reader.read(self.require(names)):
-            yield name, _nan_to_null(column)
+            yield name, _plain(column)
 
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
         """Some or all columns together as an Arrow table."""
@@ -106,19 +110,44 @@ class Table:
         wanted = list(self.columns) if names is None else list(names)
         return pa.table(dict(self.read(wanted)))
 
-    def lazy(self) -> nw.LazyFrame[Any]:
-        """The rows as a relation that an engine can group without bringing them here."""
-        return self._reader.lazy()
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
+        return self._reader.lazy(self.require(names))
+
+    @property
+    def counted_in_engine(self) -> bool:
+        """Whether rows stay where they are: a lazy frame or a cluster."""
+        return self.engine != "memory"
+
+    def fits(self, names: Sequence[str]) -> bool:
+        """Whether counting by these columns keeps to the memory limit."""
+        needed = self._reader.bytes_to_count(names)
+        return needed is None or needed <= self.memory
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, columns={len(self.columns)})"
 
 
-def _nan_to_null(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Not a number and not there are the same to an attacker, and frames disagree on how to write it."""
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as every room expects it: a missing value is a null and nothing else, and types are the common ones.
+
+    Not a number and not there are the same to an attacker, and frames disagree on how to write it.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+        if text and not any(chunk.dictionary.null_count for chunk in column.chunks):
+            return column
+        return _plain(column.cast(kind.value_type))  # other dictionaries may hold nulls, NaNs, zeros of both signs
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return column.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
+    if pa.types.is_float16(kind):
+        column = column.cast(pa.float32())
     if not pa.types.is_floating(column.type):
         return column
     nan = pc.is_nan(column)
@@ -134,7 +163,7 @@ def refuse_repeated(columns: Sequence[str], table: str) -> None:
         raise InputError(f"{table}: these column names appear more than once: {', '.join(same[:5])}; rename them")
 
 
-def memory_in_bytes(limit: str | int | None) -> int:
+def memory_in_bytes(limit: str | float | None) -> int:
     """A memory limit as users write it, in bytes; without one, three quarters of the machine's memory.
 
     >>> memory_in_bytes("2GB")
@@ -145,8 +174,8 @@ def memory_in_bytes(limit: str | int | None) -> int:
 
     if limit is None:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 0.75)
-    if isinstance(limit, int):
-        found = limit
+    if isinstance(limit, int | float):
+        found = int(limit)
     else:
         parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?i?B?)\s*", limit, re.IGNORECASE)
         try:

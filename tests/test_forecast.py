@@ -1,0 +1,134 @@
+"""Forecasts, from the library and from the command line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from incrowd import ClassSizes, InputError, PitmanYor, fit_class_sizes, fit_curve, forecast
+from incrowd.cli import main
+
+SIZES = ClassSizes.from_sizes(PitmanYor.from_entropy(h=8, gamma=0.3).sample(3000, 1))
+
+
+def test_a_forecast_from_class_sizes_starts_at_the_table_and_falls():
+    answer = forecast(fit_class_sizes(SIZES), [100, 3000, 10_000, "city", "world"], k=[2, 5])
+    assert answer.correctness.value[1] == SIZES.correctness
+    assert answer.uniqueness.value[1] == pytest.approx(SIZES.uniqueness)
+    assert answer.violations[5].value[1] == pytest.approx(SIZES.below(5) / SIZES.people)
+    for estimate in (answer.correctness, answer.uniqueness, answer.violations[5]):
+        assert np.all(np.diff(estimate.value) < 0)
+        assert np.all((estimate.low <= estimate.value) & (estimate.value <= estimate.high))
+    assert np.allclose(answer.violations[2].value, answer.uniqueness.value, rtol=0.05)
+    assert answer.people_named[2] == answer.correctness.value[2] * 10_000
+    assert answer.names == ("100", "3,000", "10,000", "city", "world")
+
+
+def test_both_fits_forecast_a_simulated_population():
+    model = PitmanYor.from_entropy(h=9, gamma=0.25)
+    whole = model.sample(60_000, 3)
+    counts = np.bincount(np.random.default_rng(0).permutation(np.repeat(np.arange(whole.size), whole))[:4000])
+    sizes = ClassSizes.from_sizes(counts[counts > 0])
+    from incrowd import correctness_curve
+
+    for fit in (fit_class_sizes(sizes), fit_curve(correctness_curve(sizes))):
+        answer = forecast(fit, 60_000)
+        assert answer.correctness.value[0] == pytest.approx(whole.size / 60_000, abs=0.03)
+        assert answer.correctness.low[0] < whole.size / 60_000 < answer.correctness.high[0]
+
+
+def test_named_populations_can_be_given():
+    fit = fit_class_sizes(SIZES)
+    answer = forecast(fit, ["Here", "us"], populations={"here": 5000})
+    assert answer.at.tolist() == [5000, 331_000_000]
+    json.dumps(answer.to_dict(), allow_nan=False)
+
+
+def test_an_under_determined_fit_says_so():
+    few = ClassSizes.from_counts({1: 30, 2: 1})
+    assert any("under-determined" in note for note in forecast(fit_class_sizes(few), "city").notes)
+
+
+@pytest.mark.parametrize(
+    ("at", "more"),
+    [("atlantis", {}), ([0], {}), ([1.5], {}), ([1e13], {}), ([], {}), (100, {"k": [1]}), (100, {"level": 2})],
+)
+def test_impossible_questions_are_refused(at, more):
+    with pytest.raises(InputError):
+        forecast(fit_class_sizes(SIZES), at, **more)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    random = np.random.default_rng(0)
+    rows = [f"{a},{b},{c}" for a, b, c in zip(*(random.integers(0, n, 800) for n in (60, 12, 5)), strict=True)]
+    path.write_text("age,region,kind\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def run(*arguments):
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code or 0
+    return 0
+
+
+def test_curve_then_forecast_on_the_command_line(table, tmp_path, capsys):
+    curve = tmp_path / "curve.csv"
+    assert run("curve", table, "--qi", "age,region", "--out", curve, "--plot", tmp_path / "curve.svg") == 0
+    assert "named correctly" in capsys.readouterr().out
+    assert run("forecast", curve, "--at", "1e4,us,mine=5e5", "--compare", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["forecast"]["at"] == [1e4, 331e6, 5e5]
+    assert set(answer["baselines"]) == {"ENT", "EXP", "POL", "RND"}
+    assert answer["hold_out"]["size"] == 800
+
+
+def test_forecast_from_a_table_on_the_command_line(table, tmp_path, capsys):
+    plot = tmp_path / "forecast.png"
+    assert run("forecast", table, "--qi", "age,region,kind", "--at", "1e5,world", "--k", "3", "--plot", plot) == 0
+    shown = capsys.readouterr().out
+    assert "world" in shown
+    assert "k = 3" in shown
+    assert plot.stat().st_size > 10_000
+    assert run("forecast", table, "--qi", "age,region,kind", "--at", "1e5", "--ml", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["fit"]["method"] == "ml"
+
+
+def test_sparse_and_robust_curves_on_the_command_line(tmp_path, capsys):
+    random = np.random.default_rng(0)
+    points = tmp_path / "points.csv"
+    rows = [
+        f"{who},{what}" for who, what in zip(np.repeat(np.arange(200), 6), random.integers(0, 30, 1200), strict=True)
+    ]
+    points.write_text("who,what\n" + "\n".join(rows) + "\n")
+    assert run("curve", points, "--person", "who", "--item", "what", "--known", "2", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "sparse"
+    vectors = random.normal(size=(100, 4))
+    np.save(tmp_path / "gallery.npy", vectors)
+    np.save(tmp_path / "probes.npy", vectors + random.normal(size=vectors.shape))
+    files = ("--probes", tmp_path / "probes.npy", "--gallery", tmp_path / "gallery.npy")
+    assert run("curve", *files, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "robust"
+    assert run("forecast", *files, "--at", "1e4") == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("curve",),
+        ("curve", "{table}"),
+        ("curve", "{table}", "--qi", "nothing"),
+        ("curve", "{table}", "--item", "age"),
+        ("curve", "--probes", "none.npy"),
+        ("forecast", "{table}", "--at", "1e5"),
+        ("forecast", "{table}", "--qi", "age", "--at", "nowhere"),
+        ("forecast", "{table}", "--qi", "age", "--at", "1e5", "--k", "1"),
+        ("forecast", "missing.csv", "--at", "1e5"),
+    ],
+)
+def test_bad_commands_exit_2_with_a_sentence(arguments, table, capsys):
+    assert run(*(argument.format(table=table) for argument in arguments)) == 2
+    assert "error:" in capsys.readouterr().err
