@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import numpy as np
 
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_size_of_each_record
 from incrowd.plots.look import BLUE, GREY, HEIGHT, ORANGE, RED, WIDTH, dressed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def what_kappa_is(sizes: Sequence[int] = (1, 1, 2, 3, 5)) -> Any:
@@ -38,21 +42,19 @@ def what_kappa_is(sizes: Sequence[int] = (1, 1, 2, 3, 5)) -> Any:
     return dressed(dots + words.encode(x="place:Q", y="row:O", text="text:N"), title="What κ is", subtitle=said)
 
 
-def sample_against_population(shares: Sequence[float] = (0.01, 0.03, 0.1, 0.3, 1.0), seed: int = 0) -> Any:
-    """Uniqueness in samples of an invented population, and how often those uniques are unique in all of it."""
-    import numpy as np
-
-    from incrowd.classes import class_size_of_each_record
-    from incrowd.demo import demo_table
-
-    names = ["age_yrs", "sex", "race", "patcnty"]
-    everybody = demo_table(100_000, seed)
-    whole = class_size_of_each_record(everybody, quasi_identifiers=names)
+def sample_against_population(
+    everybody: pa.Table,
+    quasi_identifiers: Sequence[str],
+    shares: Sequence[float] = (0.01, 0.03, 0.1, 0.3, 1.0),
+    seed: int = 0,
+) -> Any:
+    """Uniqueness in samples of a known population, and how many of those uniques are unique in all of it."""
+    whole = class_size_of_each_record(everybody, quasi_identifiers=quasi_identifiers)
     generator = np.random.default_rng(seed)
     rows = []
     for share in shares:
         chosen = np.sort(generator.choice(whole.size, round(share * whole.size), replace=False))
-        alone = class_size_of_each_record(everybody.take(chosen), quasi_identifiers=names) == 1
+        alone = class_size_of_each_record(everybody.take(chosen), quasi_identifiers=quasi_identifiers) == 1
         truly = alone & (whole[chosen] == 1)
         rows += [
             {"share": share, "kind": "unique in the sample", "value": float(alone.mean())},
