@@ -75,6 +75,7 @@ def test_every_number_says_what_it_means_how_sure_it_is_and_what_it_assumes(foun
     statements = found.statements
     assert {one.section for one in statements} == {
         "facts",
+        "secrets",
         "knowledge",
         "drivers",
         "population",

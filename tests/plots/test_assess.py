@@ -19,7 +19,8 @@ def values(chart):
     """All data rows of a chart."""
     plain = chart.to_dict()
     layers = [plain, *plain.get("layer", [])]
-    return [row for layer in layers for row in layer.get("data", {}).get("values", [])]
+    inline = [layer["data"]["values"] for layer in layers if "values" in layer.get("data", {})]
+    return [row for rows in [*plain.get("datasets", {}).values(), *inline] for row in rows]
 
 
 def test_every_person_is_in_one_bin(found):

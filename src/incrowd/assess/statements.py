@@ -98,7 +98,7 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
     distance = "values by rank" if column.ordered_t is not None else "all values equally far"
 
     def secret(name: str, value: float, shown: str, meaning: str) -> Statement:
-        return Statement("facts", f"{column.column}: {name}", value, shown, meaning, COUNTED, _ALL_KNOWN)
+        return Statement("secrets", f"{column.column}: {name}", value, shown, meaning, COUNTED, _ALL_KNOWN)
 
     yield secret(
         "given away",

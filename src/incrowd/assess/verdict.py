@@ -32,7 +32,8 @@ class Verdict:
     """The decision and what it rests on.
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
-    (the attacker knows that the person is in the table) or "population" (the attacker does not).
+    (the attacker knows that the person is in the table) or "population" (the attacker does not). What is `inside` would
+    help an attacker and stays inside the house.
     """
 
     decision: Decision
@@ -43,6 +44,8 @@ class Verdict:
     basis: Literal["table", "population"]
     reasons: tuple[str, ...]
     actions: tuple[str, ...]
+    inside_reasons: tuple[str, ...] = ()
+    inside_actions: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -75,8 +78,7 @@ class Verdict:
         plain = {name: getattr(self, name) for name in self.__slots__}
         return plain | {
             "interval": list(self.interval) if self.interval else None,
-            "reasons": list(self.reasons),
-            "actions": list(self.actions),
+            **{name: list(getattr(self, name)) for name in ("reasons", "actions", "inside_reasons", "inside_actions")},
             "headline": self.headline,
             "sentence": self.sentence,
         }
@@ -116,7 +118,9 @@ def decide(
         interval,
         "table" if population is None else "population",
         tuple(_reasons(facts, population)),
-        tuple(_actions(decision, threshold, facts, knowledge, protection)),
+        tuple(_actions(decision, threshold, facts, protection)),
+        tuple(_given_away(facts)),
+        () if decision == "within" else tuple(_drivers(knowledge)),
     )
 
 
@@ -141,18 +145,31 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
         found.append(f"{facts.uniques:,} people ({facts.uniqueness:.1%}) look like nobody else in the table.")
     else:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
-    found += [
+    return found
+
+
+def _given_away(facts: Measurement) -> list[str]:
+    """Which secrets whoever finds a class knows for certain."""
+    return [
         f"{column.column}: known for certain for {column.given_away:.1%} of the records, because everybody who looks "
         "alike has the same value."
         for column in facts.sensitive
         if column.homogeneous
     ]
-    return found
 
 
-def _actions(
-    decision: Decision, threshold: float, facts: Measurement, knowledge: Knowledge, protection: Protection | None
-) -> list[str]:
+def _drivers(knowledge: Knowledge) -> list[str]:
+    """Which attribute to begin with."""
+    ranked = knowledge.contributions.ranked
+    if len(ranked) < 2 or ranked[0].correctness <= 0:
+        return []
+    return [
+        f"{ranked[0].column} adds most to the risk ({knowledge.contributions.share(ranked[0]):.0%} of it): make it "
+        "coarser or leave it out, and assess again."
+    ]
+
+
+def _actions(decision: Decision, threshold: float, facts: Measurement, protection: Protection | None) -> list[str]:
     """What to do next, the most useful first."""
     if decision == "within":
         done = ["It may go to this recipient by the usual threshold, if the assumptions below hold."]
@@ -174,13 +191,6 @@ def _actions(
         done.append(
             f"Even classes of {most.k} leave an average risk of {most.correctness:.1%}; ask for a larger k, or give it "
             "to a recipient with a higher threshold."
-        )
-    ranked = knowledge.contributions.ranked
-    if len(ranked) > 1 and ranked[0].correctness > 0:
-        worst = ranked[0]
-        done.append(
-            f"{worst.column} adds most to the risk ({knowledge.contributions.share(worst):.0%} of it): make it coarser "
-            "or leave it out, and assess again."
         )
     if decision == "borderline":
         done.append("The threshold lies inside the interval of the estimate: a better known population would decide.")

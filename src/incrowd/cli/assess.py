@@ -194,11 +194,11 @@ def _show(found: Assessment) -> None:
     verdict = found.verdict
     show.heading(f"{found.provenance.table}: {verdict.headline.lower()}")
     show.line(verdict.sentence)
-    for reason in verdict.reasons:
+    for reason in (*verdict.reasons, *verdict.inside_reasons):
         show.line(f"  • {reason}")
     if verdict.actions:
         show.heading("What to do")
-        for number, action in enumerate(verdict.actions, start=1):
+        for number, action in enumerate((*verdict.actions, *verdict.inside_actions), start=1):
             show.line(f"  {number}. {action}")
     for section in document(found):
         show.heading(section.title)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.measure.contribution import Contributions
 
 _BINS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1_000, None))
+_UPRIGHT = alt.Axis(labelAngle=0, labelOverlap="greedy")
 _PERCENT = alt.Axis(format="~%")
 _POWERS = alt.Axis(
     grid=False, values=[10**power for power in range(13)], labelExpr="replace(format(datum.value, '~s'), 'G', 'B')"
@@ -30,7 +31,7 @@ def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
     for low, high in _BINS:
         inside = (sizes.sizes >= low) & (sizes.sizes <= (high or sizes.sizes[-1]))
         people = int(sizes.sizes[inside] @ sizes.counts[inside])
-        label = f"{low:,}" if low == high else f"{low:,} or more" if high is None else f"{low:,}–{high:,}"
+        label = f"{low:,}" if low == high else f"{low:,}+" if high is None else f"{low:,}–{high:,}"
         classes = int(sizes.counts[inside].sum())
         rows.append({"size": label, "people": people, "share": people / sizes.people, "classes": classes, "low": low})
     return rows
@@ -46,7 +47,7 @@ def class_sizes(sizes: ClassSizes) -> Any:
         alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
-            x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
+            x=alt.X("size:N", sort=None, title="people who look alike", axis=_UPRIGHT),
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT),
             color=alt.Color("crowd:N", title="class of", scale=scale),
             tooltip=["size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%"), "classes:Q"],

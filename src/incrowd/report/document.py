@@ -34,7 +34,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One question and its answer; `attack` marks what would help an attacker and stays inside the house."""
+    """One question and its answer."""
 
     key: str
     title: str
@@ -43,22 +43,22 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[DataTable, ...] = ()
     notes: tuple[str, ...] = ()
-    attack: bool = False
 
 
 def document(found: Assessment, *, external: bool = False) -> tuple[Section, ...]:
     """The sections of a report in order; the external one leaves out what would help an attacker."""
-    sections = (
-        _facts(found),
+    if external:
+        return (_facts(found, external), _population(found, external), _protection(found))
+    return (
+        _facts(found, external),
         _knowledge(found),
         _drivers(found),
-        _population(found),
+        _population(found, external),
         _forecast(found),
         _leaks(found),
         _protection(found),
         _columns(found),
     )
-    return tuple(section for section in sections if not (external and section.attack))
 
 
 def verdict_figure(found: Assessment) -> Figure:
@@ -81,7 +81,7 @@ def _about(found: Assessment, section: str) -> tuple[Statement, ...]:
     return tuple(statement for statement in found.statements if statement.section == section)
 
 
-def _facts(found: Assessment) -> Section:
+def _facts(found: Assessment, external: bool) -> Section:
     facts = found.facts
     rows = tuple(
         (row["size"], row["classes"], row["people"], f"{row['share']:.2%}")
@@ -101,7 +101,7 @@ def _facts(found: Assessment) -> Section:
         "The table as it is",
         "People who share every quasi-identifier form a class. Small classes are where people are found; these numbers "
         "are counted, not estimated.",
-        _about(found, "facts"),
+        (*_about(found, "facts"), *(() if external else _about(found, "secrets"))),
         (figure,),
     )
 
@@ -141,7 +141,6 @@ def _knowledge(found: Assessment) -> Section:
         figures,
         tuple(_singling_out(found)),
         knowledge.notes,
-        attack=True,
     )
 
 
@@ -189,11 +188,10 @@ def _drivers(found: Assessment) -> Section:
         f"What each attribute adds to the risk, averaged {how}. The parts add up to the whole.",
         _about(found, "drivers"),
         (figure,),
-        attack=True,
     )
 
 
-def _population(found: Assessment) -> Section:
+def _population(found: Assessment, external: bool) -> Section:
     risk = found.population
     lead = (
         "The table is a sample. Somebody who does not know whether a person is in it has to find them among everybody."
@@ -201,7 +199,7 @@ def _population(found: Assessment) -> Section:
     if risk is None:
         return Section("population", "Sample against population", lead, notes=(_missing(found, "population"),))
     parts = tuple((name, f"{value:.4f}") for name, value in risk.parts.items())
-    tables = (DataTable("What the estimate is made of", ("part", "value"), parts),) if parts else ()
+    tables = (DataTable("What the estimate is made of", ("part", "value"), parts),) if parts and not external else ()
     low, high = risk.interval or (None, None)
     rows = (
         ("somebody known to be in the table", f"{found.facts.correctness:.2%}", "counted"),
@@ -220,7 +218,9 @@ def _population(found: Assessment) -> Section:
         DataTable("Average risk by what the attacker looks for", ("who", "risk", "95 % interval"), rows),
     )
     about = _about(found, "population")
-    return Section("population", "Sample against population", lead, about, (figure,), tables, risk.notes)
+    return Section(
+        "population", "Sample against population", lead, about, (figure,), tables, () if external else risk.notes
+    )
 
 
 def _forecast(found: Assessment) -> Section:
@@ -271,7 +271,6 @@ def _leaks(found: Assessment) -> Section:
         "A thief rarely gets everything. The less leaks, the less likely a given person is in it and found.",
         _about(found, "leaks"),
         (figure,),
-        attack=True,
     )
 
 
