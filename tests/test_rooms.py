@@ -12,6 +12,7 @@ ROOMS = [
     "errors",
     "progress",
     "files",
+    "notebook",
     "special",
     "settings",
     "table",

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from incrowd.errors import InputError
 from incrowd.measure import Diversity, Measurement, measure
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
@@ -52,7 +53,7 @@ RULES: Mapping[str, _Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Shown):
     """One rule and how the table stands to it; `column` is the sensitive column it is about."""
 
     name: str
@@ -82,7 +83,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Shown):
     """A table against its rules."""
 
     table: str

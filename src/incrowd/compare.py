@@ -9,6 +9,7 @@ from typing import Any, Literal
 from incrowd.assess import SCHEMA, Assessment
 from incrowd.errors import InputError
 from incrowd.measure import measure
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, part, silent
 from incrowd.table import read_table
 
@@ -16,7 +17,7 @@ Direction = Literal["better", "worse", "same"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Shown):
     """One number before and after."""
 
     name: str
@@ -38,7 +39,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Shown):
     """What changed from one table to another; `notes` say what cannot be compared."""
 
     before: str

@@ -36,7 +36,9 @@ def _written(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return f"{len(value):,} entries" if len(value) > 6 else ", ".join(f"{k}: {_written(v)}" for k, v in value.items())
+        return (
+            f"{len(value):,} entries" if len(value) > 6 else ", ".join(f"{k}: {_written(v)}" for k, v in value.items())
+        )
     if isinstance(value, list):
         short = len(value) <= 8 and not any(isinstance(entry, dict | list) for entry in value)
         return ", ".join(_written(entry) for entry in value) if short else f"{len(value):,} entries"

@@ -12,6 +12,7 @@ from incrowd.engines import encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import KnowledgeRisk, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, part, silent
 from incrowd.table import Table
 
@@ -22,7 +23,7 @@ _LISTED = 25
 
 
 @dataclass(frozen=True, slots=True)
-class SinglingOut:
+class SinglingOut(Shown):
     """How many records small sets of attributes single out. `by_size[s]`: by some set of at most s attributes."""
 
     records: int
@@ -39,7 +40,7 @@ class SinglingOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class Knowledge(Shown):
     """What attackers with less than all attributes can do.
 
     `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.

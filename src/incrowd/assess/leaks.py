@@ -7,6 +7,7 @@ from typing import Any
 
 from incrowd.classes import ClassSizes
 from incrowd.leak import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
+from incrowd.notebook import Shown
 
 SHARES = (0.01, 0.05, 0.1, 0.3, 1.0)
 TARGETS = (1, 5, 15)
@@ -14,7 +15,7 @@ KS = (3, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Leaks:
+class Leaks(Shown):
     """The chance that a leak names the people somebody looks for.
 
     `risks` are those of this table for every share and number of targets; `largest` is the largest leak within the

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, part, silent
 from incrowd.protect import protect
 from incrowd.table import Table
@@ -15,7 +16,7 @@ KS = (3, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class ProtectionCost:
+class ProtectionCost(Shown):
     """The table protected with one k: what is left of the risk and of the detail.
 
     `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
@@ -37,7 +38,7 @@ class ProtectionCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Shown):
     """The costs, the smallest k first; of `rows` rows, which is fewer than the table has where it is very large."""
 
     method: str

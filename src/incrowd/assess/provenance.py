@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from incrowd import __version__
+from incrowd.notebook import Shown
 from incrowd.table import Table
 
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Shown):
     """Version, options and seed, and the file by its SHA-256 (None where the table came from memory)."""
 
     version: str

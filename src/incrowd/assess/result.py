@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assess.statements import Statement, statements
+from incrowd.notebook import Shown
 
 if TYPE_CHECKING:
     from incrowd.assess.knowledge import Knowledge
@@ -25,7 +27,7 @@ SCHEMA = "incrowd/assessment/1"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assessment:
+class Assessment(Shown):
     """A table from facts to a decision. A section that could not be answered is None, and `skipped` says why.
 
     `to_dict()` gives JSON by the published schema; `to_html()` one self-contained page.
@@ -70,6 +72,15 @@ class Assessment:
             "notes": list(self.notes),
             "provenance": self.provenance.to_dict(),
         }
+
+    def _repr_html_(self) -> str:
+        """The decision and its numbers, for notebooks."""
+        rows = "".join(
+            f"<tr><th>{escape(one.name)}</th><td>{escape(one.shown)}</td><td>{escape(one.meaning)}</td>"
+            f"<td>{escape(one.sure)}</td></tr>"
+            for one in self.statements
+        )
+        return f"<h3>{self.verdict.headline}</h3><p>{escape(self.verdict.sentence)}</p><table>{rows}</table>"
 
     def to_html(self, path: str | Path | None = None, *, external: bool = False, force: bool = False) -> str:
         """The report as one page that needs nothing else; also written to `path` where one is given.

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Shown):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for)."""
 
     quasi_identifiers: tuple[str, ...]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd.notebook import Shown
+
 if TYPE_CHECKING:
     from incrowd.assess.result import Assessment
     from incrowd.measure import Diversity, Measurement
@@ -18,7 +20,7 @@ _ALL_KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Shown):
     """One number: its name, how it is written, what it means, how sure it is and what was assumed."""
 
     section: str

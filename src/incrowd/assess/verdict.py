@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 
 if TYPE_CHECKING:
     from incrowd.assess.knowledge import Knowledge
@@ -28,7 +29,7 @@ _WORDS: Mapping[Decision, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Shown):
     """The decision and what it rests on.
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leak.result import checked
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 
 TargetsFrom = Literal["table", "leak"]
@@ -22,7 +23,7 @@ _STEPS_A_CALL = 20_000_000  # people drawn between two words about progress
 
 
 @dataclass(frozen=True, slots=True)
-class LeakSimulation:
+class LeakSimulation(Shown):
     """The chance of naming all targets as simulated, with its 95 % interval and the risk of single people.
 
     `risks` says what share of people (of the table, or of the leak) had which chance of being named: 0 for those who

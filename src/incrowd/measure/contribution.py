@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.measure.subsets import ClassTable, count_prefixes, count_subsets
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
 
@@ -24,7 +25,7 @@ _SURE = 1.96  # standard errors in half a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(Shown):
     """What one attribute adds to the average risk and to the share of people who are unique.
 
     The standard errors are 0 where all orders were averaged.
@@ -48,7 +49,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Contributions:
+class Contributions(Shown):
     """The contributions of all attributes; those to correctness add up to correctness less `nothing_known`.
 
     `orders` is how many orders were sampled, None where all were averaged. `nothing_known` is the chance of naming
