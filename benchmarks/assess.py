@@ -1,7 +1,8 @@
-"""From a table to a decision: how long it takes, how much memory, how large the report is; and how fast things start."""
+"""From a table to a decision: time, memory and the size of the report; and how fast things start."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -29,27 +30,11 @@ def _whole_runs(folder: Path) -> list[dict[str, Any]]:
     demo, page = folder / "demo.parquet", folder / "report.html"
     _run([_COMMAND, "demo-data", "--rows", "1e6", "--out", str(demo)])
     written = ["--html", str(page), "--force", "--json"]
+    table = [str(demo), "--qi", _DEMO]
     cases = {
-        "assess, 1 000 000 rows, 9 attributes, with the page": ["assess", str(demo), "--qi", _DEMO, *written],
-        "the same with a population of 39 million": [
-            "assess",
-            str(demo),
-            "--qi",
-            _DEMO,
-            "--population",
-            "39e6",
-            *written,
-        ],
-        "check, 1 000 000 rows, 9 attributes": [
-            "check",
-            str(demo),
-            "--qi",
-            _DEMO,
-            "--min-k",
-            "5",
-            "--max-risk",
-            "0.09",
-        ],
+        "assess, 1 000 000 rows, 9 attributes, with the page": ["assess", *table, *written],
+        "the same with a population of 39 million": ["assess", *table, "--population", "39e6", *written],
+        "check, 1 000 000 rows, 9 attributes": ["check", *table, "--min-k", "5", "--max-risk", "0.09"],
     }
     adult = harness.DATA / "adult.parquet"
     if adult.is_file():
@@ -57,7 +42,7 @@ def _whole_runs(folder: Path) -> list[dict[str, Any]]:
         cases["assess, Adult (48 842 rows), with the page"] = ["assess", str(adult), *asked, *written]
         more = ["--population", "10e6"]
         cases["the same with a population of 10 million"] = ["assess", str(adult), *asked, *more, *written]
-    found = []
+    found: list[dict[str, Any]] = []
     for name, command in cases.items():
         page.unlink(missing_ok=True)
         runs = [_run([_COMMAND, *command]) for _ in range(2)]
@@ -80,7 +65,7 @@ def _starting() -> list[dict[str, Any]]:
         "python that does nothing": [sys.executable, "-c", ""],
         "incrowd --help": [_COMMAND, "--help"],
     }
-    found = []
+    found: list[dict[str, Any]] = []
     for name, command in cases.items():
         runs = [_run(command) for _ in range(5)]
         found.append({"what": name, **min(runs, key=lambda run: run["seconds"])})
@@ -98,10 +83,8 @@ print(json.dumps([code, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss /
 """
 
 
-def _run(command: Sequence[str]) -> dict[str, float]:
+def _run(command: Sequence[str]) -> dict[str, Any]:
     """Wall time, processor time and peak memory of one command; a decision of 'over' is no failure."""
-    import json
-
     done = subprocess.run([sys.executable, "-c", _MEASURED, *command], capture_output=True, text=True, check=True)
     code, seconds, cpu, peak = json.loads(done.stdout)
     if code not in (0, 1):
