@@ -19,7 +19,7 @@ from incrowd.progress import Progress, silent
 from incrowd.protect.problem import is_number
 
 _ROOM = 512  # other boxes looked at for one box
-_STEPS = 20_000  # pieces a box is cut into before the search gives up
+_STEPS = 2_000  # pieces a box is cut into before the search gives up
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from incrowd.engines import encode
 from incrowd.errors import InputError, unknown_columns
 from incrowd.evaluate.boxes import Uniques, unique_records
 from incrowd.evaluate.disclosure import attribute_disclosure
-from incrowd.evaluate.labels import understand
+from incrowd.evaluate.labels import Meaning, understand
 from incrowd.evaluate.loss import changed_cells, correlations, granularity, information_loss
 from incrowd.evaluate.result import ColumnCost, Evaluation
 from incrowd.measure import diversity
@@ -67,7 +67,7 @@ def evaluate(
         ColumnCost(m.original.name, changed_cells(m), granularity(m), loss.by_column[i] if loss else None)
         for i, m in enumerate(meanings)
     )
-    pairs = correlations(meanings)
+    change, agreement = _correlations(meanings)
     column = encode(after, [sensitive])[0] if sensitive else None
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
@@ -83,15 +83,20 @@ def evaluate(
         information_loss=loss.information if loss else None,
         granularity=sum(cost.granularity for cost in per_column) / len(per_column),
         discernibility=int((records**2).sum()) + suppressed * before.rows,
-        correlation_change=(float(np.abs(pairs.change).mean()), float(np.abs(pairs.change).max()))
-        if pairs.change.size
-        else None,
-        correlation_agreement=pairs.agreement,
+        correlation_change=change,
+        correlation_agreement=agreement,
         contradicting=loss.contradicting if loss else None,
         diversity=diversity(classes, column) if column else None,
         disclosure=attribute_disclosure(classes, column, secret) if column and secret is not None else None,
         notes=notes,
     )
+
+
+def _correlations(meanings: Sequence[Meaning]) -> tuple[tuple[float, float] | None, float | None]:
+    """Mean and largest change of pairwise correlations, and how well both sets of them agree."""
+    pairs = correlations(meanings)
+    change = np.abs(pairs.change)
+    return (float(change.mean()), float(change.max())) if change.size else None, pairs.agreement
 
 
 def _columns(

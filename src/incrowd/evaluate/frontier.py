@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.evaluate.result import Evaluation
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.protect import protect
+from incrowd.protect.coarsen import parts_of
 from incrowd.table import read_table
 
 METHODS = ("partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise")
@@ -98,33 +100,38 @@ def frontier(
     points = []
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
-        options: dict[str, Any] = {"sensitive": sensitive}
-        options |= {"resolution": setting} if method == "coarsen" else {"k": setting}
-        if method == "generalise":
-            options |= {"suppress": suppress, "hierarchies": hierarchies}
-        if method == "t-close partition":
-            options["t"] = "bound"
-        name = "partition" if method == "t-close partition" else method
+        options = {"sensitive": sensitive, **_options(method, setting, suppress, hierarchies)}
         started = time.perf_counter()
-        safe = protect(table, quasi_identifiers=quasi_identifiers, method=name, identifiers=[], **options)
-        seconds = time.perf_counter() - started
-        found = safe.evaluate(secret=secret)
-        points.append(
-            FrontierPoint(
-                method=method,
-                setting=f"1/{setting}" if method == "coarsen" else f"k={setting}",
-                k=found.k,
-                uniqueness=found.uniqueness,
-                correctness=found.correctness,
-                disclosure=found.disclosure.risk if found.disclosure else None,
-                t=found.diversity.t if found.diversity else None,
-                information_loss=found.information_loss,
-                granularity=found.granularity,
-                suppressed=found.suppressed,
-                seconds=seconds,
-            )
-        )
+        safe = protect(table, quasi_identifiers=quasi_identifiers, identifiers=[], **options)
+        points.append(_point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret)))
     return Frontier(table.rows, tuple(points))
+
+
+def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:
+    """How `protect` is asked for one point."""
+    if method == "coarsen":
+        return {"method": method, "resolution": setting}
+    if method == "generalise":
+        return {"method": method, "k": setting, "suppress": suppress, "hierarchies": hierarchies}
+    if method == "t-close partition":
+        return {"method": "partition", "k": setting, "t": "bound"}
+    return {"method": method, "k": setting}
+
+
+def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -> FrontierPoint:
+    return FrontierPoint(
+        method=method,
+        setting=f"1/{parts_of(setting)}" if method == "coarsen" else f"k={setting}",
+        k=found.k,
+        uniqueness=found.uniqueness,
+        correctness=found.correctness,
+        disclosure=found.disclosure.risk if found.disclosure else None,
+        t=found.diversity.t if found.diversity else None,
+        information_loss=found.information_loss,
+        granularity=found.granularity,
+        suppressed=found.suppressed,
+        seconds=seconds,
+    )
 
 
 def _without_hierarchies(sensitive: str | None) -> list[str]:

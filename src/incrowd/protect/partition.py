@@ -114,14 +114,14 @@ def split_into_classes(
 
 def _joined(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ends of classes after neighbours are joined until each is l-diverse."""
-    from incrowd.protect import kernels
+    from incrowd.protect import kernels_classes
 
     demand, sensitive = problem.demand, problem.sensitive
     assert sensitive is not None
     assert demand.l is not None
     kind = DIVERSITIES.index(demand.diversity)
     codes = sensitive.codes[rows].astype(np.int64)  # one type, so that it is compiled once
-    found: NDArray[np.int64] = kernels.merge_until_diverse(
+    found: NDArray[np.int64] = kernels_classes.merge_until_diverse(
         codes, ends, sensitive.size, kind, float(demand.l), float(demand.c)
     )
     return found

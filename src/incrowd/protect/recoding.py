@@ -73,11 +73,11 @@ def _class_labels(
     column: Coded, grouping: Grouping, hierarchy: Hierarchy | None
 ) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
     """For every class which label it has; the labels; and whether members differ."""
-    from incrowd.protect import kernels
+    from incrowd.protect import kernels_classes
 
     low = np.empty(grouping.ends.size, dtype=column.codes.dtype)
     high = np.empty_like(low)
-    kernels.class_limits(column.codes, grouping.order, grouping.ends, low, high)
+    kernels_classes.class_limits(column.codes, grouping.order, grouping.ends, low, high)
     differ = low != high
     if hierarchy is not None:
         return (*_ancestors(column, grouping, hierarchy), differ)
@@ -87,21 +87,21 @@ def _class_labels(
         return labels.astype(np.int32), interval_labels(column, low.astype(np.int64), high.astype(np.int64)), differ
     flat = np.empty(grouping.order.size, dtype=column.codes.dtype)
     offsets = np.empty(grouping.ends.size + 1, dtype=np.int32)
-    kernels.class_sets(column.codes, grouping.order, grouping.ends, flat, offsets)
+    kernels_classes.class_sets(column.codes, grouping.order, grouping.ends, flat, offsets)
     encoded = set_labels(column, flat[: offsets[-1]], offsets).dictionary_encode()
     return _indices(encoded), encoded.dictionary, differ
 
 
 def _ancestors(column: Coded, grouping: Grouping, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], pa.Array]:
     """The finest level at which all members of a class have the same label, and that label."""
-    from incrowd.protect import kernels
+    from incrowd.protect import kernels_classes
 
     labels = np.full(grouping.ends.size, -1, dtype=np.int64)
     entries: dict[str | None, int] = {}
     for level in hierarchy.levels(column):  # the last one is * for all
         low = np.empty(grouping.ends.size, dtype=np.uint32)
         high = np.empty_like(low)
-        kernels.class_limits(level.groups[column.codes], grouping.order, grouping.ends, low, high)
+        kernels_classes.class_limits(level.groups[column.codes], grouping.order, grouping.ends, low, high)
         agree = (low == high) & (labels < 0)
         named = np.array([entries.setdefault(label, len(entries)) for label in level.labels])
         labels[agree] = named[low[agree]]

@@ -1,0 +1,107 @@
+"""The hot loops over classes, compiled: what their members span, and joining them until they are diverse."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def class_limits(codes, order, ends, low, high):  # type: ignore[no-untyped-def]
+    """The smallest and largest code in every class; `order` lists the records class by class."""
+    start = 0
+    for g in range(ends.size):
+        low[g] = high[g] = codes[order[start]]
+        for i in range(start + 1, ends[g]):
+            code = codes[order[i]]
+            if code < low[g]:
+                low[g] = code
+            elif code > high[g]:
+                high[g] = code
+        start = ends[g]
+
+
+@njit(cache=True, nogil=True)
+def class_sets(codes, order, ends, flat, offsets):  # type: ignore[no-untyped-def]
+    """The distinct codes of every class in ascending order, one class after the other in `flat`."""
+    start, filled = 0, 0
+    for g in range(ends.size):
+        offsets[g] = filled
+        for i in range(start, ends[g]):
+            code = codes[order[i]]
+            at = filled
+            while at > offsets[g] and flat[at - 1] > code:
+                at -= 1
+            if at > offsets[g] and flat[at - 1] == code:
+                continue
+            for j in range(filled, at, -1):
+                flat[j] = flat[j - 1]
+            flat[at] = code
+            filled += 1
+        start = ends[g]
+    offsets[ends.size] = filled
+
+
+@njit(cache=True, nogil=True)
+def add_codes(codes, start, end, counts, present, filled):  # type: ignore[no-untyped-def]
+    """Count some codes; `present` lists those that occur. Returns how many do."""
+    for i in range(start, end):
+        if counts[codes[i]] == 0:
+            present[filled] = codes[i]
+            filled += 1
+        counts[codes[i]] += 1
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def is_diverse(counts, present, filled, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
+    """Whether a class with these counts of values is l-diverse: kind 0 distinct, 1 entropy, 2 recursive (c, l)."""
+    if filled < l or kind == 0:
+        return filled >= l
+    total = 0.0
+    for i in range(filled):
+        total += counts[present[i]]
+    if kind == 1:
+        entropy = 0.0
+        for i in range(filled):
+            share = counts[present[i]] / total
+            entropy -= share * np.log(share)
+        return entropy >= np.log(l) - 1e-12
+    for rank in range(max(int(l) - 1, 1)):  # the commonest go to the front
+        for i in range(rank + 1, filled):
+            if counts[present[i]] > counts[present[rank]]:
+                present[i], present[rank] = present[rank], present[i]
+        if rank < int(l) - 1:
+            total -= counts[present[rank]]
+    return counts[present[0]] < c * total
+
+
+@njit(cache=True, nogil=True)
+def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
+    """Join neighbouring classes until every one is l-diverse; returns the new ends, none where all together are not.
+
+    `codes` are the sensitive values class by class. Joining two diverse classes gives a diverse one, by any kind.
+    """
+    kept = np.empty(ends.size, np.int64)
+    counts, present = np.zeros(values, np.int64), np.empty(values, np.int64)
+    joined, start, filled = 0, 0, 0
+    for g in range(ends.size):
+        filled = add_codes(codes, start, ends[g], counts, present, filled)
+        start = ends[g]
+        if is_diverse(counts, present, filled, kind, l, c):
+            kept[joined] = ends[g]
+            joined += 1
+            for i in range(filled):
+                counts[present[i]] = 0
+            filled = 0
+    # what is left at the end is not diverse by itself: it joins as many classes before it as that takes
+    rest = kept[joined - 1] if joined else 0
+    while rest < codes.size and joined:
+        joined -= 1
+        before = kept[joined - 1] if joined else 0
+        filled = add_codes(codes, before, rest, counts, present, filled)
+        rest = before
+        if is_diverse(counts, present, filled, kind, l, c):
+            kept[joined] = rest = codes.size
+            joined += 1
+    return kept[:joined]
