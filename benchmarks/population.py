@@ -10,16 +10,14 @@ eusilc_population, were kept out of every choice made in the estimators.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import DATA, save
 from incrowd import ClassSizes, UnsupportedError, read_table
 from incrowd.engines import class_numbers, encode, pack
 from incrowd.population.classical import FROM_SIZES, entropy_score
@@ -27,8 +25,6 @@ from incrowd.population.estimate import answer
 from incrowd.population.marginals import Columns
 from incrowd.population.sample import Sample
 
-FOLDER = Path(os.environ.get("INCROWD_DATA", Path(__file__).parents[2] / "shared" / "data"))
-RESULTS = Path(__file__).parent / "results"
 HELD_OUT = ("atus", "eusilc_population")
 FRACTIONS = (0.01, 0.05, 0.1, 0.3, 0.5)
 METHODS = ("combined", "anchored", "posterior", "average", "gaussian", "dvine")
@@ -82,7 +78,7 @@ class CodedSample(Sample):
 
 def samples(table: str, fraction: float, cases: int, seed: int) -> Iterator[tuple[Case, CodedSample]]:
     """Random samples of a table by random quasi-identifiers."""
-    source = read_table(FOLDER / f"{table}.parquet")
+    source = read_table(DATA / f"{table}.parquet")
     names = COLUMNS[table].split()
     coded = {column.name: column for column in encode(source, names)}
     population = source.rows
@@ -201,8 +197,7 @@ def main() -> None:
                 measure(case, sample, tuple(options.methods.split(",")))
                 cases.append(case)
         print(f"{table}: {len(cases)} cases after {time.monotonic() - started:.0f} s", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{options.out}.json").write_text(json.dumps([asdict(case) for case in cases], indent=1))
+    save(options.out, [asdict(case) for case in cases])
     table_of_errors(cases, "all tables")
     for table in dict.fromkeys(case.table for case in cases):
         title = f"{table} (kept out of all tuning)" if table in HELD_OUT else table

@@ -248,3 +248,11 @@ def test_a_known_table_of_the_literature(shared_data):
     assert pytest.approx(truth, abs=0.03) == found.B
     assert found.interval[0] <= truth <= found.interval[1]
     assert found.population_uniques / 30_162 == pytest.approx(0.514, abs=0.04)
+
+
+def test_categories_nobody_has_do_not_count():
+    values = ["a", "b", "a", "c", "b", "a"]
+    plain = pd.DataFrame({"x": values, "y": [1, 2, 1, 2, 2, 1]})
+    wide = plain.assign(x=pd.Categorical(values, categories=[*"abcdefghijklmnopqrstuvwxyz"]))
+    first, second = (population_risk(table, population=60, quasi_identifiers=["x", "y"]) for table in (plain, wide))
+    assert first.B == second.B

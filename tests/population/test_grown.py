@@ -41,6 +41,16 @@ def test_moments_and_interval_are_those_of_the_beta_binomial(seen):
     assert found.high[0] == seen + law.ppf(0.975)
 
 
+def test_a_large_class_is_near_normal():
+    d, alpha, people, population, seen = 0.2, 30.0, 5000, 15_000, 200
+    law = betabinom(population - people, seen - d, people + alpha - seen + d)
+    size = seen + np.arange(population - people + 1)
+    found = grow(at(d, alpha), [seen], people=people, population=population)
+    assert found.inverse[0, 0] == pytest.approx(float(law.pmf(size - seen) @ (1 / size)), rel=1e-4)
+    assert found.low[0] == pytest.approx(seen + law.ppf(0.025), rel=0.01)
+    assert found.high[0] == pytest.approx(seen + law.ppf(0.975), rel=0.01)
+
+
 def test_a_posterior_is_averaged():
     two = Posterior(np.array([0.1, 0.5]), np.array([20.0, 5.0]), np.array([0.25, 0.75]))
     both = grow(two, [1, 4], people=200, population=900)

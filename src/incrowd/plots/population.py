@@ -49,7 +49,7 @@ def plot_by_fraction(found: Sensitivity) -> Any:
     line = base.mark_line(color=look.BLUE, point=True).encode(y=up, tooltip=["population:Q", "fraction:Q", "B:Q"])
     return look.dressed(
         alt.layer(band, line).properties(width=look.WIDTH, height=look.HEIGHT),
-        title="How the risk falls as the sample is a smaller part of everybody",
+        title="The smaller a part of everybody the sample is, the lower the risk",
         subtitle=f"{found.assumed.people:,} people sampled; band: 95 % interval",
     )
 
@@ -59,9 +59,9 @@ def _limits(found: Sensitivity) -> list[Any]:
     from incrowd.population import THRESHOLDS
 
     highest = max(row["high"] for row in found.rows)
-    left = min(row["population"] for row in found.rows)
+    right = max(row["population"] for row in found.rows)
     shown = [
-        {"limit": limit, "name": name, "population": left} for name, limit in THRESHOLDS.items() if limit <= highest
+        {"limit": limit, "name": name, "population": right} for name, limit in THRESHOLDS.items() if limit <= highest
     ]
     if not shown:
         return []
@@ -69,7 +69,7 @@ def _limits(found: Sensitivity) -> list[Any]:
     rules = alt.Chart(data).mark_rule(color=look.RED, strokeDash=[4, 4], opacity=0.7).encode(y="limit:Q")
     names = (
         alt.Chart(data)
-        .mark_text(align="left", dy=-6, dx=4, color=look.RED, fontSize=11)
+        .mark_text(align="right", dy=-6, dx=16, color=look.RED, fontSize=11)
         .encode(x="population:Q", y="limit:Q", text="name:N")
     )
     return [rules, names]

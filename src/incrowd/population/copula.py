@@ -52,7 +52,7 @@ def draw(copula: Copula, population: int, *, seed: Sequence[int], draws: int, pr
     if population > MOST_PEOPLE:
         raise UnsupportedError(
             f"a synthetic population of {population:,} takes too long to draw; "
-            f"up to {MOST_PEOPLE:,} it is done, beyond use the posterior estimator"
+            f"up to {MOST_PEOPLE:,} it is done, beyond use the combined or the posterior estimator"
         )
     return Drawn(
         tuple(

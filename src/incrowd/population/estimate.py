@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from incrowd.population.correlation import nearest_correlation
 from incrowd.population.dvine import fit_dvine
 from incrowd.population.gaussian import pair_correlations
 from incrowd.population.interval import interval_around
+from incrowd.population.marginals import Columns
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sample import Sample, read_sample
 from incrowd.population.sampler import Copula
@@ -135,7 +136,7 @@ def _posterior(sample: Sample, options: _Options) -> _Answer:
     return _Answer(found.B, interval, found.population_uniques, posterior.ASSUMPTIONS, found.notes)
 
 
-def _columns(sample: Sample) -> Any:
+def _columns(sample: Sample) -> Columns:
     reason = sample.why_no_columns()
     if reason is not None:
         raise UnsupportedError(f"a copula needs the columns of the table, but {reason}; use method='posterior'")
@@ -194,14 +195,11 @@ def _anchored(sample: Sample, options: _Options) -> _Answer:
 
 
 def _combined(sample: Sample, options: _Options) -> _Answer:
-    try:
-        fitted = _fit_anchored(sample, options)
-    except UnsupportedError as reason:
+    reason = sample.why_no_columns()
+    if reason is not None:
         found = _posterior(sample, options)
-        note = f"the posterior estimator alone: {str(reason).removesuffix('; use method=' + repr('posterior'))}"
-        return _Answer(
-            found.B, found.interval, found.population_uniques, found.assumptions, (*found.notes, note), found.parts
-        )
+        return replace(found, notes=(*found.notes, f"the posterior estimator alone: {reason}"))
+    fitted = _fit_anchored(sample, options)
     options.progress("joining it with the class sizes", 0.95)
     sizes = posterior.estimate_posterior(sample.sizes, sample.population)
     both = combined.combine(fitted, sizes, seed=[options.seed])

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from incrowd.pitmanyor import Posterior
 from incrowd.special import log_beta_binomial, log_gamma_ratio
 
 Floats = NDArray[np.float64]
 
-_EXACT, _BINS = 4096, 160  # sizes added up one by one, and bins over the logarithm of the others (good to 1/4096)
+_EXACT, _BINS = 4096, 96  # sizes added up one by one, and bins over the logarithm of the others (good to 1/4096)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _REACH = 14.0  # standard deviations either side that are looked at
+_LARGE = 150  # classes from this size on are near normal: their relative spread is below 1/12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,78 +44,93 @@ class GrownSizes:
 def grow(posterior: Posterior, seen: ArrayLike, *, people: int, population: int, level: float = 0.95) -> GrownSizes:
     """The distribution of F | f over a posterior of (d, α): F = f + BetaBinomial(N − n; f − d, n + α − f + d)."""
     sizes = np.asarray(seen, dtype=np.int64)
-    points = posterior.d.size
-    inverse, square = np.empty((points, sizes.size)), np.empty((points, sizes.size))
-    unique, low, high = np.zeros(sizes.size), sizes.copy(), sizes.copy()
     if population == people:
-        inverse[:], square[:] = 1.0 / sizes, 1.0 / sizes**2
-        return GrownSizes(sizes, posterior.weights, inverse, square, (sizes == 1) * 1.0, low, high)
-    for column, size in enumerate(sizes):
-        one = _Grown.of(posterior, int(size), people, population)
-        inverse[:, column], square[:, column] = one.inverse, one.inverse_square
-        unique[column] = one.mass[0] if size == 1 and one.start == 0 else 0.0
-        tail = (1.0 - level) / 2.0
-        low[column], high[column] = one.quantile(tail), one.quantile(1.0 - tail)
-    return GrownSizes(sizes, posterior.weights, inverse, square, unique, low, high)
+        inverse = np.broadcast_to(1.0 / sizes, (posterior.d.size, sizes.size))
+        return GrownSizes(sizes, posterior.weights, inverse, inverse**2, (sizes == 1) * 1.0, sizes, sizes)
+    more = float(population - people)
+    first = sizes - posterior.d[:, None]
+    second = people + posterior.alpha[:, None] - first
+    found = _near_normal(sizes, first, second, more, posterior.weights, level)
+    small = sizes < _LARGE
+    if np.any(small):
+        exact = _one_by_one(sizes[small], first[:, small], second[:, small], more, posterior.weights, level)
+        for field in ("inverse", "inverse_square", "unique", "low", "high"):
+            getattr(found, field)[..., small] = getattr(exact, field)
+    return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Grown:
-    """The distribution of F for one size: cells from `seen + start`, then bins."""
+def _near_normal(
+    sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats, level: float
+) -> GrownSizes:
+    """From mean and variance: E 1/F ≈ (1 + v)/μ and E 1/F² ≈ (1 + 3v)/μ², v the relative variance."""
+    mean, spread = _mean_and_spread(first, second, more)
+    mean = mean + sizes
+    relative = (spread / mean) ** 2
+    middle = weights @ mean
+    width = np.sqrt(weights @ (spread**2 + (mean - middle) ** 2)) * float(ndtri(0.5 + level / 2.0))
+    low = np.maximum(sizes, np.floor(middle - width)).astype(np.int64)
+    high = np.minimum(sizes + more, np.ceil(middle + width)).astype(np.int64)
+    inverse = (1.0 + relative) / mean
+    return GrownSizes(sizes, weights, inverse, (1.0 + 3.0 * relative) / mean**2, np.zeros(sizes.size), low, high)
 
-    seen: int
-    start: float
-    edges: Floats
-    mass: Floats
-    inverse: Floats
-    inverse_square: Floats
 
-    @classmethod
-    def of(cls, posterior: Posterior, seen: int, people: int, population: int) -> _Grown:
-        from incrowd.population import kernels
+def _one_by_one(
+    sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats, level: float
+) -> GrownSizes:
+    """From the distribution itself, cell by cell."""
+    from incrowd.population import kernels
 
-        more = float(population - people)
-        first, second = seen - posterior.d, people + posterior.alpha - seen + posterior.d
-        start, edges = _window(first, second, more)
-        peak = np.clip(np.floor((first - 1.0) / (first + second - 1.0) * more) - start, 0.0, None)
-        peak = np.minimum(peak, min(_EXACT, more - start + 1.0) - 1.0)
-        log_start = np.stack([peak, log_beta_binomial(start + peak, more, first, second)], axis=1)
-        log_beta = _log_beta(first, second)
-        total, moments = np.zeros(_EXACT + edges.size - 1), np.empty((first.size, 2))
-        for i in range(first.size):
-            mass = np.zeros(total.size)
-            kernels.grow_class(
-                more, float(seen), first[i], second[i], start, log_start[i], log_beta[i], edges, _NODES, _WEIGHTS,
-                mass, moments[i],
-            )  # fmt: skip
-            total += posterior.weights[i] * mass
-        return cls(seen, start, edges, total, moments[:, 0], moments[:, 1])
+    windows = [_window(first[:, j], second[:, j], more) for j in range(sizes.size)]
+    starts = np.array([start for start, _ in windows])
+    peak = np.floor((first - 1.0) / (first + second - 1.0) * more) - starts
+    peak = np.clip(peak, 0.0, np.minimum(_EXACT, more - starts + 1.0) - 1.0)
+    log_peak, log_beta = log_beta_binomial(starts + peak, more, first, second), _log_beta(first, second)
+    inverse, square = np.empty(first.shape), np.empty(first.shape)
+    unique, tail = np.zeros(sizes.size), (1.0 - level) / 2.0
+    low, high = sizes.copy(), sizes.copy()
+    for j, (start, edges) in enumerate(windows):
+        mass, moments = np.zeros(_EXACT + edges.size - 1), np.empty((weights.size, 2))
+        kernels.grow_class(
+            more, float(sizes[j]), first[:, j], second[:, j], start, peak[:, j], log_peak[:, j], log_beta[:, j],
+            edges, _NODES, _WEIGHTS, weights, mass, moments,
+        )  # fmt: skip
+        inverse[:, j], square[:, j] = moments[:, 0], moments[:, 1]
+        unique[j] = mass[0] if sizes[j] == 1 and start == 0 else 0.0
+        total = np.cumsum(mass)
+        low[j], high[j] = (sizes[j] + _quantile(total, share, start, edges) for share in (tail, 1.0 - tail))
+    return GrownSizes(sizes, weights, inverse, square, unique, low, high)
 
-    def quantile(self, share: float) -> int:
-        """The smallest size with at least this share of the probability at or below it."""
-        place = int(np.searchsorted(np.cumsum(self.mass), share))
-        if place < _EXACT:
-            return self.seen + int(self.start) + place
-        return self.seen + int(np.exp(self.edges[min(place - _EXACT + 1, self.edges.size - 1)]))
+
+def _quantile(total: Floats, share: float, start: float, edges: Floats) -> int:
+    """The smallest number with at least this share of the probability at or below it; within a bin, by proportion."""
+    place = int(np.searchsorted(total, share))
+    if place < _EXACT:
+        return int(start) + place
+    place = min(place, total.size - 1)
+    within = (share - total[place - 1]) / max(total[place] - total[place - 1], 1e-300)
+    lower, upper = edges[place - _EXACT], edges[place - _EXACT + 1]
+    return int(np.exp(lower + min(within, 1.0) * (upper - lower)))
+
+
+def _mean_and_spread(first: Floats, second: Floats, more: float) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of BetaBinomial(more; first, second)."""
+    total = first + second
+    mean = more * first / total
+    return mean, np.sqrt(mean * second / total * (total + more) / (total + 1.0))
 
 
 def _window(first: Floats, second: Floats, more: float) -> tuple[float, Floats]:
     """Where the one-by-one sizes begin, and the edges of the bins behind them (none where they are not needed)."""
-    total = first + second
-    mean = more * first / total
-    spread = np.sqrt(mean * second / total * (total + more) / (total + 1.0))
+    mean, spread = _mean_and_spread(first, second, more)
     start = max(0.0, float(np.floor((mean - _REACH * spread).min())))
     behind = start + _EXACT - 0.5
     # the upper tail of a small class falls off exponentially, slower than its standard deviation says
-    stop = min(more, float((mean + _REACH * spread + 40.0 * more / total).max()))
+    stop = min(more, float((mean + _REACH * spread + 40.0 * more / (first + second)).max()))
     if stop <= behind:
         return start, np.array([0.0])
     return start, np.linspace(np.log(behind), np.log(stop), _BINS + 1)
 
 
 def _log_beta(first: Floats, second: Floats) -> Floats:
-    """log B(a, b), without taking large log-gammas apart: B(a, b) = Γ(a) · Γ(b)/Γ(a + b)."""
-    from scipy.special import gammaln
-
-    # Γ(b+a)/Γ(b) = Γ(1+a) · Γ(1+a+(b−1)) Γ(1) / (Γ(1+(b−1)) Γ(1+a))
-    return np.asarray(gammaln(first) - gammaln(1.0 + first) - log_gamma_ratio(1.0, first, second - 1.0))
+    """log B(a, b) = log[Γ(a)/Γ(1+a)] − log[Γ(b+a) Γ(1) / (Γ(b) Γ(1+a))], without taking large log-gammas apart."""
+    return np.asarray(-np.log(first) - log_gamma_ratio(1.0, first, second - 1.0))

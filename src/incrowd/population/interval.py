@@ -28,7 +28,7 @@ class _Error(NamedTuple):
 
 
 ERRORS = {
-    "combined": _Error(0.0, 0.05, 1.0),
+    "combined": _Error(0.0, 0.04, 1.0),
     "posterior": _Error(0.0, 0.1, 1.0),
     "anchored": _Error(0.05, 0.06, 0.0),
     "gaussian": _Error(0.25, 0.08, 0.0),

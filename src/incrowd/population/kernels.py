@@ -109,52 +109,62 @@ def merge_runs(keys, counts, ordered, merged_keys, merged_counts):  # type: igno
 
 
 @njit(cache=True, nogil=True)
-def grow_class(more, seen, first, second, start, log_start, log_beta, edges, nodes, weights, mass, moments):  # type: ignore[no-untyped-def]
-    """Distribution of a class's size in the population, F = seen + BetaBinomial(more; first, second).
+def grow_class(  # type: ignore[no-untyped-def]
+    more, seen, first, second, start, peak, log_peak, log_beta, edges, nodes, weights, shares, mass, moments
+):
+    """Distribution of a class's size in the population, F = seen + BetaBinomial(more; first, second), at each point.
 
-    Cells: `mass[i]` for X = start + i exactly, by the recursion of the beta-binomial from its highest cell (whose
-    place and log chance are `log_start`); behind them bins with these `edges` (in log X), where the chance is that of
-    the class's share, a beta density. `moments` becomes E 1/F and E 1/F².
+    Cells: `mass[i]` for X = start + i exactly, by the recursion of the beta-binomial from its highest cell, `peak`,
+    whose log chance is `log_peak`; behind them bins with these `edges` (in log X), where the chance is that of the
+    class's share, a beta density. `mass` is the mean over the points by their `shares`; `moments` are E 1/F and E 1/F².
     """
     exact = mass.size - (edges.size - 1)
     last = min(exact, int(more - start) + 1)
-    peak = int(log_start[0])
-    value = math.exp(log_start[1])
+    one = np.empty(mass.size)
+    for point in range(first.size):
+        one[:] = 0.0
+        fill_exact(one, last, more, first[point], second[point], start, int(peak[point]), math.exp(log_peak[point]))
+        once = 0.0
+        twice = 0.0
+        total = 0.0
+        for i in range(last):
+            size = seen + start + i
+            total += one[i]
+            once += one[i] / size
+            twice += one[i] / (size * size)
+        for b in range(edges.size - 1):
+            half = 0.5 * (edges[b + 1] - edges[b])
+            for k in range(nodes.size):
+                log_x = edges[b] + half * (1.0 + nodes[k])
+                x = math.exp(log_x)
+                if x >= more:
+                    continue
+                log_chance = first[point] * (log_x - math.log(more)) + (second[point] - 1.0) * math.log1p(-x / more)
+                chance = half * weights[k] * math.exp(log_chance - log_beta[point])
+                one[exact + b] += chance
+                total += chance
+                once += chance / (seen + x)
+                twice += chance / ((seen + x) * (seen + x))
+        moments[point, 0] = once / total
+        moments[point, 1] = twice / total
+        for i in range(mass.size):
+            mass[i] += shares[point] * one[i] / total
+
+
+@njit(cache=True, nogil=True)
+def fill_exact(mass, last, more, first, second, start, peak, highest):  # type: ignore[no-untyped-def]
+    """Chances of the beta-binomial from `start` on, up and down from the cell `peak`, until they no longer count."""
+    value = highest
     for i in range(peak, last):
         if value < 1e-16:
             break
         mass[i] = value
         x = start + i
         value *= (more - x) * (first + x) / ((x + 1.0) * (second + more - x - 1.0))
-    value = math.exp(log_start[1])
+    value = highest
     for i in range(peak - 1, -1, -1):
         x = start + i
         value *= (x + 1.0) * (second + more - x - 1.0) / ((more - x) * (first + x))
+        if value < 1e-18:
+            break
         mass[i] = value
-    once = 0.0
-    twice = 0.0
-    total = 0.0
-    for i in range(last):
-        size = seen + start + i
-        total += mass[i]
-        once += mass[i] / size
-        twice += mass[i] / (size * size)
-    for b in range(edges.size - 1):
-        half = 0.5 * (edges[b + 1] - edges[b])
-        for k in range(nodes.size):
-            log_x = edges[b] + half * (1.0 + nodes[k])
-            share = math.exp(log_x) / more
-            if share >= 1.0:
-                continue
-            chance = (
-                half * weights[k] * math.exp(first * math.log(share) + (second - 1.0) * math.log1p(-share) - log_beta)
-            )
-            size = seen + math.exp(log_x)
-            mass[exact + b] += chance
-            total += chance
-            once += chance / size
-            twice += chance / (size * size)
-    moments[0] = once / total
-    moments[1] = twice / total
-    for i in range(mass.size):
-        mass[i] /= total

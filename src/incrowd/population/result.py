@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from incrowd.errors import InputError
 from incrowd.notebook import Shown
 
 THRESHOLDS: Mapping[str, float] = MappingProxyType(
@@ -62,6 +63,8 @@ class PopulationRisk(Shown):
 
     def fits(self, recipient: str) -> bool:
         """Whether the risk is at or below the threshold for this recipient, one of `THRESHOLDS`."""
+        if recipient not in THRESHOLDS:
+            raise InputError(f"no recipient {recipient!r}; there are: {', '.join(THRESHOLDS)}")
         return self.overall <= THRESHOLDS[recipient]
 
     @property

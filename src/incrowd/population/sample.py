@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.engines import encode
@@ -125,9 +124,3 @@ def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
     if own:
         notes.append(f"a different value in every record, looks like an identifier: {', '.join(own)}")
     return notes
-
-
-def codes_of_classes(sample: Sample) -> NDArray[np.uint32]:
-    """The class of every record."""
-    assert sample.table is not None
-    return assign_classes(sample.table, sample.names, sample.person).numbers
