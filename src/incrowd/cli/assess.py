@@ -12,7 +12,9 @@ from incrowd.cli import options, show
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.assess import Assessment, Roles
+    from collections.abc import Sequence
+
+    from incrowd.assess import Assessment, Roles, Statement
     from incrowd.settings import Settings
     from incrowd.table import Table
 
@@ -187,6 +189,17 @@ def _save(table: Table, found: Assessment, settled: Settings, force: bool) -> Pa
     return fresh.save(Path(table.source or ".").parent / FILE_NAME, force=force)
 
 
+def _show_statements(statements: Sequence[Statement]) -> None:
+    """The numbers of a section; how sure they are stands in a line below where it is the same for all."""
+    alike = {one.sure for one in statements}
+    if len(alike) > 1:
+        rows = [(one.name, one.shown, one.meaning, one.sure) for one in statements]
+        show.table(("", "", "what it means", "how sure"), rows)
+        return
+    show.table(("", "", "what it means"), [(one.name, one.shown, one.meaning) for one in statements])
+    show.line(f"  How sure: {alike.pop()}.")
+
+
 def _show(found: Assessment) -> None:
     """The report on the terminal: the decision, then the numbers of each section."""
     from incrowd.report import document
@@ -203,8 +216,7 @@ def _show(found: Assessment) -> None:
     for section in document(found):
         show.heading(section.title)
         if section.statements:
-            rows = [(one.name, one.shown, one.meaning, one.sure) for one in section.statements]
-            show.table(("", "", "what it means", "how sure"), rows)
+            _show_statements(section.statements)
         elif section.tables:
             show.table(section.tables[0].columns, section.tables[0].rows)
         for text in section.notes:
