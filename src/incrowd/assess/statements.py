@@ -49,7 +49,7 @@ def statements(found: Assessment) -> tuple[Statement, ...]:
     )
 
 
-def _share(value: float) -> str:
+def share(value: float) -> str:
     """A share as people read it: two digits that matter, never 0 % or 100 % for something in between."""
     if value in (0.0, 1.0):
         return f"{value:.0%}"
@@ -72,26 +72,26 @@ def _facts(facts: Measurement) -> Iterator[Statement]:
     yield fact(
         "unique",
         facts.uniqueness,
-        f"{facts.uniques:,} ({_share(facts.uniqueness)})",
+        f"{facts.uniques:,} ({share(facts.uniqueness)})",
         "People nobody else in the table looks like.",
     )
     yield fact(
         "average risk (κ)",
         facts.correctness,
-        _share(facts.correctness),
+        share(facts.correctness),
         f"Guessing for everybody, an attacker names {facts.expected_reidentifications:,} people correctly.",
     )
     yield fact(
         "highest risk",
         facts.maximum_risk,
-        _share(facts.maximum_risk),
+        share(facts.maximum_risk),
         "The chance of naming the person easiest to name.",
     )
     for k in (3, 5, 10):
         yield fact(
             f"in classes below {k}",
             facts.share_below(k),
-            _share(facts.share_below(k)),
+            share(facts.share_below(k)),
             f"People with fewer than {k - 1} look-alikes.",
         )
 
@@ -105,7 +105,7 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
     yield secret(
         "given away",
         column.given_away,
-        _share(column.given_away),
+        share(column.given_away),
         "Records whose value is certain, because everybody who looks alike has the same.",
     )
     yield secret("l", column.distinct, f"{column.distinct:,}", "Fewest different values among people who look alike.")
@@ -123,7 +123,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             "knowledge",
             f"knows {risk.label}",
             risk.correctness,
-            _share(risk.correctness),
+            share(risk.correctness),
             f"Named correctly by somebody who knows {', '.join(risk.columns)}; {risk.uniques:,} are unique by it.",
             COUNTED,
             "the attacker knows these columns and nothing else",
@@ -134,7 +134,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             "knowledge",
             f"knows {size} attribute{'s' if size > 1 else ''}",
             risk.correctness,
-            _share(risk.correctness),
+            share(risk.correctness),
             f"Named correctly by the most telling set of that size: {', '.join(risk.columns)}.",
             COUNTED,
             "the attacker knows this set and nothing else",
@@ -158,13 +158,13 @@ def _population(found: Assessment) -> Iterator[Statement]:
     risk = found.population
     if risk is None:
         return
-    sure = "no interval" if risk.interval is None else f"95 %: {_share(risk.interval[0])} to {_share(risk.interval[1])}"
+    sure = "no interval" if risk.interval is None else f"95 %: {share(risk.interval[0])} to {share(risk.interval[1])}"
     assumed = "; ".join(risk.assumptions) or "the table is the whole population"
     yield Statement(
         "population",
         "risk in the population",
         risk.overall,
-        _share(risk.overall),
+        share(risk.overall),
         f"A record of the table, matched against {risk.population:,} people, finds the right person so often.",
         sure,
         assumed,
@@ -173,7 +173,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
         "population",
         "from the population to the table (A)",
         risk.A,
-        _share(risk.A),
+        share(risk.A),
         "Somebody picked from the population is found in the table so often.",
         "counted: exact for this population",
         "the population has the size that was given",
@@ -183,7 +183,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
             "population",
             "unique there too",
             risk.still_unique,
-            _share(min(risk.still_unique, 1.0)),
+            share(min(risk.still_unique, 1.0)),
             "Of the people who are unique in the table, so many are unique in the population.",
             "estimated with the same model",
             assumed,
@@ -201,9 +201,9 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
                 "forecast",
                 f"{name} people" if name[0].isdigit() else f"{name} ({law.at[index]:,.0f} people)",
                 value,
-                _share(value),
+                share(value),
                 f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",
-                f"{law.level:.0%}: {_share(low)} to {_share(high)}",
+                f"{law.level:.0%}: {share(low)} to {share(high)}",
                 "the table is a random sample, and the population follows the Pitman–Yor law fitted to it",
             )
 
@@ -220,7 +220,7 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
                 "leaks",
                 f"{risk.share_leaked:.0%} leaks",
                 risk.probability,
-                _share(risk.probability),
+                share(risk.probability),
                 f"The chance ({risk.odds}) that a given person is named from a leak of {risk.leaked:,} people.",
                 "exact",
                 random,
@@ -230,7 +230,7 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
         "leaks",
         "largest leak within the threshold",
         largest.share,
-        f"{largest.leaked:,} people ({_share(largest.share)})",
+        f"{largest.leaked:,} people ({share(largest.share)})",
         f"A larger leak names a given person with a chance above {largest.at_most:g}.",
         "exact",
         random,
@@ -245,7 +245,7 @@ def _protection(found: Assessment) -> Iterator[Statement]:
             "protection",
             f"k = {cost.k}",
             cost.correctness,
-            f"risk {_share(cost.correctness)}, detail kept {_share(cost.granularity)}",
+            f"risk {share(cost.correctness)}, detail kept {share(cost.granularity)}",
             f"After protection everybody looks like at least {cost.k - 1} others.",
             "counted on the protected table",
             f"protected by {found.protection.method}",

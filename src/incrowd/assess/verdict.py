@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from incrowd.assess.statements import share
 from incrowd.errors import InputError
 from incrowd.notebook import Shown
 
@@ -60,10 +61,10 @@ class Verdict(Shown):
         if self.decision == "borderline" and self.interval is not None:
             low, high = self.interval
             return (
-                f"The average risk is {self.risk:.3f}, and may be from {low:.3f} to {high:.3f}: {accepted} is between."
+                f"The average risk is {self.risk:.3g}, and may be from {low:.3g} to {high:.3g}: {accepted} is between."
             )
         comparison = "at or below" if self.decision == "within" else "above"
-        return f"The average risk is {self.risk:.3f}, {comparison} {accepted}."
+        return f"The average risk is {self.risk:.3g}, {comparison} {accepted}."
 
     @property
     def whom(self) -> str:
@@ -131,7 +132,7 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
     if population is None:
         found.append(
             f"Somebody who knows all {len(facts.quasi_identifiers)} attributes of a person in this table names the "
-            f"right record {facts.correctness:.1%} of the time."
+            f"right record {share(facts.correctness)} of the time."
         )
         found.append(
             "No population was given, so the attacker is taken to know that the person is in the table; if the table "
@@ -140,10 +141,10 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
     else:
         found.append(
             f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is "
-            f"matched with the right person {population.overall:.1%} of the time."
+            f"matched with the right person {share(population.overall)} of the time."
         )
     if facts.uniques:
-        found.append(f"{facts.uniques:,} people ({facts.uniqueness:.1%}) look like nobody else in the table.")
+        found.append(f"{facts.uniques:,} people ({share(facts.uniqueness)}) look like nobody else in the table.")
     else:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
     return found
@@ -152,8 +153,8 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
 def _given_away(facts: Measurement) -> list[str]:
     """Which secrets whoever finds a class knows for certain."""
     return [
-        f"{column.column}: known for certain for {column.given_away:.1%} of the records, because everybody who looks "
-        "alike has the same value."
+        f"{column.column}: known for certain for {share(column.given_away)} of the records, because everybody who "
+        "looks alike has the same value."
         for column in facts.sensitive
         if column.homogeneous
     ]
