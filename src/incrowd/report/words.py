@@ -29,7 +29,7 @@ METHODS: tuple[tuple[str, str, str], ...] = (
         "Classes, k and average risk",
         "People are grouped by all quasi-identifiers, a missing value being a value. Average risk is classes ÷ people.",
         "Sweeney 2002, k-anonymity; Rocher, Hendrickx & de Montjoye, a scaling law to model the effectiveness of "
-        "identification techniques (κ = Σ 1/f ÷ n).",
+        "identification techniques, 2025 (κ = Σ 1/f ÷ n).",
     ),
     (
         "l and t",
@@ -52,7 +52,7 @@ METHODS: tuple[tuple[str, str, str], ...] = (
         "Sample against population",
         "An anchored Gaussian copula with smoothed margins, combined with the posterior of a Pitman–Yor model of the "
         "class sizes. Reported: the larger of table-to-population and population-to-table risk.",
-        "Jiang et al., re-identification risk by synthetic estimators; Pitman & Yor 1997.",
+        "Copula estimators of this kind: patent application US 2022/0050917; the class sizes: Pitman & Yor 1997.",
     ),
     (
         "Larger populations",
@@ -63,7 +63,8 @@ METHODS: tuple[tuple[str, str, str], ...] = (
     (
         "Leaks",
         "The exact chance over all leaks of a size, from generating functions; no simulation.",
-        "Leak attacks on k-anonymous tables; the exact form is this package's own.",
+        "The attack: Antoniou et al., assessing the risk of re-identification arising from an attack on anonymised data; "
+        "the exact form is this package's own.",
     ),
     (
         "Protection",
