@@ -63,7 +63,7 @@ METHODS: tuple[tuple[str, str, str], ...] = (
     (
         "Leaks",
         "The exact chance over all leaks of a size, from generating functions; no simulation.",
-        "The attack: Antoniou et al., assessing the risk of re-identification arising from an attack on anonymised data; "
+        "Antoniou et al., assessing the risk of re-identification arising from an attack on anonymised data; "
         "the exact form is this package's own.",
     ),
     (
