@@ -18,6 +18,7 @@ from incrowd.leak.laws import Guesses, reach
 from incrowd.leak.result import checked
 from incrowd.leak.simulate import MOST_PEOPLE, checked_trials, run_trials
 from incrowd.leak.terms import leak_terms, moments, whole_terms
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 
 How = Literal["auto", "exact", "simulated"]
@@ -31,7 +32,7 @@ _MOST_DRAWN_BY_CLASS = 10**9  # people that numpy's hypergeometric law takes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NamedPeople:
+class NamedPeople(Shown):
     """How many people are named when the attacker guesses once for everybody in the leak.
 
     `chances[i]` is the chance that exactly `first + i` people are named.

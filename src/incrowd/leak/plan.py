@@ -10,10 +10,11 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leak.exact import leak_risk, leak_risk_uniform
 from incrowd.leak.result import THRESHOLDS, LeakRisk, counted, share_of, whole
+from incrowd.notebook import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class SmallestK:
+class SmallestK(Shown):
     """The smallest class size that keeps the risk of a leak within a bound."""
 
     k: int
@@ -26,7 +27,7 @@ class SmallestK:
 
 
 @dataclass(frozen=True, slots=True)
-class LargestLeak:
+class LargestLeak(Shown):
     """The largest leak that keeps the risk within a bound."""
 
     leaked: int
@@ -44,7 +45,7 @@ class LargestLeak:
 
 
 @dataclass(frozen=True, slots=True)
-class LeakTable:
+class LeakTable(Shown):
     """The risk for several k (rows) and shares of the table that leak (columns)."""
 
     people: int

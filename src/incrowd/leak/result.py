@@ -12,6 +12,7 @@ import numpy as np
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 
 Method = Literal["exact", "recursion", "recursion_by_people"]
 
@@ -23,7 +24,7 @@ RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new lea
 
 
 @dataclass(frozen=True, slots=True)
-class LeakRisk:
+class LeakRisk(Shown):
     """Chance that an attacker who holds a leak names all the people they look for.
 
     The log is kept beside the probability, which is too small for a float when the targets are many.

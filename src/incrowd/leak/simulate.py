@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leak.result import checked, counted, whole
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 
 TargetsFrom = Literal["table", "leak"]
@@ -27,7 +28,7 @@ _STEPS_A_CALL = 20_000_000  # people drawn between two words about progress
 
 
 @dataclass(frozen=True, slots=True)
-class LeakSimulation:
+class LeakSimulation(Shown):
     """The chance of naming all targets as simulated, with its 95 % interval and the risk of single people.
 
     With many targets a few lucky trials make up nearly all of the mean. `effective_trials` says how many equal trials
