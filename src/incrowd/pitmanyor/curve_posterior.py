@@ -149,31 +149,33 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpolated:
-    """U and log D as polynomials of log h and γ through some models, held constant beyond them."""
+    """U and log D as polynomials of log h and γ through some models, never beyond what they are there."""
 
     centre: Floats
     scale: Floats
     limits: Floats
     degree: int
     coefficients: Floats
+    reached: Floats
     points: int
 
     @classmethod
     def through(cls, measured: Measured, d: Floats, alpha: Floats, degree: int) -> Interpolated:
         """Computed at these models."""
         place = _place(d, alpha)
-        centre, scale = place.mean(axis=0), np.maximum(place.std(axis=0), 1e-9)
+        centre, scale = place.mean(axis=0), np.maximum(place.std(axis=0), 1e-6)
         unit = (place - centre) / scale
         limits = np.stack([unit.min(axis=0), unit.max(axis=0)])
         rows = [
             np.concatenate([np.ravel(part) for part in measured.factors(*one)]) for one in zip(d, alpha, strict=True)
         ]
-        coefficients = np.linalg.lstsq(_powers(unit, degree), np.array(rows), rcond=1e-10)[0]
-        return cls(centre, scale, limits, degree, coefficients, measured.sizes.size)
+        coefficients = np.linalg.lstsq(_powers(unit, degree), np.array(rows), rcond=1e-6)[0]
+        reached = np.stack([np.min(rows, axis=0), np.max(rows, axis=0)])
+        return cls(centre, scale, limits, degree, coefficients, reached, measured.sizes.size)
 
     def __call__(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
         unit = np.clip((_place(d, alpha) - self.centre) / self.scale, *self.limits)
-        found = _powers(unit, self.degree) @ self.coefficients
+        found = np.clip(_powers(unit, self.degree) @ self.coefficients, *self.reached)
         square = self.points**2
         return found[:, :square].reshape(-1, self.points, self.points), found[:, square:]
 
