@@ -11,7 +11,7 @@ import numpy as np
 from incrowd.curves.exact import correctness_curve, share_below
 from incrowd.errors import InputError
 from incrowd.notebook import Shown
-from incrowd.pitmanyor.bootstrap import Replicates, bootstrap
+from incrowd.pitmanyor.curve_belief import CurveBelief
 from incrowd.pitmanyor.fit_points import CurveFit
 from incrowd.pitmanyor.fit_sizes import ClassSizeFit
 from incrowd.pitmanyor.predictive import Predictive
@@ -125,7 +125,8 @@ def _from_curve(
     fit: CurveFit, names: tuple[str, ...], sizes: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     model = fit.pitman_yor
-    belief = bootstrap(fit, seed=seed, progress=progress)
+    progress("weighing what the points allow", 0.1)
+    belief = CurveBelief.of(fit)
     correctness = _estimate(model.correctness(sizes), [belief.correctness(size, level) for size in sizes])
     uniqueness = _estimate(model.uniqueness(sizes), [belief.uniqueness(size, level) for size in sizes])
     violations = {
@@ -134,7 +135,7 @@ def _from_curve(
     }
     h, gamma = (fit.h, *belief.entropy(level)), (fit.gamma, *belief.tail(level))
     measured = int(fit.curve.sizes[-1])
-    notes = (*fit.curve.notes, *_doubts(h, gamma, fit.evidence_below_zero or 0.0), *_misfit(fit, belief))
+    notes = (*fit.curve.notes, *_doubts(h, gamma, fit.evidence_below_zero or 0.0), *_misfit(fit))
     return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
 
 
@@ -226,7 +227,7 @@ def _doubts(h: tuple[float, float, float], gamma: tuple[float, float, float], ev
     return tuple(notes)
 
 
-def _misfit(fit: CurveFit, belief: Replicates) -> tuple[str, ...]:
+def _misfit(fit: CurveFit) -> tuple[str, ...]:
     """A warning where the law does not pass through the points."""
     if fit.residual <= 0.02:
         return ()

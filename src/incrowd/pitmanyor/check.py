@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.notebook import Shown
-from incrowd.pitmanyor.bootstrap import bootstrap
+from incrowd.pitmanyor.curve_belief import CurveBelief
 from incrowd.pitmanyor.fit_points import CurveFit, fit_curve
 from incrowd.pitmanyor.fit_sizes import ClassSizeFit, fit_class_sizes
 from incrowd.pitmanyor.predictive import Predictive
@@ -62,17 +62,17 @@ def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
     A curve gives up its larger points (at least the largest; two must stay). Class sizes give up nine people in ten,
     at random. Raises UnsupportedError where too little is left.
     """
-    return _hold_out_people(fit, seed) if isinstance(fit, ClassSizeFit) else _hold_out_points(fit, seed)
+    return _hold_out_people(fit, seed) if isinstance(fit, ClassSizeFit) else _hold_out_points(fit)
 
 
-def _hold_out_points(fit: CurveFit, seed: int) -> HoldOut:
+def _hold_out_points(fit: CurveFit) -> HoldOut:
     sizes = fit.curve.sizes[fit.curve.sizes > 1]
     if sizes.size < 3:
         raise UnsupportedError("holding out the largest size needs three or more sizes above 1")
     largest = int(sizes[-1])
     limit = max(int(_HELD_OUT * largest), int(sizes[1]))
     part = fit_curve(fit.curve.up_to(limit), metric=fit.metric, weighting=fit.weighting)
-    belief = bootstrap(part, seed=seed)
+    belief = CurveBelief.of(part)
     if fit.metric == "correctness":
         measured, low_high = float(fit.curve.correctness[-1]), belief.correctness(largest)
         value = part.pitman_yor.correctness(largest)

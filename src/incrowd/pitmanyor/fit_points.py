@@ -150,7 +150,7 @@ def scaling_law(
     Where many models fit equally well it is the middle one.
     """
     points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
-    noise = _variance(values, people)
+    noise = binomial_variance(values, people)
     heavy = _descend(points, finite=False)
     evidence = 0.0
     if heavy[1] <= 1e-6:  # at the edge: there may be something to gain below 0
@@ -246,7 +246,7 @@ def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats
     problem = _problem(sizes, values, metric)
     if problem:
         raise UnsupportedError(problem)
-    weights = np.log(sizes) if weighting == "log" else 1.0 / _variance(values, people_behind(points))
+    weights = np.log(sizes) if weighting == "log" else 1.0 / binomial_variance(values, people_behind(points))
     return sizes, values, weights
 
 
@@ -277,7 +277,7 @@ def people_behind(points: Curve) -> float:
     return float(points.people or points.sizes[-1])
 
 
-def _variance(values: Floats, people: float) -> Floats:
+def binomial_variance(values: Floats, people: float | Floats) -> Floats:
     """Binomial variance, kept above 0 by half a person (a share of exactly 1 is not known to the last digit)."""
     middle = (values * people + 0.5) / (people + 1.0)
     return np.asarray(middle * (1.0 - middle) / people)

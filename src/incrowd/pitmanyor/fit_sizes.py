@@ -54,7 +54,7 @@ class ClassSizeFit(Shown):
 
         Its prior on γ is weaker than that of the "map" fit, see `likelihood.POSTERIOR_STRENGTH`.
         """
-        return posterior(self.sizes, self.side, self.peak)
+        return posterior(self.side, self.peak, lambda points: log_target(self.side, self.sizes, points, strength=0.0))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -88,13 +88,13 @@ def fit_class_sizes(sizes: ClassSizes, *, method: Literal["map", "ml"] = "map") 
     if sizes.classes == 1:
         raise UnsupportedError(f"all {sizes.people:,} people are in one class; there is nothing to fit")
     strength = PUBLISHED_STRENGTH if method == "map" else 0.0
-    heavy_side = HeavySide(sizes)
+    heavy_side = HeavySide(sizes.people)
     heavy = _peak(heavy_side, sizes, strength)
     model = PitmanYor(*_parameters(heavy_side, heavy))
     height = _log_likelihood(heavy_side, sizes, heavy)
     if model.d > _INSIDE:
         return ClassSizeFit(sizes, model, method, height, 0.0, heavy_side, heavy)
-    finite_side = FiniteSide(sizes)
+    finite_side = FiniteSide(sizes.people, sizes.classes)
     finite = _peak(finite_side, sizes, strength)
     other_height = _log_likelihood(finite_side, sizes, finite)
     gain = max(other_height - height, 0.0)

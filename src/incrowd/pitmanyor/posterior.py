@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from incrowd.classes import ClassSizes
 from incrowd.notebook import Shown
 from incrowd.pitmanyor.climb import Peak, is_peaked
-from incrowd.pitmanyor.likelihood import POSTERIOR_STRENGTH
+from incrowd.pitmanyor.likelihood import POSTERIOR_STRENGTH, log_prior
 from incrowd.pitmanyor.model import entropy_and_tail
-from incrowd.pitmanyor.sides import Side, log_prior_volume, log_target
+from incrowd.pitmanyor.sides import Side, log_prior_volume
 from incrowd.special import Floats
 
 _SIDE = 45  # points along each axis of the grid
@@ -80,26 +80,28 @@ def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[fl
     return float(low), float(high)
 
 
-def posterior(sizes: ClassSizes, side: Side, peak: Peak, *, strength: float = POSTERIOR_STRENGTH) -> Posterior:
-    """Posterior around `peak` on one side of d = 0, with the prior over (h, γ).
+def posterior(side: Side, peak: Peak, log_likelihood: Callable[[Floats], Floats], *, along: int = _SIDE) -> Posterior:
+    """Posterior around `peak` on one side of d = 0, with the prior over (h, γ); `log_likelihood` of rows of points.
 
-    A grid along the axes of the peak; twice it is laid anew where the mass was found, because small tables
-    have posteriors that are neither round nor centred.
+    A grid along the axes of the peak, `along` points each way; it is laid anew where the mass was found, because
+    small tables have posteriors that are neither round nor centred.
     """
 
     def log_density(points: Floats) -> Floats:
-        return log_target(side, sizes, points, strength=strength) + log_prior_volume(side, points)
+        tail = entropy_and_tail(*side.parameters(points))[1]
+        prior = log_prior(tail, POSTERIOR_STRENGTH) + log_prior_volume(side, points)
+        return np.asarray(log_likelihood(points) + prior)
 
     centre, axes = peak.at, _axes(peak)
     reach = np.array([[-_REACH, _REACH], [-_REACH, _REACH]])
     for _ in range(4):
-        points, log_weight = _on_grid(log_density, centre, axes, reach, side.limits)
+        points, log_weight = _on_grid(log_density, centre, axes, reach, side.limits, along)
         kept = log_weight > log_weight.max() - _NEGLIGIBLE
         weight = np.exp(log_weight[kept] - log_weight.max())
         weight /= weight.sum()
-        if _settled(points[kept], weight, centre, axes, reach):
+        if _settled(points[kept], weight, centre, axes, reach, along):
             break
-        centre, axes, reach = _frame(points[kept], weight, centre, axes, reach)
+        centre, axes, reach = _frame(points[kept], weight, centre, axes, reach, along)
     d, alpha = side.parameters(points[kept])
     return Posterior(d, alpha, weight)
 
@@ -112,8 +114,10 @@ def _axes(peak: Peak) -> Floats:
     return np.diag(1.0 / np.sqrt(np.maximum(np.abs(np.diag(peak.precision)), 1e-2)))
 
 
-def _on_grid(log_density: Any, centre: Floats, axes: Floats, reach: Floats, limits: Floats) -> tuple[Floats, Floats]:
-    first, second = (np.linspace(low, high, _SIDE) for low, high in reach)
+def _on_grid(
+    log_density: Callable[[Floats], Floats], centre: Floats, axes: Floats, reach: Floats, limits: Floats, along: int
+) -> tuple[Floats, Floats]:
+    first, second = (np.linspace(low, high, along) for low, high in reach)
     unit = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
     points = centre + unit @ axes.T
     inside = np.all((points >= limits[:, 0]) & (points <= limits[:, 1]), axis=1)
@@ -125,24 +129,24 @@ def _unit(points: Floats, centre: Floats, axes: Floats) -> Floats:
     return np.asarray(np.linalg.solve(axes, (points - centre).T).T)
 
 
-def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats) -> bool:
+def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int) -> bool:
     """Whether the grid holds the mass and is neither too wide nor off the middle."""
     unit = _unit(points, centre, axes)
-    cell = (reach[:, 1] - reach[:, 0]) / (_SIDE - 1)
+    cell = (reach[:, 1] - reach[:, 0]) / (along - 1)
     at_edge = np.any((unit <= reach[:, 0] + 0.5 * cell) | (unit >= reach[:, 1] - 0.5 * cell), axis=1)
     spread = np.sqrt(weight @ (unit - weight @ unit) ** 2)
     return float(weight[at_edge].sum()) < 1e-5 and bool(np.all(spread > 2.0 * cell))
 
 
 def _frame(
-    points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats
+    points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int
 ) -> tuple[Floats, Floats, Floats]:
     """New centre, axes and reach from the mass found, reaching further where it ran over the edge."""
     middle = weight @ points
     covariance = (points - middle).T @ ((points - middle) * weight[:, None])
     values, vectors = np.linalg.eigh(covariance)
     # where all mass fell on one point, the next grid is a cell of this one
-    cell = (reach[:, 1] - reach[:, 0]).min() / (_SIDE - 1)
+    cell = (reach[:, 1] - reach[:, 0]).min() / (along - 1)
     smallest = float(np.linalg.svd(axes, compute_uv=False)[-1])
     floor = max((0.1 * cell * smallest) ** 2, 1e-10 * values[-1], 1e-18)
     new_axes = vectors * np.sqrt(np.maximum(values, floor))

@@ -41,11 +41,8 @@ class Predictive:
         d, alpha, people = self.posterior.d, self.posterior.alpha, self.sizes.people
         kept = still_unique(d, alpha, people=people, population=population)
         new = new_uniques(d, alpha, people=people, classes=self.sizes.classes, population=population)
-        mean, variance = self._new_classes(population)
-        # new uniques vary as the new classes do of which they are a share, the old ones as coin tosses
-        share = np.divide(variance, mean**2, out=np.zeros(mean.shape), where=mean > 0)
-        total = self.sizes.uniques * kept + new
-        return self._answer(0, total, self.sizes.uniques * kept * (1.0 - kept) + share * new**2, population, level)
+        mean, variance = uniques_moments(self.sizes.uniques, kept, new, *self._new_classes(population))
+        return self._answer(0, mean, variance, population, level)
 
     def violations(self, population: float, k: int, level: float = 0.95) -> Answer:
         """Share of people in classes smaller than `k`."""
@@ -76,10 +73,26 @@ class Predictive:
 
     def _answer(self, known: int, mean: Floats, variance: Floats, population: float, level: float) -> Answer:
         """Posterior mean, and an interval with both the doubt about the model and the chance within it."""
-        outcomes = (known + _gamma_quantiles(mean, variance)) / population
-        weights = np.repeat(self.posterior.weights / _SPREAD.size, _SPREAD.size)
         value = (known + self.posterior.mean(mean)) / population
-        return (value, *weighted_interval(outcomes.ravel(), weights, level))
+        low, high = outcome_interval(self.posterior, mean, variance, level)
+        return value, (known + low) / population, (known + high) / population
+
+
+def uniques_moments(
+    alone: float | Floats, kept: Floats, new: Floats, mean: Floats, variance: Floats
+) -> tuple[Floats, Floats]:
+    """Mean and variance of the uniques of a population, of those of `alone` in the sample and of the new ones.
+
+    New uniques vary as the new classes (`mean`, `variance`) do of which they are a share, the old ones as coin tosses.
+    """
+    share = np.divide(variance, mean**2, out=np.zeros(mean.shape), where=mean > 0)
+    return alone * kept + new, alone * kept * (1.0 - kept) + share * new**2
+
+
+def outcome_interval(posterior: Posterior, mean: Floats, variance: Floats, level: float) -> tuple[float, float]:
+    """Interval of a positive number that has these moments at each point of the posterior."""
+    weights = np.repeat(posterior.weights / _SPREAD.size, _SPREAD.size)
+    return weighted_interval(_gamma_quantiles(mean, variance).ravel(), weights, level)
 
 
 def _gamma_quantiles(mean: Floats, variance: Floats) -> Floats:

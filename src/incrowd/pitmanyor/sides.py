@@ -37,7 +37,7 @@ class Side(Protocol):
 class HeavySide:
     """d ≥ 0: coordinates d and log(α + 1)."""
 
-    sizes: ClassSizes
+    people: int
 
     @property
     def limits(self) -> Floats:
@@ -45,7 +45,7 @@ class HeavySide:
 
     def starts(self) -> Floats:
         d = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.75, 0.9])
-        log_alpha = np.concatenate([[0.01], np.linspace(0.5, np.log(self.sizes.people) + 14, 24)])
+        log_alpha = np.concatenate([[0.01], np.linspace(0.5, np.log(self.people) + 14, 24)])
         return _mesh(d, log_alpha)
 
     def parameters(self, points: Floats) -> tuple[Floats, Floats]:
@@ -62,7 +62,8 @@ class FiniteSide:
     Between whole numbers of categories m is a continuation of the formula; below K it is no probability at all.
     """
 
-    sizes: ClassSizes
+    people: int
+    classes: int
 
     @property
     def limits(self) -> Floats:
@@ -71,16 +72,16 @@ class FiniteSide:
 
     def starts(self) -> Floats:
         evenness = -np.array([0.3, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 13.0, 16.0, 20.0])
-        spare = np.linspace(-4.0, np.log(self.sizes.people) + 8, 20)
+        spare = np.linspace(-4.0, np.log(self.people) + 8, 20)
         return _mesh(evenness, spare)
 
     def parameters(self, points: Floats) -> tuple[Floats, Floats]:
-        categories = self.sizes.classes + np.exp(points[:, 1])
+        categories = self.classes + np.exp(points[:, 1])
         weight = categories * np.exp(points[:, 0])
         return -weight, categories * weight
 
     def log_volume(self, points: Floats) -> Floats:
-        categories = self.sizes.classes + np.exp(points[:, 1])
+        categories = self.classes + np.exp(points[:, 1])
         return np.asarray(2.0 * np.log(categories) + 2.0 * points[:, 0] + points[:, 1])
 
 
