@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from incrowd import ClassSizes, Curve, InputError, correctness_curve, robust_curve, sparse_curve
 from incrowd.curves import robust_curve_from_ranks
 from incrowd.curves.exact import share_below
+from incrowd.curves.robust import embeddings
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
@@ -123,6 +124,65 @@ def test_robust_curves_are_means_over_all_galleries(metric, kind):
                 tied = 1 + sum(abs(score[i, j] - best) < 1e-5 for j in others)
                 wins.append(1 / tied if score[i, i] > best - 1e-5 else 0.0)
         assert correctness == pytest.approx(np.mean(wins), abs=1e-9)
+
+
+def brute_ranks(probes, gallery, metric):
+    first, second = probes.astype(np.longdouble), gallery.astype(np.longdouble)
+    if metric == "euclidean":
+        score = -np.stack([np.sum((one - second) ** 2, axis=1) for one in first])
+    else:
+        score = first @ second.T
+    return 1 + np.sum(score > np.diag(score)[:, None], axis=1)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("metric", ["euclidean", "dot", "cosine"])
+def test_vectors_far_from_the_origin_are_not_all_ties(kind, metric):
+    random = np.random.default_rng(1)
+    gallery = random.normal(size=(400, 24))
+    probes = gallery + 0.9 * random.normal(size=gallery.shape)
+    far = 1000 if metric == "euclidean" and kind != np.float16 else 0
+    gallery, probes = (gallery + far).astype(kind), (probes + far).astype(kind)
+    first, second = probes.astype(float), gallery.astype(float)
+    if metric == "cosine":
+        first, second = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (first, second))
+    truth = robust_curve_from_ranks(brute_ranks(first, second, metric)).correctness
+    assert np.allclose(robust_curve(probes, gallery, metric=metric).correctness, truth, rtol=0, atol=1e-12)
+    assert 0.1 < truth[-1] < 1
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "dot"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_one_long_row_spoils_no_other(metric, kind):
+    random = np.random.default_rng(2)
+    gallery = random.normal(size=(300, 16)).astype(kind)
+    probes = (gallery + 0.5 * random.normal(size=gallery.shape)).astype(kind)
+    gallery[7] *= 1e6
+    truth = robust_curve_from_ranks(brute_ranks(probes, gallery, metric)).correctness
+    assert np.allclose(robust_curve(probes, gallery, metric=metric).correctness, truth, rtol=0, atol=1e-12)
+
+
+def test_huge_short_numbers_do_not_overflow():
+    rows = np.random.default_rng(3).normal(size=(50, 4)).astype(np.float32) * np.float32(1e30)
+    assert robust_curve(rows, rows, metric="euclidean").correctness[-1] == 1.0
+
+
+def test_vectors_are_not_copied_into_another_type():
+    rows = np.arange(12, dtype=np.int8).reshape(4, 3)
+    assert embeddings(rows, "probes") is rows
+    assert robust_curve(rows, rows, metric="euclidean").correctness[-1] == 1.0
+
+
+def test_a_column_of_identifiers_is_not_a_dimension():
+    random = np.random.default_rng(4)
+    rows = {"id": np.arange(9), "x": random.normal(size=9), "y": random.normal(size=9)}
+    with pytest.raises(InputError, match=r"as identifiers do: id;"):
+        robust_curve(rows, rows)
+    levels = {"x": np.arange(9), "y": random.integers(-99, 99, 9)}
+    assert robust_curve(levels, levels, metric="euclidean").sizes[-1] == 9
+    many = {"id": np.arange(300), "y": random.integers(-99, 99, 300)}
+    with pytest.raises(InputError, match=r"as identifiers do: id;"):
+        robust_curve(many, many)
 
 
 def test_blocks_do_not_change_the_ranks(monkeypatch):
