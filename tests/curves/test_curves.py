@@ -62,7 +62,7 @@ def test_sparse_curves_are_means_over_draws_and_galleries():
                 alike = [1 + sum(set(points) <= set(HELD[other]) for other in chosen) for chosen in galleries]
                 chances.append(weight * np.mean([1 / count for count in alike]))
         assert correctness == pytest.approx(sum(chances) / len(HELD), abs=0.01)
-    assert "1 of 5 people have fewer than 2 points" in curve.notes[0]
+    assert "1 of 5 people has fewer than 2 points" in curve.notes[0]
     assert curve.correctness[0] == 1.0
 
 
@@ -101,7 +101,7 @@ def test_bad_points_are_refused(rows, known, words):
 
 def test_empty_rows_of_people_with_points_are_noted():
     curve = sparse_curve({"who": [1, 1, 2], "what": [1, None, 2]}, person="who", item="what", known=1)
-    assert "1 rows without a point" in curve.notes[0]
+    assert "1 row without a point was" in curve.notes[0]
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot"])
@@ -245,6 +245,7 @@ def test_unsorted_and_repeated_points_are_put_in_order():
     curve = Curve.from_points([100, 10, 100], [0.6, 0.9, 0.8])
     assert (curve.sizes.tolist(), curve.correctness.tolist()) == ([10, 100], [0.9, pytest.approx(0.7)])
     assert len(curve.notes) == 2
+    assert "1 repeated size was" in curve.notes[1]
 
 
 def test_curves_survive_a_file(tmp_path):
@@ -253,12 +254,28 @@ def test_curves_survive_a_file(tmp_path):
     assert np.array_equal(back.sizes, curve.sizes)
     assert np.array_equal(back.correctness, curve.correctness)
     assert np.array_equal(back.uniqueness, curve.uniqueness)
+    assert (back.people, back.kind) == (curve.people, "exact") == (138, "exact")
+    assert (tmp_path / "curve.csv").read_text().startswith('"n","correctness","people"') or (
+        tmp_path / "curve.csv"
+    ).read_text().startswith("n,correctness,people")
+    robust = Curve.read(robust_curve_from_ranks([1, 2, 5, 1, 1]).write(tmp_path / "robust.csv"))
+    assert (robust.people, robust.kind) == (5, "robust")
+    for text in ("n,correctness,people\n10,0.9,5\n20,0.8,6\n", "n,correctness,kind\n10,0.9,loose\n"):
+        (tmp_path / "odd.csv").write_text(text)
+        with pytest.raises(InputError, match="in every row"):
+            Curve.read(tmp_path / "odd.csv")
     (tmp_path / "wrong.csv").write_text("size,kappa\n1,2\n")
     with pytest.raises(InputError, match="no column 'n' or 'correctness'"):
         Curve.read(tmp_path / "wrong.csv")
     (tmp_path / "words.csv").write_text("n,correctness\n10,high\n20,low\n")
     with pytest.raises(InputError, match="not a number"):
         Curve.read(tmp_path / "words.csv")
+    for value in ("99%", '"0,99"'):
+        (tmp_path / "percent.csv").write_text(f"n,correctness\n10,{value}\n20,{value}\n")
+        with pytest.raises(InputError, match=r"decimal point and without a percent sign"):
+            Curve.read(tmp_path / "percent.csv")
+    with pytest.raises(InputError, match="divide percentages by 100"):
+        Curve.from_points([10, 20], [99, 80])
 
 
 def test_part_of_a_curve():

@@ -12,7 +12,7 @@ from incrowd.classes import ClassSizes
 from incrowd.pitmanyor.climb import Peak, is_peaked
 from incrowd.pitmanyor.likelihood import POSTERIOR_STRENGTH
 from incrowd.pitmanyor.model import entropy_and_tail
-from incrowd.pitmanyor.sides import Side, log_prior_volume, log_target
+from incrowd.pitmanyor.sides import Side, at_least_minus_one, log_prior_volume, log_target
 from incrowd.special import Floats
 
 _SIDE = 45  # points along each axis of the grid
@@ -82,8 +82,8 @@ def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[fl
 def posterior(sizes: ClassSizes, side: Side, peak: Peak, *, strength: float = POSTERIOR_STRENGTH) -> Posterior:
     """Posterior around `peak` on one side of d = 0, with the prior over (h, γ).
 
-    A grid along the axes of the peak; twice it is laid anew where the mass was found, because small tables
-    have posteriors that are neither round nor centred.
+    A grid along the axes of the peak; up to three times it is laid anew where the mass was found, because small
+    tables have posteriors that are neither round nor centred. Points past γ = −1 count as γ = −1.
     """
 
     def log_density(points: Floats) -> Floats:
@@ -99,7 +99,7 @@ def posterior(sizes: ClassSizes, side: Side, peak: Peak, *, strength: float = PO
         if _settled(points[kept], weight, centre, axes, reach):
             break
         centre, axes, reach = _frame(points[kept], weight, centre, axes, reach)
-    d, alpha = side.parameters(points[kept])
+    d, alpha = at_least_minus_one(*side.parameters(points[kept]))
     return Posterior(d, alpha, weight)
 
 
