@@ -66,9 +66,7 @@ class Curve:
         rises = int(np.sum(np.diff(pooled[0]) > 0))
         if rises:
             steps = f"{rises} of {distinct.size - 1} step{'s' if distinct.size > 2 else ''}"
-            notes.append(
-                f"the values rise at {steps}, but must fall as a gallery grows: noise, or an error"
-            )
+            notes.append(f"the values rise at {steps}, but must fall as a gallery grows: noise, or an error")
         second = pooled[1] if len(pooled) > 1 else None
         return cls(distinct, pooled[0], second, "published", how, _tested(people), tuple(notes))
 

@@ -16,7 +16,7 @@ PALETTE = [BLUE, ORANGE, GREEN, RED, "#7a5ea8", "#8c6d4f", GREY]
 WIDTH, HEIGHT = 560, 320
 
 
-def dressed(chart: Any, *, title: str, subtitle: str = "") -> Any:
+def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """The chart with a title, what it says in a sentence, and the house's fonts and colours."""
     return (
         chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))
