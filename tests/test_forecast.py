@@ -158,13 +158,13 @@ def points(tmp_path):
 
 def test_a_failed_check_is_said_everywhere(points, tmp_path, capsys):
     figure = tmp_path / "figure.json"
-    assert run("forecast", points, "--at", "1e6", "--people", "2000", "--plot", figure) == 0
+    assert run("forecast", points, "--at", "1e6", "--people", "300", "--plot", figure) == 0
     shown = capsys.readouterr()
     assert "all points at larger sizes left out" in shown.out
     assert "OUTSIDE" in shown.out
     assert "the law missed the largest size" in shown.err
     assert "the law missed the largest size" in figure.read_text()
-    assert run("forecast", points, "--at", "1e6", "--people", "2000", "--json") == 0
+    assert run("forecast", points, "--at", "1e6", "--people", "300", "--json") == 0
     assert any("the law missed" in note for note in json.loads(capsys.readouterr().out)["forecast"]["notes"])
 
 
