@@ -1,12 +1,14 @@
 """Forecasts, from the library and from the command line."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
-from incrowd import ClassSizes, InputError, PitmanYor, fit_class_sizes, fit_curve, forecast
+from incrowd import ClassSizes, Curve, InputError, PitmanYor, fit_class_sizes, fit_curve, forecast
 from incrowd.cli import main
+from incrowd.curves import robust_curve_from_ranks
 
 SIZES = ClassSizes.from_sizes(PitmanYor.from_entropy(h=8, gamma=0.3).sample(3000, 1))
 
@@ -56,6 +58,38 @@ def test_an_under_determined_fit_says_so():
 def test_impossible_questions_are_refused(at, more):
     with pytest.raises(InputError):
         forecast(fit_class_sizes(SIZES), at, **more)
+
+
+def test_robust_matching_has_no_uniqueness_and_no_k():
+    fit = fit_curve(robust_curve_from_ranks(np.random.default_rng(0).geometric(0.3, 400)))
+    answer = forecast(fit, [10_000])
+    assert answer.uniqueness is None
+    assert answer.people_unique is None
+    assert answer.to_dict()["uniqueness"] is None
+    with pytest.raises(InputError, match="no classes"):
+        forecast(fit, [10_000], k=[5])
+
+
+def test_what_was_assumed_about_points_is_said():
+    points = Curve.from_points([10, 100, 1000], [0.9, 0.6, 0.2])
+    assert "assumed that 1,000 people were tested" in forecast(fit_curve(points), 1e4).notes[0]
+    known = Curve.from_points([10, 100, 1000], [0.9, 0.6, 0.2], people=500)
+    assert not any("assumed" in note for note in forecast(fit_curve(known), 1e4).notes)
+
+
+def test_a_curve_of_another_shape_is_noted_beyond_its_noise_only():
+    bent = {"sizes": [10, 100, 1000, 10_000], "correctness": [0.97, 0.95, 0.5, 0.3]}
+    for people, noted in ((3000, True), (100, False)):
+        fit = fit_curve(Curve.from_points(**bent, people=people))
+        assert any("another shape" in note for note in forecast(fit, 1e5).notes) == noted
+
+
+def test_a_parameter_at_its_limit_is_noted():
+    answer = forecast(fit_class_sizes(ClassSizes.from_counts({100: 400, 101: 300})), 1e6)
+    assert any("γ is at its limit of -1" in note for note in answer.notes)
+    value, low, high = answer.gamma
+    assert -1 <= low <= value <= high <= 1
+    assert answer.h[1] <= answer.h[0] <= answer.h[2]
 
 
 @pytest.fixture
@@ -113,6 +147,63 @@ def test_sparse_and_robust_curves_on_the_command_line(tmp_path, capsys):
     assert run("curve", *files, "--json") == 0
     assert json.loads(capsys.readouterr().out)["kind"] == "robust"
     assert run("forecast", *files, "--at", "1e4") == 0
+
+
+@pytest.fixture
+def points(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("n,correctness\n10,0.99\n100,0.98\n1000,0.9\n10000,0.0012\n")
+    return path
+
+
+def test_a_failed_check_is_said_everywhere(points, tmp_path, capsys):
+    figure = tmp_path / "figure.json"
+    assert run("forecast", points, "--at", "1e6", "--people", "300", "--plot", figure) == 0
+    shown = capsys.readouterr()
+    assert "all points at larger sizes left out" in shown.out
+    assert "OUTSIDE" in shown.out
+    assert "the law missed the largest size" in shown.err
+    assert "the law missed the largest size" in figure.read_text()
+    assert run("forecast", points, "--at", "1e6", "--people", "300", "--json") == 0
+    assert any("the law missed" in note for note in json.loads(capsys.readouterr().out)["forecast"]["notes"])
+
+
+def test_impossible_and_vanishing_percentages_are_words(points, capsys):
+    assert run("forecast", points, "--at", "world", "--compare") == 0
+    shown = capsys.readouterr().out
+    assert "out of range" in shown
+    assert "nobody" in shown
+    assert re.search(r"0\.0000\d\d%", shown)  # not 2.1e-05%
+    assert not re.search(r"\de-\d", shown)
+
+
+def test_the_figure_names_the_population_asked_for(table, tmp_path, capsys):
+    figure = tmp_path / "figure.json"
+    assert run("forecast", table, "--qi", "age,region", "--at", "small=100", "--plot", figure) == 0
+    (first,) = json.loads(figure.read_text())["title"]["subtitle"][:1]
+    assert " of 100 people (small), 95% interval " in first
+    assert "measured up to 800" in first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("forecast", "{table}", "--qi", "age,region", "--uniqueness"), "--uniqueness fits a curve"),
+        (("forecast", "{points}", "--ml"), "--ml is a fit to class sizes"),
+        (("forecast", "{points}", "--compare", "--uniqueness"), "leave out --uniqueness"),
+        (("forecast", "{points}", "--person", "n"), "--person goes with"),
+        (("forecast", "{points}", "--at", "=5"), "without a name"),
+        (("forecast", "{table}", "--qi", "age,region", "--people", "9"), "--people goes with a curve file"),
+        (("curve", "{table}", "--qi", "age", "--item", "kind", "--known", "1"), "give one of them"),
+        (("forecast", "{table}", "--qi", "age", "--person", "kind", "--item", "kind", "--known", "1"), "one of them"),
+        (("curve", "{table}", "--qi", "age", "--known", "1"), "are for sparse matching"),
+        (("curve", "{table}", "--qi", "age", "--metric", "dot"), "is for robust matching"),
+        (("curve", "--probes", "a.npy", "--gallery", "b.npy", "--qi", "age"), "leave out --qi"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(arguments, words, table, points, capsys):
+    assert run(*(argument.format(table=table, points=points) for argument in arguments)) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

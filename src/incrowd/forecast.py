@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from incrowd.curves.exact import correctness_curve, share_below
 from incrowd.errors import InputError
 from incrowd.notebook import Shown
 from incrowd.pitmanyor.curve_belief import CurveBelief
-from incrowd.pitmanyor.fit_points import CurveFit
+from incrowd.pitmanyor.fit_points import H_LIMITS, CurveFit, people_behind
 from incrowd.pitmanyor.fit_sizes import ClassSizeFit
 from incrowd.pitmanyor.predictive import Predictive
 from incrowd.progress import Progress, silent
@@ -28,6 +29,7 @@ POPULATIONS: Mapping[str, int] = {
 
 _LARGEST = 1e12
 _LARGEST_K = 100
+_SMALL_MISFIT = 0.01  # of a share: no decision hangs on less
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +49,14 @@ class Estimate(Shown):
 class Forecast(Shown):
     """What to expect in populations of sizes `at`; every estimate has a `level` interval.
 
-    `violations` maps k to the share of people in classes smaller than k. `notes` says what limits the answer.
+    `violations` maps k to the share of people in classes smaller than k. `uniqueness` is None for robust matching,
+    where there are no classes to be alone in. `notes` says what limits the answer.
     """
 
     at: Floats
     names: tuple[str, ...]
     correctness: Estimate
-    uniqueness: Estimate
+    uniqueness: Estimate | None
     violations: Mapping[int, Estimate]
     h: tuple[float, float, float]
     gamma: tuple[float, float, float]
@@ -68,21 +71,22 @@ class Forecast(Shown):
         return np.asarray(self.at * self.correctness.value)
 
     @property
-    def people_unique(self) -> Floats:
-        """Expected number of people who are alone in their class in each population."""
-        return np.asarray(self.at * self.uniqueness.value)
+    def people_unique(self) -> Floats | None:
+        """Expected number of people who are alone in their class in each population, if there are classes."""
+        return np.asarray(self.at * self.uniqueness.value) if self.uniqueness is not None else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
+        unique = self.people_unique
         return {
             "at": self.at.tolist(),
             "names": list(self.names),
             "level": self.level,
             "correctness": self.correctness.to_dict(),
-            "uniqueness": self.uniqueness.to_dict(),
+            "uniqueness": self.uniqueness.to_dict() if self.uniqueness is not None else None,
             "violations": {str(k): estimate.to_dict() for k, estimate in self.violations.items()},
             "people_named": self.people_named.tolist(),
-            "people_unique": self.people_unique.tolist(),
+            "people_unique": unique.tolist() if unique is not None else None,
             "h": dict(zip(("value", "low", "high"), self.h, strict=True)),
             "gamma": dict(zip(("value", "low", "high"), self.gamma, strict=True)),
             "measured": self.measured,
@@ -125,17 +129,22 @@ def _from_curve(
     fit: CurveFit, names: tuple[str, ...], sizes: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     model = fit.pitman_yor
+    classless = fit.curve.kind == "robust"
+    if classless and k:
+        raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
     progress("weighing what the points allow", 0.1)
     belief = CurveBelief.of(fit)
     correctness = _estimate(model.correctness(sizes), [belief.correctness(size, level) for size in sizes])
-    uniqueness = _estimate(model.uniqueness(sizes), [belief.uniqueness(size, level) for size in sizes])
+    uniqueness = None
+    if not classless:
+        uniqueness = _estimate(model.uniqueness(sizes), [belief.uniqueness(size, level) for size in sizes])
     violations = {
         one: _estimate(model.violations(sizes, one), [belief.violations(size, one, level) for size in sizes])
         for one in k
     }
     h, gamma = (fit.h, *belief.entropy(level)), (fit.gamma, *belief.tail(level))
     measured = int(fit.curve.sizes[-1])
-    notes = (*fit.curve.notes, *_doubts(h, gamma, fit.evidence_below_zero or 0.0), *_misfit(fit))
+    notes = (*fit.curve.notes, *_assumed(fit), *_doubts(h, gamma, fit.evidence_below_zero or 0.0), *_misfit(fit))
     return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
 
 
@@ -166,11 +175,16 @@ def _from_class_sizes(
     correctness = each("correctness", lambda size: belief.correctness(size, level))
     uniqueness = each("uniqueness", lambda size: belief.uniqueness(size, level))
     violations = {one: _violations(belief, sizes, one, level) for one in k}
-    h = (fit.h, *belief.posterior.interval(belief.posterior.h, level))
-    gamma = (fit.gamma, *belief.posterior.interval(belief.posterior.gamma, level))
+    h = _around(fit.h, belief.posterior.interval(belief.posterior.h, level))
+    gamma = _around(fit.gamma, belief.posterior.interval(belief.posterior.gamma, level))
     notes = _doubts(h, gamma, fit.evidence_below_zero)
     people = fit.sizes.people
     return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, people, seed, notes)
+
+
+def _around(value: float, interval: tuple[float, float]) -> tuple[float, float, float]:
+    """The value with an interval that holds it: the fit has the published prior, the interval a weaker one."""
+    return value, min(interval[0], value), max(interval[1], value)
 
 
 def _violations(belief: Predictive, sizes: Floats, k: int, level: float) -> Estimate:
@@ -224,11 +238,73 @@ def _doubts(h: tuple[float, float, float], gamma: tuple[float, float, float], ev
             f"a finite number of classes (γ < 0) fits somewhat better (by {evidence:.1f} in log likelihood), not "
             "clearly; if it is true the forecast is too high"
         )
+    low, high = H_LIMITS
+    if not 1.001 * low < h[0] < 0.999 * high:
+        notes.append(f"h is at the end of what is looked for ({low:g} to {high:g} nats): the data are not like the law")
+    if abs(gamma[0]) > 0.9999:
+        kind = "people of a few kinds, all equally common" if gamma[0] < 0 else "the heaviest tail there can be"
+        notes.append(f"γ is at its limit of {gamma[0]:.0f}, {kind}: real data seldom are; check the input")
     return tuple(notes)
 
 
+def _assumed(fit: CurveFit) -> tuple[str, ...]:
+    """How many people the interval takes for granted, where the points do not say."""
+    if fit.curve.people:
+        return ()
+    return (f"assumed that {people_behind(fit.curve):,.0f} people were tested, as many as the largest gallery holds",)
+
+
 def _misfit(fit: CurveFit) -> tuple[str, ...]:
-    """A warning where the law does not pass through the points."""
-    if fit.residual <= 0.02:
+    """A warning where the law passes the points by more than their noise explains."""
+    values = fit.curve.correctness if fit.metric == "correctness" else fit.curve.uniqueness
+    assert values is not None
+    noise = float(np.sqrt(np.mean(values * (1.0 - values)) / people_behind(fit.curve)))
+    if fit.residual <= max(3.0 * noise, _SMALL_MISFIT):
         return ()
     return (f"the law misses the points by {fit.residual:.3f} on average: this curve is of another shape",)
+
+
+def percent(share: float, people: float | None = None) -> str:
+    """A share as people read it, also when it is tiny; among so many `people`, "nobody" where it comes to none.
+
+    >>> percent(0.5), percent(1.2e-6), percent(1e-170, people=7.53e9), percent(-3.7)
+    ('50.00%', '0.00012%', 'nobody', 'out of range')
+    """
+    if not 0 <= share <= 1:
+        return "out of range"
+    if people is not None and share * people < 1e-3:
+        return "nobody"
+    if share >= 1e-4 or share == 0:
+        return f"{share:.2%}"
+    # two digits, however far behind the point they are; nobody reads 1.2e-04
+    return f"{100 * share:.{-1 - math.floor(math.log10(share))}f}%" if share >= 1e-9 else "below 0.0000001%"
+
+
+def interval_in_words(low: float, high: float) -> str:
+    """Both ends of an interval of a share.
+
+    >>> interval_in_words(0.1, 0.25)
+    '10.00 to 25.00%'
+    """
+    return f"{percent(low).removesuffix('%')} to {percent(high)}"
+
+
+def people_in_words(people: float) -> str:
+    """A number of people in few characters.
+
+    >>> people_in_words(331e6), people_in_words(48_842)
+    ('331 million', '48,842')
+    """
+    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if people >= size:
+            return f"{people / size:.3g} {word}"
+    return f"{people:,.0f}"
+
+
+def population_in_words(name: str, size: float) -> str:
+    """A population with its name, if it has one beside its size.
+
+    >>> population_in_words("us", 331e6), population_in_words("48,842", 48_842)
+    ('us, 331 million', '48,842')
+    """
+    return people_in_words(size) if name.replace(",", "").isdigit() else f"{name}, {people_in_words(size)}"

@@ -12,8 +12,8 @@ from scipy.special import psi, zeta
 
 Floats = NDArray[np.float64]
 
-_SHIFT = 8  # Stirling's series is used from here on; below, the recurrence of the gamma function
-_STIRLING = ((1, 1 / 12), (3, -1 / 360), (5, 1 / 1260), (7, -1 / 1680), (9, 1 / 1188))
+SHIFT = 8  # Stirling's series is used from here on; below, the recurrence of the gamma function
+STIRLING = ((1, 1 / 12), (3, -1 / 360), (5, 1 / 1260), (7, -1 / 1680), (9, 1 / 1188))
 _DIRECT = 64  # sums of at most this many terms are added one by one
 _ENDS = 12  # terms added one by one at either end of a longer sum
 
@@ -54,15 +54,15 @@ def gamma_ratio_slope(a: ArrayLike, d: ArrayLike, n: ArrayLike) -> Floats:
     formula with the four logarithms regrouped so that each term is of the size of the result.
     """
     a, d, n = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (a, d, n)))
-    steps = a + np.arange(_SHIFT, dtype=np.float64).reshape((-1,) + (1,) * a.ndim)
+    steps = a + np.arange(SHIFT, dtype=np.float64).reshape((-1,) + (1,) * a.ndim)
     factor = (n / (n + steps)) / (steps + d)
     slope = (factor * log1p_ratio(-d * factor)).sum(axis=0)
-    a = a + _SHIFT
+    a = a + SHIFT
     b, c = a + d, a + n
     factor = (n / c) / b
     slope = slope - (a - 0.5) * factor * log1p_ratio(-d * factor)
     slope = slope + (n / c) * log1p_ratio(d / c) + np.log1p(n / b)
-    for power, weight in _STIRLING:
+    for power, weight in STIRLING:
         slope = slope + weight * (_power_slope(a, d, power) - _power_slope(c, d, power))
     return np.asarray(slope)
 

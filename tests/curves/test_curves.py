@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from incrowd import ClassSizes, Curve, InputError, correctness_curve, robust_curve, sparse_curve
 from incrowd.curves import robust_curve_from_ranks
 from incrowd.curves.exact import share_below
+from incrowd.curves.robust import embeddings
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
@@ -61,7 +62,7 @@ def test_sparse_curves_are_means_over_draws_and_galleries():
                 alike = [1 + sum(set(points) <= set(HELD[other]) for other in chosen) for chosen in galleries]
                 chances.append(weight * np.mean([1 / count for count in alike]))
         assert correctness == pytest.approx(sum(chances) / len(HELD), abs=0.01)
-    assert "1 of 5 people have fewer than 2 points" in curve.notes[0]
+    assert "1 of 5 people has fewer than 2 points" in curve.notes[0]
     assert curve.correctness[0] == 1.0
 
 
@@ -100,7 +101,7 @@ def test_bad_points_are_refused(rows, known, words):
 
 def test_empty_rows_of_people_with_points_are_noted():
     curve = sparse_curve({"who": [1, 1, 2], "what": [1, None, 2]}, person="who", item="what", known=1)
-    assert "1 rows without a point" in curve.notes[0]
+    assert "1 row without a point was" in curve.notes[0]
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot"])
@@ -123,6 +124,65 @@ def test_robust_curves_are_means_over_all_galleries(metric, kind):
                 tied = 1 + sum(abs(score[i, j] - best) < 1e-5 for j in others)
                 wins.append(1 / tied if score[i, i] > best - 1e-5 else 0.0)
         assert correctness == pytest.approx(np.mean(wins), abs=1e-9)
+
+
+def brute_ranks(probes, gallery, metric):
+    first, second = probes.astype(np.longdouble), gallery.astype(np.longdouble)
+    if metric == "euclidean":
+        score = -np.stack([np.sum((one - second) ** 2, axis=1) for one in first])
+    else:
+        score = first @ second.T
+    return 1 + np.sum(score > np.diag(score)[:, None], axis=1)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("metric", ["euclidean", "dot", "cosine"])
+def test_vectors_far_from_the_origin_are_not_all_ties(kind, metric):
+    random = np.random.default_rng(1)
+    gallery = random.normal(size=(400, 24))
+    probes = gallery + 0.9 * random.normal(size=gallery.shape)
+    far = 1000 if metric == "euclidean" and kind != np.float16 else 0
+    gallery, probes = (gallery + far).astype(kind), (probes + far).astype(kind)
+    first, second = probes.astype(float), gallery.astype(float)
+    if metric == "cosine":
+        first, second = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (first, second))
+    truth = robust_curve_from_ranks(brute_ranks(first, second, metric)).correctness
+    assert np.allclose(robust_curve(probes, gallery, metric=metric).correctness, truth, rtol=0, atol=1e-12)
+    assert 0.1 < truth[-1] < 1
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "dot"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_one_long_row_spoils_no_other(metric, kind):
+    random = np.random.default_rng(2)
+    gallery = random.normal(size=(300, 16)).astype(kind)
+    probes = (gallery + 0.5 * random.normal(size=gallery.shape)).astype(kind)
+    gallery[7] *= 1e6
+    truth = robust_curve_from_ranks(brute_ranks(probes, gallery, metric)).correctness
+    assert np.allclose(robust_curve(probes, gallery, metric=metric).correctness, truth, rtol=0, atol=1e-12)
+
+
+def test_huge_short_numbers_do_not_overflow():
+    rows = np.random.default_rng(3).normal(size=(50, 4)).astype(np.float32) * np.float32(1e30)
+    assert robust_curve(rows, rows, metric="euclidean").correctness[-1] == 1.0
+
+
+def test_vectors_are_not_copied_into_another_type():
+    rows = np.arange(12, dtype=np.int8).reshape(4, 3)
+    assert embeddings(rows, "probes") is rows
+    assert robust_curve(rows, rows, metric="euclidean").correctness[-1] == 1.0
+
+
+def test_a_column_of_identifiers_is_not_a_dimension():
+    random = np.random.default_rng(4)
+    rows = {"id": np.arange(9), "x": random.normal(size=9), "y": random.normal(size=9)}
+    with pytest.raises(InputError, match=r"as identifiers do: id;"):
+        robust_curve(rows, rows)
+    levels = {"x": np.arange(9), "y": random.integers(-99, 99, 9)}
+    assert robust_curve(levels, levels, metric="euclidean").sizes[-1] == 9
+    many = {"id": np.arange(300), "y": random.integers(-99, 99, 300)}
+    with pytest.raises(InputError, match=r"as identifiers do: id;"):
+        robust_curve(many, many)
 
 
 def test_blocks_do_not_change_the_ranks(monkeypatch):
@@ -185,6 +245,7 @@ def test_unsorted_and_repeated_points_are_put_in_order():
     curve = Curve.from_points([100, 10, 100], [0.6, 0.9, 0.8])
     assert (curve.sizes.tolist(), curve.correctness.tolist()) == ([10, 100], [0.9, pytest.approx(0.7)])
     assert len(curve.notes) == 2
+    assert "1 repeated size was" in curve.notes[1]
 
 
 def test_curves_survive_a_file(tmp_path):
@@ -193,12 +254,28 @@ def test_curves_survive_a_file(tmp_path):
     assert np.array_equal(back.sizes, curve.sizes)
     assert np.array_equal(back.correctness, curve.correctness)
     assert np.array_equal(back.uniqueness, curve.uniqueness)
+    assert (back.people, back.kind) == (curve.people, "exact") == (138, "exact")
+    assert (tmp_path / "curve.csv").read_text().startswith('"n","correctness","people"') or (
+        tmp_path / "curve.csv"
+    ).read_text().startswith("n,correctness,people")
+    robust = Curve.read(robust_curve_from_ranks([1, 2, 5, 1, 1]).write(tmp_path / "robust.csv"))
+    assert (robust.people, robust.kind) == (5, "robust")
+    for text in ("n,correctness,people\n10,0.9,5\n20,0.8,6\n", "n,correctness,kind\n10,0.9,loose\n"):
+        (tmp_path / "odd.csv").write_text(text)
+        with pytest.raises(InputError, match="in every row"):
+            Curve.read(tmp_path / "odd.csv")
     (tmp_path / "wrong.csv").write_text("size,kappa\n1,2\n")
     with pytest.raises(InputError, match="no column 'n' or 'correctness'"):
         Curve.read(tmp_path / "wrong.csv")
     (tmp_path / "words.csv").write_text("n,correctness\n10,high\n20,low\n")
     with pytest.raises(InputError, match="not a number"):
         Curve.read(tmp_path / "words.csv")
+    for value in ("99%", '"0,99"'):
+        (tmp_path / "percent.csv").write_text(f"n,correctness\n10,{value}\n20,{value}\n")
+        with pytest.raises(InputError, match=r"decimal point and without a percent sign"):
+            Curve.read(tmp_path / "percent.csv")
+    with pytest.raises(InputError, match="divide percentages by 100"):
+        Curve.from_points([10, 20], [99, 80])
 
 
 def test_part_of_a_curve():

@@ -61,11 +61,26 @@ def test_noise_alone_does_not_make_a_curve_finite():
         ([10, 100], [0.5, 0.5], "same at every size"),
         ([10, 100], [0.5, 0.6], "higher at the largest"),
         ([10, 100], [0.0, 0.0], "0 at every size"),
+        ([10, 100, 1000], [0.05, 0.02, 0.01], "at size 10 is below 1/10, which a blind guess"),
+        ([10, 100, 1000], [0.5, 0.1, 0.0], "at size 1,000 is below 1/1,000"),
+        ([10, 100, 1000], [0.9, 0.95, 0.2], "rises by 0.05 up to size 100"),
     ],
 )
 def test_points_that_say_nothing_are_refused(n, values, words):
     with pytest.raises(UnsupportedError, match=words):
         fit_curve(n, correctness=values)
+
+
+def test_a_rise_that_chance_explains_is_fitted():
+    assert fit_curve([10, 100, 1000], correctness=[0.9, 0.95, 0.2], people=40).h > 1
+    noted = Curve.from_points([10, 100, 1000], [0.9, 0.905, 0.2])
+    assert "rise at 1 of 2 steps" in noted.notes[0]
+    assert fit_curve(noted).h > 1
+
+
+def test_a_few_probes_may_be_unluckier_than_a_guess():
+    curve = Curve.from_points([10, 100], [0.3, 0.0], people=100)
+    assert fit_curve(curve).h > 0
 
 
 @pytest.mark.parametrize(
@@ -84,6 +99,8 @@ def test_points_that_say_nothing_are_refused(n, values, words):
         lambda: fit_curve(Curve.from_points([2, 10], [0.9, 0.5]), metric="uniqueness"),
         lambda: fit_curve(Curve.from_points([2, 10], [0.9, 0.5]), correctness=[0.9, 0.5]),
         lambda: fit_curve([2, 10], correctness=[0.9, 0.5], name="ENT").gamma,
+        lambda: fit_curve(Curve.from_points([2, 10], [0.9, 0.5]), people=77),
+        lambda: fit_curve([2, 10], correctness=[0.9, 0.5], metric="uniqueness"),
     ],
 )
 def test_wrong_points_are_refused_in_words(wrong):

@@ -98,9 +98,22 @@ def test_an_unknown_method_is_refused():
 def test_the_smallest_tables_are_fitted():
     for sizes in ([2, 1], [2, 2], [3, 1, 1], [50, 1]):
         fit = fit_class_sizes(ClassSizes.from_sizes(sizes))
-        low, value, high = 0.0, *Predictive(fit.sizes, fit.posterior()).correctness(1000)[:2]
-        assert low < value <= 1
-        assert 0 <= high <= 1
+        value, low, high = Predictive(fit.sizes, fit.posterior()).correctness(1000)
+        assert 0 < low <= value <= high <= 1
+        assert high > low
+
+
+def test_the_interval_of_an_even_table_stays_within_its_limits():
+    fit = fit_class_sizes(ClassSizes.from_counts({100: 400, 101: 300}))
+    belief = fit.posterior()
+    assert fit.gamma == pytest.approx(-1, abs=1e-9)
+    assert np.all((belief.gamma >= -1) & (belief.gamma <= 1))
+    assert belief.interval(belief.gamma) == pytest.approx((-1, -1), abs=1e-9)
+    low, high = belief.interval(belief.h)
+    assert low - 1e-3 <= fit.h <= high + 1e-3
+    value, low, high = Predictive(fit.sizes, belief).correctness(1e6)
+    assert low <= value <= high
+    assert value == pytest.approx(700 / 1e6, rel=1e-3)
 
 
 def test_the_posterior_agrees_with_a_dense_grid():

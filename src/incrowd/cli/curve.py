@@ -79,6 +79,7 @@ def curve_of(
     progress: Progress,
 ) -> Curve:
     """The curve that the options describe."""
+    refuse_mixed(table, qi, person, item, known, draws, probes, gallery, metric)
     from incrowd.classes import ClassSizes
     from incrowd.curves import correctness_curve, robust_curve, sparse_curve
 
@@ -100,6 +101,31 @@ def curve_of(
             f"has: {', '.join(table.columns[:30])}"
         )
     return correctness_curve(ClassSizes.from_table(table, quasi_identifiers=options.names(qi), person=person))
+
+
+def refuse_mixed(
+    table: Table | None,
+    qi: list[str] | None,
+    person: str | None,
+    item: list[str] | None,
+    known: int | None,
+    draws: int,
+    probes: str | None,
+    gallery: str | None,
+    metric: str,
+) -> None:
+    """An option that the kind of matching does not use would be ignored in silence."""
+    robust, sparse = probes is not None or gallery is not None, bool(options.names(item))
+    if robust and (options.names(qi) or person or sparse or known is not None):
+        raise InputError("robust matching takes --probes and --gallery; leave out --qi, --person, --item and --known")
+    if sparse and options.names(qi):
+        raise InputError("--qi is for exact matching, --item for sparse matching; give one of them")
+    if not sparse and (known is not None or draws != 5):
+        raise InputError("--known and --draws are for sparse matching: name the columns of a point with --item")
+    if not robust and metric != "cosine":
+        raise InputError("--metric is for robust matching: name --probes and --gallery")
+    if person is not None and not sparse and not options.names(qi):
+        raise InputError("--person goes with --qi, or with --item and --known")
 
 
 def _show(curve: Curve) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, show
-from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, curve_of
+from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, curve_of, refuse_mixed
 from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ def forecast_population(
     compare: Annotated[bool, typer.Option("--compare", help="Also: what other curves say.")] = False,
     plot: options.Plot = None,
     force: options.Force = False,
+    people: Annotated[
+        int | None, typer.Option("--people", min=1, help="Curve: how many people were tested, if the file has it not.")
+    ] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
@@ -51,22 +54,29 @@ def forecast_population(
 
     The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`.
     """
+    from dataclasses import replace
+
     import numpy as np
 
     from incrowd.forecast import forecast
     from incrowd.pitmanyor import compare_fits
+    from incrowd.pitmanyor.fit import CurveFit
 
+    if compare and uniqueness:
+        raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
     wanted, named = _populations(at)
     sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
     with show.working("fitting the scaling law") as progress:
         source = (table, qi, person, item, known, draws, probes, gallery, metric, seed, progress)
-        curve, fit = _fitted(source, uniqueness, maximum_likelihood)
+        curve, fit = _fitted(source, uniqueness, maximum_likelihood, people)
         answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
         check = _checked(fit, seed)
-        others = compare_fits(curve, seed=seed) if compare and not uniqueness else {}
+        if check is not None and check.warning:
+            answer = replace(answer, notes=(*answer.notes, check.warning))
+        others = compare_fits(curve, seed=seed) if compare else {}
         others = {name: one for name, one in others.items() if name != "PYC"}
     if plot is not None:
-        _save(curve, fit, answer, list(others.values()), plot, force, seed)
+        _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
     if json:
         baselines = {name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for name, one in others.items()}
         show.as_json(
@@ -78,22 +88,38 @@ def forecast_population(
             }
         )
     else:
-        _show(answer, check, others)
+        _show(answer, check, others, from_curve=isinstance(fit, CurveFit))
 
 
-def _fitted(source: Any, unique: bool, maximum_likelihood: bool) -> tuple[Curve, ClassSizeFit | CurveFit]:
+def _fitted(
+    source: Any, unique: bool, maximum_likelihood: bool, people: int | None
+) -> tuple[Curve, ClassSizeFit | CurveFit]:
     """The curve and the fit: from class sizes where they are known, else from points."""
+    from dataclasses import replace
+
     from incrowd.classes import ClassSizes
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitmanyor import fit_class_sizes, fit_curve
 
     table: Table | None = source[0]
     quasi_identifiers, person = options.names(source[1]), source[2]
-    if table is not None and quasi_identifiers and not source[3]:
+    refuse_mixed(*source[:-2])
+    classes = table is not None and bool(quasi_identifiers)
+    given = table is not None and not any(source[1:5]) and {"n", "correctness"} <= set(table.columns)
+    if people is not None and not given:
+        raise InputError("--people goes with a curve file; other input says itself how many people there are")
+    if maximum_likelihood and not classes:
+        raise InputError("--ml is a fit to class sizes: it goes with a table and --qi")
+    if unique and (classes or source[6] is not None):
+        raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
+    if table is not None and classes:
         sizes = ClassSizes.from_table(table, quasi_identifiers=quasi_identifiers, person=person)
         return correctness_curve(sizes), fit_class_sizes(sizes, method="ml" if maximum_likelihood else "map")
-    if table is not None and not quasi_identifiers and not source[3] and {"n", "correctness"} <= set(table.columns):
+    if given:
         curve = Curve.read(table)
+        if people is not None and curve.people not in (0, people):
+            raise InputError(f"the file says that {curve.people:,} people were tested, --people {people:,}")
+        curve = replace(curve, people=people or curve.people)
     else:
         curve = curve_of(*source)
     return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
@@ -120,6 +146,8 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     named: dict[str, float] = {}
     for entry in options.names([text]):
         name, equals, size = entry.partition("=")
+        if equals and not name.strip():
+            raise InputError("a population without a name before '='; write --at mine=5e5, or the number alone")
         if equals:
             named[name] = options.count(size, f"population {name!r}")
             wanted.append(name)
@@ -136,6 +164,7 @@ def _save(
     curve: Curve,
     fit: ClassSizeFit | CurveFit,
     answer: Forecast,
+    check: HoldOut | None,
     baselines: list[CurveFit],
     plot: Path,
     force: bool,
@@ -146,45 +175,38 @@ def _save(
     from incrowd.forecast import forecast
     from incrowd.plots import forecast_plot, save
 
-    # a smooth line and band: the same forecast at sizes in between, with the last population asked for at its end
+    # a smooth line and band: the same forecast at sizes in between
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
-    name = answer.names[int(np.argmax(answer.at))]
-    smooth = forecast(fit, [*between[:-1].tolist(), name], populations={name: largest}, seed=seed)
-    save(forecast_plot(curve, smooth, baselines=baselines), plot, force=force)
+    smooth = forecast(fit, between.tolist(), seed=seed)
+    figure = forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines)
+    save(figure, plot, force=force)
     show.note(f"wrote {plot}")
 
 
-def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit]) -> None:
+def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
+    from incrowd.forecast import interval_in_words, percent, population_in_words
+
     show.heading("Who would be named correctly")
-    shares, unique = answer.correctness, answer.uniqueness
-    labels = [_label(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
-    show.table(
-        ["population", "named", "95 % interval", "people named", "unique"],
-        [
-            [label, _percent(value), _interval(low, high), _short(people), _percent(alone)]
-            for label, value, low, high, people, alone in zip(
-                labels, shares.value, shares.low, shares.high, answer.people_named, unique.value, strict=True
-            )
-        ],
-    )
+    labels = [population_in_words(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
+    _show_shares(answer, labels)
     if answer.violations:
         show.heading("In classes smaller than k: violations of k-anonymity")
-        show.table(
-            ["population", *(f"k = {k}" for k in answer.violations)],
-            [
-                [label, *(_percent(estimate.value[i]) for estimate in answer.violations.values())]
-                for i, label in enumerate(labels)
-            ],
-        )
+        rows = [[label] for label in labels]
+        for estimate in answer.violations.values():
+            for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
+                rows[i].append(f"{percent(value, answer.at[i])} ({interval_in_words(low, high)})")
+        show.table(["population", *(f"k = {k} (95 % interval)" for k in answer.violations)], rows)
     h, gamma = answer.h, answer.gamma
     show.line(f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / math.log(2):.1f} bits of information.")
     show.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
     if check is not None:
+        left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
         verdict = "inside" if check.inside else "OUTSIDE"
         show.line(
-            f"Check: from {check.seen:,} people the law forecasts {check.forecast:.1%} at {check.size:,}; "
-            f"{check.measured:.1%} was measured, {verdict} its interval {check.low:.1%} to {check.high:.1%}."
+            f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
+            f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
+            f"{interval_in_words(check.low, check.high)}."
         )
     if others:
         import numpy as np
@@ -193,35 +215,27 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit]) 
         values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
         show.table(
             ["population", *values],
-            [[name, *(f"{column[i]:.2%}" for column in values.values())] for i, name in enumerate(answer.names)],
+            [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
         )
     for text in answer.notes:
         show.note(text)
 
 
-def _short(people: float) -> str:
-    """A number of people in few characters.
+def _show_shares(answer: Forecast, labels: list[str]) -> None:
+    from incrowd.forecast import interval_in_words, people_in_words, percent
 
-    >>> _short(331e6), _short(48_842)
-    ('331 million', '48,842')
-    """
-    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if people >= size:
-            return f"{people / size:.3g} {word}"
-    return f"{people:,.0f}"
-
-
-def _label(name: str, size: float) -> str:
-    return _short(size) if name.replace(",", "").isdigit() else f"{name}, {_short(size)}"
-
-
-def _interval(low: float, high: float) -> str:
-    return f"{_percent(low)[:-1]} to {_percent(high)}"
-
-
-def _percent(share: float) -> str:
-    """A share as people read it, also when it is tiny."""
-    return f"{share:.2%}" if share >= 1e-4 or share == 0 else f"{100 * share:.2g}%"
+    shares = answer.correctness
+    columns = [
+        labels,
+        [percent(value) for value in shares.value],
+        [interval_in_words(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
+        [people_in_words(people) for people in answer.people_named],
+    ]
+    heads = ["population", "named", "95 % interval", "people named"]
+    if answer.uniqueness is not None:
+        heads.append("unique")
+        columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])
+    show.table(heads, list(zip(*columns, strict=True)))
 
 
 def _tail(gamma: float) -> str:

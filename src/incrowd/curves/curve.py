@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,14 +61,19 @@ class Curve(Shown):
             notes.append("the sizes were not in ascending order; they were sorted")
         distinct, where, count = np.unique(size, return_inverse=True, return_counts=True)
         if distinct.size < size.size:
-            notes.append(f"{size.size - distinct.size} repeated sizes were pooled into their mean")
+            repeats = size.size - distinct.size
+            notes.append(f"{repeats} repeated size{'s were' if repeats > 1 else ' was'} pooled into the mean")
         pooled = [np.bincount(where, column) / count for column in columns]
+        rises = int(np.sum(np.diff(pooled[0]) > 0))
+        if rises:
+            steps = f"{rises} of {distinct.size - 1} step{'s' if distinct.size > 2 else ''}"
+            notes.append(f"the values rise at {steps}, but must fall as a gallery grows: noise, or an error")
         second = pooled[1] if len(pooled) > 1 else None
-        return cls(distinct, pooled[0], second, "published", how, people, tuple(notes))
+        return cls(distinct, pooled[0], second, "published", how, _tested(people), tuple(notes))
 
     @classmethod
     def read(cls, source: Any) -> Curve:
-        """From a file or frame with columns `n` and `correctness`, and `uniqueness` if it has it."""
+        """From a file or frame with columns `n` and `correctness`; `uniqueness`, `people` and `kind` if it has them."""
         table = read_table(source)
         missing = [name for name in ("n", "correctness") if name not in table.columns]
         if missing:
@@ -76,20 +81,30 @@ class Curve(Shown):
                 f"{table.name} has no column {' or '.join(map(repr, missing))}; a curve has columns n and correctness"
             )
         columns = {name: _numbers(table, name) for name in ("n", "correctness", "uniqueness") if name in table.columns}
-        return cls.from_points(
+        people = _one_number(table, "people") if "people" in table.columns else 0
+        curve = cls.from_points(
             columns["n"],
             columns["correctness"],
             uniqueness=columns.get("uniqueness"),
+            people=people,
             how=f"points of {table.name}",
         )
+        return replace(curve, kind=_kind(table)) if "kind" in table.columns else curve
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """To a CSV (or Parquet) file that `Curve.read` reads back without loss."""
+        """To a CSV (or Parquet) file for `Curve.read`: points, people tested (if known) and kind.
+
+        The covariance of sparse and robust curves is not kept: intervals then come from simulated people.
+        """
         import pyarrow as pa
 
-        columns = {"n": self.sizes, "correctness": self.correctness}
+        columns: dict[str, Any] = {"n": self.sizes, "correctness": self.correctness}
+        if self.people:
+            columns["people"] = np.full(self.sizes.size, self.people)
         if self.uniqueness is not None:
             columns["uniqueness"] = self.uniqueness
+        if self.kind != "published":
+            columns["kind"] = [self.kind] * self.sizes.size
         return write_table(pa.table(columns), path, force=force)
 
     def up_to(self, size: int) -> Curve:
@@ -140,8 +155,9 @@ def share(values: ArrayLike, what: str, wanted: int) -> Floats:
     if np.any(np.isnan(array)):
         raise InputError(f"{what} has {int(np.isnan(array).sum())} missing values; leave those points out")
     if array.min() < 0 or array.max() > 1:
+        percent = "; divide percentages by 100" if 1 < array.max() <= 100 and array.min() >= 0 else ""
         raise InputError(
-            f"{what} must be shares from 0 to 1; values from {array.min():.6g} to {array.max():.6g} were given"
+            f"{what} must be shares from 0 to 1; values from {array.min():.6g} to {array.max():.6g} were given{percent}"
         )
     return array
 
@@ -162,4 +178,30 @@ def _numbers(table: Table, name: str) -> list[float]:
     try:
         return [float("nan") if value is None else float(value) for value in column.to_pylist()]
     except (TypeError, ValueError):
-        raise InputError(f"column {name!r} of {table.name} holds something that is not a number") from None
+        raise InputError(
+            f"column {name!r} of {table.name} holds something that is not a number; write shares as 0.99, with a "
+            "decimal point and without a percent sign"
+        ) from None
+
+
+def _one_number(table: Table, name: str) -> int:
+    """What a column says that has the same whole number in every row."""
+    values = set(_numbers(table, name))
+    if len(values) != 1 or not min(values) >= 1 or min(values) != int(min(values)):
+        raise InputError(f"column {name!r} of {table.name} must hold one whole number of 1 or more, in every row")
+    return int(values.pop())
+
+
+def _kind(table: Table) -> Kind:
+    ((_, column),) = table.read(["kind"])
+    found = set(column.to_pylist())
+    for kind in get_args(Kind):
+        if found == {kind}:
+            return kind  # type: ignore[no-any-return]
+    raise InputError(f"column 'kind' of {table.name} must hold one of {', '.join(get_args(Kind))}, in every row")
+
+
+def _tested(people: int) -> int:
+    if people < 0 or people != int(people):
+        raise InputError(f"the people tested are a whole number, 0 if it is not known; {people} was given")
+    return int(people)

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from incrowd.special import Floats, log_chance_missed
 
-_BLOCK = 1 << 18  # cells in one go
-
 
 def named_among_equals(gallery: int, alike: Floats, drawn: Floats) -> Floats:
     """E[1/(1+X)]: the target is drawn with others, of whom X of the `alike − 1` look-alikes; a fair guess among them.

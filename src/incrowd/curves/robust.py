@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,12 @@ from incrowd.errors import InputError
 from incrowd.progress import Progress, silent
 from incrowd.special import Floats
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Metric = Literal["cosine", "euclidean", "dot"]
 _PROBES, _GALLERY = 1024, 8192  # a block of scores: 8 million numbers, whatever the gallery
+_CHECKED = 65_536  # rows looked at in one go
 _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
 
 
@@ -83,11 +87,11 @@ def embeddings(source: Any, what: str) -> NDArray[Any]:
         array = _from_table(source, what)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "fiu":
         raise InputError(f"{what} must be rows of numbers, one row a person; an array of shape {array.shape} was given")
-    if array.dtype != np.float32:
-        array = array.astype(np.float64)
-    bad = sum(int(np.sum(~np.isfinite(array[i : i + 65536]).all(axis=1))) for i in range(0, array.shape[0], 65536))
+    starts = range(0, array.shape[0], _CHECKED)  # as stored: a copy in another type would not fit into memory
+    bad = sum(int(np.sum(~np.isfinite(array[i : i + _CHECKED]).all(axis=1))) for i in starts)
     if bad:
-        raise InputError(f"{bad:,} rows of {what} hold values that are missing or not finite; leave those people out")
+        rows = "1 row" if bad == 1 else f"{bad:,} rows"
+        raise InputError(f"{rows} of {what} with values that are missing or not finite; leave those people out")
     return np.asarray(array)
 
 
@@ -109,8 +113,26 @@ def _from_table(source: Any, what: str) -> NDArray[Any]:
     others = [name for name in table.column_names if name not in numeric]
     if others:
         raise InputError(f"{what} must hold numbers only; these columns do not: {', '.join(others[:10])}")
+    _refuse_identifiers(table, what)
     columns = [table.column(name).to_numpy().astype(np.float64) for name in numeric]
     return np.stack(columns, axis=1)
+
+
+def _refuse_identifiers(table: pa.Table, what: str) -> None:
+    """A column of whole numbers that are all different is a row number or an identity, not part of a vector."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = [field.name for field in table.schema if pa.types.is_integer(field.type)]
+    # vectors may be whole numbers themselves (quantised to 256 levels): few rows of those differ by chance
+    if table.num_rows < 2 or (len(whole) == table.num_columns and table.num_rows <= 256):
+        return
+    found = [name for name in whole if pc.count_distinct(table.column(name), mode="all").as_py() == table.num_rows]
+    if found:
+        raise InputError(
+            f"these columns of {what} hold a different whole number in each row, as identifiers do: "
+            f"{', '.join(found[:10])}; leave them out, or store vectors as decimal numbers"
+        )
 
 
 def _ranks(
@@ -119,38 +141,69 @@ def _ranks(
     """For each probe, how many gallery entries score better than its match, and how many as well (match included)."""
     better = np.zeros(probes.shape[0], dtype=np.int64)
     tied = np.zeros(probes.shape[0], dtype=np.int64)
-    kind = np.result_type(probes.dtype, gallery.dtype)
-    unit = _ROUNDING * float(np.finfo(kind).eps)
+    quick = all(_is_short(rows) for rows in (probes, gallery))
+    centre = _centre(gallery) if metric == "euclidean" else np.zeros(gallery.shape[1])
     blocks = [(i, j) for i in range(0, probes.shape[0], _PROBES) for j in range(0, gallery.shape[0], _GALLERY)]
     for done, (i, j) in enumerate(blocks):
         if j == 0:
-            block = _prepared(probes[i : i + _PROBES], metric, kind)
-            own = _prepared(gallery[i : i + block.shape[0]], metric, kind)
-            match = np.einsum("ij,ij->i", block, own) - _offset(own, metric)
-            slack = unit * np.sqrt(np.sum(block**2, axis=1) * np.max(np.sum(own**2, axis=1)) + match**2)
-        others = _prepared(gallery[j : j + _GALLERY], metric, kind)
-        score = block @ others.T
-        score -= _offset(others, metric)
-        above = score > (match + slack)[:, None]
-        level = score >= (match - slack)[:, None]
-        better[i : i + block.shape[0]] += np.count_nonzero(above, axis=1)
-        tied[i : i + block.shape[0]] += np.count_nonzero(level, axis=1)
+            block = _prepared(probes[i : i + _PROBES], metric, centre)
+            own = _prepared(gallery[i : i + block.shape[0]], metric, centre)
+        others = _prepared(gallery[j : j + _GALLERY], metric, centre)
+        above, level = _compared(block, own, others, metric, np.float32 if quick else np.float64)
+        if quick:
+            # a score too close to call in short numbers is compared again in long ones; each probe ties with itself
+            itself = np.arange(i, i + block.shape[0])
+            close = level - above > ((itself >= j) & (itself < j + others.shape[0]))
+            above[close], level[close] = _compared(block[close], own[close], others, metric, np.float64)
+        better[i : i + block.shape[0]] += above
+        tied[i : i + block.shape[0]] += level
         progress("comparing probes with the gallery", (done + 1) / len(blocks))
     return better, tied - better
 
 
-def _prepared(rows: NDArray[Any], metric: Metric, kind: Any) -> NDArray[Any]:
+def _compared(
+    probes: Floats, own: Floats, others: Floats, metric: Metric, kind: type[np.float32] | type[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each probe, how many of `others` score above its own match, and how many no lower, to within rounding.
+
+    The rounding of a score p·g is that of |p|·|g|: taken for each pair, so that one long row spoils no other.
+    Euclidean distance ranks like p·g − |g|²/2.
+    """
+    half = 0.5 if metric == "euclidean" else 0.0
+    unit = max(_ROUNDING, np.sqrt(probes.shape[1])) * float(np.finfo(kind).eps)
+    length, own_length, other_length = (np.sqrt(np.einsum("ij,ij->i", rows, rows)) for rows in (probes, own, others))
+    match = np.einsum("ij,ij->i", probes, own) - half * own_length**2
+    gap: NDArray[Any] = np.matmul(probes.astype(kind), others.astype(kind).T)
+    gap -= (half * other_length**2).astype(kind)
+    gap -= match.astype(kind)[:, None]
+    slack = np.outer((unit * length).astype(kind), other_length.astype(kind))
+    slack += (unit * half * other_length**2).astype(kind)
+    slack += (unit * (length * own_length + half * own_length**2)).astype(kind)[:, None]
+    above = np.count_nonzero(gap > slack, axis=1)
+    np.negative(slack, out=slack)
+    return above, np.count_nonzero(gap >= slack, axis=1)
+
+
+def _prepared(rows: NDArray[Any], metric: Metric, centre: Floats) -> Floats:
     """Rows ready for a product; for cosine of length 1 (a row of zeros is as far from one as from another)."""
-    block = np.ascontiguousarray(rows, dtype=kind)
+    block = np.asarray(rows, dtype=np.float64) - centre
     if metric != "cosine":
         return block
     length = np.sqrt(np.sum(block**2, axis=1, keepdims=True))
     return np.asarray(block / np.where(length > 0, length, 1.0))
 
 
-def _offset(rows: NDArray[Any], metric: Metric) -> Any:
-    """Euclidean distance ranks like p·g − |g|²/2."""
-    return 0.5 * np.sum(rows**2, axis=1) if metric == "euclidean" else rows.dtype.type(0)
+def _centre(gallery: NDArray[Any]) -> Floats:
+    """The middle of the gallery. Distances do not depend on it, their rounding does; a median shrugs at outliers."""
+    step = -(-gallery.shape[0] // _GALLERY)
+    return np.asarray(np.median(np.asarray(gallery[::step], dtype=np.float64), axis=0))
+
+
+def _is_short(rows: NDArray[Any]) -> bool:
+    """Whether products of these rows can be taken in float32, which is twice as fast: the squares must fit."""
+    if rows.dtype not in (np.float16, np.float32):
+        return False
+    return max(float(np.abs(rows[i : i + _CHECKED]).max()) for i in range(0, rows.shape[0], _CHECKED)) < 1e15
 
 
 def _curve(better: NDArray[np.int64], tied: NDArray[np.int64], gallery: int, at: ArrayLike | None, how: str) -> Curve:

@@ -65,7 +65,10 @@ def sparse_curve(
         raise InputError(f"nobody has {known} points; the most is {have.max()}; give a smaller number of known points")
     short = int((have < known).sum())
     if short:
-        notes.append(f"{short:,} of {index.people:,} people have fewer than {known} points: all of theirs are known")
+        have_fewer = "has" if short == 1 else "have"
+        notes.append(
+            f"{short:,} of {index.people:,} people {have_fewer} fewer than {known} points: all of theirs are known"
+        )
     gallery = sub_sizes(at, index.people)
     others, counts = np.unique(_others(index, known, draws, seed, progress), return_counts=True)
     drawn, alike = gallery.astype(np.float64), others[:, None].astype(np.float64) + 1.0
@@ -91,8 +94,11 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
     if empty.any():
         lost = who.size - np.unique(people[~empty]).size
         if lost:
-            raise InputError(f"{lost:,} people have no points, only empty rows; leave them out of the table")
-        notes.append(f"{int(empty.sum()):,} rows without a point were left out")
+            who_has = "1 person has" if lost == 1 else f"{lost:,} people have"
+            raise InputError(f"{who_has} no points, only empty rows; leave them out of the table")
+        left_out = int(empty.sum())
+        rows = "1 row without a point was" if left_out == 1 else f"{left_out:,} rows without a point were"
+        notes.append(f"{rows} left out")
     points_known = int(what.max()) + 1
     pairs = np.sort(people[~empty] * points_known + what[~empty])
     holder, point = np.divmod(pairs[np.concatenate([[True], np.diff(pairs) > 0])], points_known)

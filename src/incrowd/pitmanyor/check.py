@@ -43,6 +43,13 @@ class HoldOut(Shown):
         """Whether the interval holds what was measured."""
         return self.low <= self.measured <= self.high
 
+    @property
+    def warning(self) -> str | None:
+        """What a failed check means for the forecast."""
+        if self.inside:
+            return None
+        return "the law missed the largest size that was measured: trust this less than its interval says"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         return {

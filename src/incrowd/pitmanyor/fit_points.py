@@ -27,7 +27,7 @@ NAMES: tuple[Name, ...] = ("PYC", "ENT", "EXP", "POL", "RND")
 CLEAR_EVIDENCE = 3.0
 """How much better (in log likelihood) γ < 0 must explain the points before it is believed: e³ ≈ 20 to one."""
 
-_H_LIMITS = (0.01, 80.0)
+H_LIMITS = (0.01, 80.0)
 _TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit equally well (docs/forecast.md)
 _START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
 _START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
@@ -172,7 +172,7 @@ def _descend(points: Points, *, finite: bool) -> tuple[float, float, float]:
     from incrowd.pitmanyor.kernels import best_start, descend
 
     sizes, values, roots, unique = points
-    limits = np.array([_H_LIMITS, (-1.0, 0.0) if finite else (0.0, 1.0)])
+    limits = np.array([H_LIMITS, (-1.0, 0.0) if finite else (0.0, 1.0)])
     few = np.unique(np.linspace(0, sizes.size - 1, _START_POINTS).astype(int))
     start = best_start(_START_H, _START_GAMMA[finite], sizes[few], values[few], roots[few], unique)
     h, gamma, loss = descend(*start, limits, *points)
@@ -222,16 +222,21 @@ def _points(
     if isinstance(curve, Curve):
         if correctness is not None or uniqueness is not None:
             raise InputError("give a curve, or sizes with correctness or uniqueness, not both")
+        if people is not None:
+            raise InputError("a curve says itself how many people were tested; give people= to Curve.from_points")
         return curve, metric or "correctness"
     if (correctness is None) == (uniqueness is None):
         raise InputError("give either correctness= or uniqueness= beside the sizes")
+    given: Metric = "correctness" if correctness is not None else "uniqueness"
+    if metric not in (None, given):
+        raise InputError(f"{given} was given, but the {metric} is to be fitted; give {metric}=")
     values = correctness if correctness is not None else uniqueness
     points = Curve.from_points(curve, values if values is not None else [], people=people or 0)
     if correctness is not None:
-        return points, "correctness"
+        return points, given
     return Curve(
         points.sizes, points.correctness, points.correctness, points.kind, points.how, points.people, points.notes
-    ), "uniqueness"
+    ), given
 
 
 def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats, Floats, Floats]:
@@ -243,7 +248,7 @@ def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats
         raise InputError("this curve has no uniqueness; fit its correctness")
     inside = points.sizes > 1
     sizes, values = points.sizes[inside].astype(np.float64), every[inside]
-    problem = _problem(sizes, values, metric)
+    problem = _problem(sizes, values, metric) or _impossible(sizes, values, metric, points.people)
     if problem:
         raise UnsupportedError(problem)
     weights = np.log(sizes) if weighting == "log" else 1.0 / binomial_variance(values, people_behind(points))
@@ -268,6 +273,27 @@ def _problem(sizes: Floats, values: Floats, metric: Metric) -> str | None:
         return (
             f"the {metric} is higher at the largest size than at the smallest, but it must fall as a gallery "
             "grows; check that sizes and values belong together"
+        )
+    return None
+
+
+def _impossible(sizes: Floats, values: Floats, metric: Metric, people: int) -> str | None:
+    """Why no way of matching gives such points, not even with the noise of so few people; 0 people: not known."""
+    guess = 1.0 / sizes - (3.0 * np.sqrt(1.0 / (sizes * people)) if people else 0.0)
+    below = np.flatnonzero(values < guess * (1.0 - 1e-9))
+    if metric == "correctness" and below.size:
+        size = int(sizes[below[0]])
+        return (
+            f"the correctness at size {size:,} is below 1/{size:,}, which a blind guess reaches; check that sizes and "
+            "values belong together, and leave out points that were rounded to 0"
+        )
+    rise = values[1:] - np.minimum.accumulate(values)[:-1]
+    noise = 4.0 * np.sqrt(2.0 * binomial_variance(values[1:], people or sizes[-1]))
+    steep = np.flatnonzero(rise > noise + 0.01)  # published shares are often rounded to a hundredth
+    if steep.size:
+        return (
+            f"the {metric} rises by {rise[steep[0]]:.2g} up to size {int(sizes[steep[0] + 1]):,}, more than chance "
+            "explains, but it must fall as a gallery grows; check that sizes and values belong together"
         )
     return None
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from scipy.optimize import brentq
-
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.notebook import Shown
 from incrowd.pitmanyor.climb import Peak, climb
 from incrowd.pitmanyor.likelihood import PUBLISHED_STRENGTH
-from incrowd.pitmanyor.model import PitmanYor, entropy_and_tail
+from incrowd.pitmanyor.model import PitmanYor
 from incrowd.pitmanyor.posterior import Posterior, posterior
-from incrowd.pitmanyor.sides import FiniteSide, HeavySide, Side, log_target
+from incrowd.pitmanyor.sides import FiniteSide, HeavySide, Side, at_least_minus_one, log_target
 
-CLEAR_EVIDENCE = 5.0
+CLEAR_EVIDENCE_OF_CLASSES = 5.0
 """How much more likely (in log) the data must be with γ < 0 before it is believed: e⁵ ≈ 150 to one."""
 
 _INSIDE = 0.01  # a best d above this is well inside d > 0: below 0 there is only less
@@ -28,7 +25,7 @@ class ClassSizeFit(Shown):
     """A model fitted to class sizes.
 
     `evidence_below_zero` is by how much (in log likelihood) the best model with γ < 0 beats the best with γ ≥ 0;
-    it is chosen only above `CLEAR_EVIDENCE`. `posterior()` gives the uncertainty.
+    it is chosen only above `CLEAR_EVIDENCE_OF_CLASSES`. `posterior()` gives the uncertainty.
     """
 
     sizes: ClassSizes
@@ -98,8 +95,9 @@ def fit_class_sizes(sizes: ClassSizes, *, method: Literal["map", "ml"] = "map") 
     finite = _peak(finite_side, sizes, strength)
     other_height = _log_likelihood(finite_side, sizes, finite)
     gain = max(other_height - height, 0.0)
-    if gain > CLEAR_EVIDENCE:
-        model = _at_least_minus_one(*_parameters(finite_side, finite))
+    if gain > CLEAR_EVIDENCE_OF_CLASSES:
+        d, alpha = at_least_minus_one(*finite_side.parameters(finite.at[None, :]))
+        model = PitmanYor(float(d[0]), float(alpha[0]))
         return ClassSizeFit(sizes, model, method, other_height, gain, finite_side, finite)
     return ClassSizeFit(sizes, model, method, height, gain, heavy_side, heavy)
 
@@ -115,18 +113,3 @@ def _parameters(side: Side, peak: Peak) -> tuple[float, float]:
 
 def _log_likelihood(side: Side, sizes: ClassSizes, peak: Peak) -> float:
     return float(log_target(side, sizes, peak.at[None, :], strength=0.0)[0])
-
-
-def _at_least_minus_one(d: float, alpha: float) -> PitmanYor:
-    """The model with as many categories whose γ is −1, where the fit ran past it: nothing changes beyond."""
-    model = PitmanYor(d, alpha)
-    if model.gamma >= -1:
-        return model
-    categories = -alpha / d
-
-    def excess(log_weight: float) -> float:
-        weight = np.exp(log_weight)
-        return float(entropy_and_tail(-weight, categories * weight)[1]) + 1.0
-
-    weight = float(np.exp(brentq(excess, np.log(-d) - 20.0, np.log(-d), xtol=1e-12)))
-    return PitmanYor(-weight, categories * weight)

@@ -8,10 +8,10 @@ import math
 import numpy as np
 from numba import njit
 
-_SHIFT = 8
-_STIRLING = ((1, 1 / 12), (3, -1 / 360), (5, 1 / 1260), (7, -1 / 1680), (9, 1 / 1188))
-_POWERS = np.array([power for power, _ in _STIRLING], dtype=np.float64)
-_FACTORS = np.array([factor for _, factor in _STIRLING])
+from incrowd.special import SHIFT, STIRLING
+
+_POWERS = np.array([power for power, _ in STIRLING], dtype=np.float64)
+_FACTORS = np.array([factor for _, factor in STIRLING])
 _EULER = 0.5772156649015329
 
 
@@ -80,7 +80,7 @@ def _expm1_ratio(x):  # type: ignore[no-untyped-def]
 def _gamma_ratio_slope(a, d, n):  # type: ignore[no-untyped-def]
     """As `special.gamma_ratio_slope`."""
     slope = 0.0
-    for _ in range(_SHIFT):
+    for _ in range(SHIFT):
         factor = n / (n + a) / (a + d)
         slope += factor * _log1p_ratio(-d * factor)
         a += 1.0

@@ -13,7 +13,7 @@ from incrowd.notebook import Shown
 from incrowd.pitmanyor.climb import Peak, is_peaked
 from incrowd.pitmanyor.likelihood import POSTERIOR_STRENGTH, log_prior
 from incrowd.pitmanyor.model import entropy_and_tail
-from incrowd.pitmanyor.sides import Side, log_prior_volume
+from incrowd.pitmanyor.sides import Side, at_least_minus_one, log_prior_volume
 from incrowd.special import Floats
 
 _SIDE = 45  # points along each axis of the grid
@@ -83,8 +83,8 @@ def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[fl
 def posterior(side: Side, peak: Peak, log_likelihood: Callable[[Floats], Floats], *, along: int = _SIDE) -> Posterior:
     """Posterior around `peak` on one side of d = 0, with the prior over (h, γ); `log_likelihood` of rows of points.
 
-    A grid along the axes of the peak, `along` points each way; it is laid anew where the mass was found, because
-    small tables have posteriors that are neither round nor centred.
+    A grid along the axes of the peak, `along` points each way; up to three times it is laid anew where the mass was
+    found, because small tables have posteriors that are neither round nor centred. Points past γ = −1 count as γ = −1.
     """
 
     def log_density(points: Floats) -> Floats:
@@ -102,7 +102,7 @@ def posterior(side: Side, peak: Peak, log_likelihood: Callable[[Floats], Floats]
         if _settled(points[kept], weight, centre, axes, reach, along):
             break
         centre, axes, reach = _frame(points[kept], weight, centre, axes, reach, along)
-    d, alpha = side.parameters(points[kept])
+    d, alpha = at_least_minus_one(*side.parameters(points[kept]))
     return Posterior(d, alpha, weight)
 
 

@@ -85,6 +85,27 @@ class FiniteSide:
         return np.asarray(2.0 * np.log(categories) + 2.0 * points[:, 0] + points[:, 1])
 
 
+def at_least_minus_one(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+    """Models whose γ is below −1 with as many categories, but even enough only for γ = −1: nothing changes beyond.
+
+    >>> d, alpha = at_least_minus_one(np.array([-50.0, 0.3]), np.array([500.0, 2.0]))
+    >>> entropy_and_tail(d, alpha)[1].round(6).tolist()
+    [-1.0, 0.299984]
+    """
+    past = (d < 0) & (entropy_and_tail(d, alpha)[1] < -1.0)
+    categories = -alpha[past] / d[past]
+    high = np.log(-d[past])
+    low = high - 20.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        outside = entropy_and_tail(-np.exp(middle), categories * np.exp(middle))[1] < -1.0
+        low, high = np.where(outside, low, middle), np.where(outside, middle, high)
+    weight = np.exp(low) * (1.0 - 1e-12)  # on this side of −1 whatever the rounding
+    d, alpha = d.copy(), alpha.copy()
+    d[past], alpha[past] = -weight, categories * weight
+    return d, alpha
+
+
 def log_target(side: Side, sizes: ClassSizes, points: Floats, *, strength: float) -> Floats:
     """Log likelihood at each point, plus the log prior over (h, γ) of that strength."""
     d, alpha = side.parameters(points)

@@ -13,7 +13,7 @@ from incrowd.plots.look import BLUE, GREY, HEIGHT, WIDTH, dressed
 if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecast import Forecast
-    from incrowd.pitmanyor.check import RankSize
+    from incrowd.pitmanyor.check import HoldOut, RankSize
     from incrowd.pitmanyor.fit import CurveFit
 
 _WORLD = 7.53e9
@@ -26,8 +26,18 @@ _LONG_NAMES = {
 }
 
 
-def forecast_plot(curve: Curve, forecast: Forecast, *, baselines: Iterable[CurveFit] = ()) -> Any:
-    """Measured points, the forecast with its interval, and baselines if wanted; the measured range is shaded."""
+def forecast_plot(
+    curve: Curve,
+    forecast: Forecast,
+    *,
+    asked: Forecast | None = None,
+    check: HoldOut | None = None,
+    baselines: Iterable[CurveFit] = (),
+) -> Any:
+    """Measured points, the forecast with its interval, and baselines if wanted; the measured range is shaded.
+
+    The subtitle tells of the largest population of `asked` (by default of the forecast drawn), and of a failed check.
+    """
     largest = max(float(curve.sizes[-1]), float(forecast.at.max()))
     layers = [
         _measured_range(curve),
@@ -36,21 +46,19 @@ def forecast_plot(curve: Curve, forecast: Forecast, *, baselines: Iterable[Curve
         _points(curve),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    last = forecast.correctness.value[-1]
-    low, high = forecast.correctness.low[-1], forecast.correctness.high[-1]
-    return dressed(
-        chart,
-        title="How many people are named correctly as the crowd grows",
-        subtitle=f"{last:.1%} of {_words(forecast, -1)} (95 % interval {low:.1%} to {high:.1%}); measured up to "
-        f"{curve.sizes[-1]:,}",
-    )
+    lines = [f"{_largest(asked or forecast)}; measured up to {curve.sizes[-1]:,}"]
+    if check is not None and check.warning:
+        lines.append(check.warning)
+    return dressed(chart, title="How many people are named correctly as the crowd grows", subtitle=lines)
 
 
 def curve_plot(curve: Curve) -> Any:
     """A measured curve alone."""
     line = alt.Chart(_table(n=curve.sizes, correctness=curve.correctness)).mark_line(color=BLUE)
     chart = (line.encode(x=_people(), y=_share()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
-    end = f"{curve.correctness[-1]:.1%} of people are named correctly among {curve.sizes[-1]:,}"
+    from incrowd.forecast import percent
+
+    end = f"{percent(curve.correctness[-1])} of people are named correctly among {curve.sizes[-1]:,}"
     return dressed(chart, title=f"Correctness by gallery size, {curve.kind} matching", subtitle=f"{end}; {curve.how}")
 
 
@@ -207,10 +215,15 @@ def _points(curve: Curve) -> Any:
     return alt.Chart(data).mark_circle(color="black", size=22, opacity=1).encode(x=_people(), y=_share())
 
 
-def _words(forecast: Forecast, index: int) -> str:
-    size = f"{forecast.at[index]:,.0f} people"
-    name = forecast.names[index]
-    return size if name.replace(",", "").isdigit() else f"{size} ({name})"
+def _largest(forecast: Forecast) -> str:
+    """What is forecast for the largest population, in words."""
+    from incrowd.forecast import interval_in_words, people_in_words, percent
+
+    index = int(np.argmax(forecast.at))
+    name, size, share = forecast.names[index], people_in_words(forecast.at[index]), forecast.correctness
+    called = "" if name.replace(",", "").isdigit() else f" ({name})"
+    interval = interval_in_words(share.low[index], share.high[index])
+    return f"{percent(share.value[index])} of {size} people{called}, {forecast.level:.0%} interval {interval}"
 
 
 def _table(**columns: Any) -> Any:
@@ -228,7 +241,10 @@ def _log() -> Any:
 
 
 def _people() -> Any:
-    return alt.X("n:Q", title="people in the gallery", scale=_log(), axis=alt.Axis(format="~s"))
+    words = "format(datum.value, '~s')"
+    for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
+        words = f"replace({words}, '{letter}', ' {word}')"
+    return alt.X("n:Q", title="people in the gallery", scale=_log(), axis=alt.Axis(labelExpr=words))
 
 
 def _share(field: str = "correctness") -> Any:

@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 560, 320
 _KINDS = (".html", ".svg", ".png", ".json")
 
 
-def dressed(chart: Any, *, title: str, subtitle: str = "") -> Any:
+def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """The chart with a title, what it says in a sentence, and the house's fonts and colours."""
     return (
         chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))

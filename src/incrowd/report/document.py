@@ -234,7 +234,7 @@ def _forecast(found: Assessment) -> Section:
             f"{law.at[index]:,.0f}",
             f"{law.correctness.value[index]:.2%}",
             f"{law.correctness.low[index]:.2%} to {law.correctness.high[index]:.2%}",
-            f"{law.uniqueness.value[index]:.2%}",
+            f"{law.uniqueness.value[index]:.2%}" if law.uniqueness is not None else "–",
         )
         for index in order[:: max(1, len(order) // _ROWS)]
     )
