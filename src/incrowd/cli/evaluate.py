@@ -104,12 +104,14 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
         (
             "unique",
             f"{found.uniques:,} ({found.uniqueness:.2%})",
-            "records some value of which nobody else's range covers",
+            "records some value of which nobody else's range covers"
+            if found.counted == "records"
+            else "people whose history nobody else has",
         ),
         (
             "smallest class (k)",
             f"{found.k:,}",
-            "people with the same histories" if found.people != found.records else "records with the same values",
+            "records with the same values" if found.counted == "records" else "people with the same histories",
         ),
         ("average risk (κ)", f"{found.correctness:.4f}", "chance that a guess within the class is right"),
     ]

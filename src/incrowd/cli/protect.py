@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 from collections.abc import Sequence
@@ -97,8 +98,9 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
     """Write under a temporary name, read that file again and count it, and only then give it its name."""
     from incrowd.files import written_whole
     from incrowd.protect.result import count_guarantee
-    from incrowd.table import read_table, write_table
+    from incrowd.table import read_table, without_formula, write_table
 
+    others = [name for name in (safe.sensitive, safe.person) if name is not None]
     with written_whole(out, force=force) as temporary:
         progress("writing", 0.95)
         write_table(safe.table, temporary, force=True)
@@ -108,13 +110,15 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
             raise UnsupportedError(
                 f"the file has {written.rows:,} rows where {safe.rows:,} were written; nothing is left"
             )
+        csv = out.suffix.lower() in {".csv", ".tsv"}
+        names = {name: without_formula(name) if csv else name for name in (*safe.quasi_identifiers, *others)}
         found, _ = count_guarantee(
             written,
-            list(safe.quasi_identifiers),
+            [names[name] for name in safe.quasi_identifiers],
             safe.demand,
             promises_k=safe.guarantee.asked_k is not None,
-            sensitive=safe.sensitive,
-            person=safe.person,
+            sensitive=names.get(safe.sensitive or ""),
+            person=names.get(safe.person or ""),
         )
         if not found.holds:
             raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
@@ -124,6 +128,8 @@ def _check_output(table: Table, out: Path, force: bool) -> None:
     """Refuse before the work is done: the input is never overwritten, and nothing else without being told."""
     if out.exists() and any(os.path.samefile(part, out) for part in _files(table.source)):
         raise InputError(f"{out} is the table to protect; it is never overwritten, name another file")
+    if _would_join(table.source, out):
+        raise InputError(f"{out} would become part of the table to protect; write it to another folder")
     if out.exists() and not force:
         raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
     if out.suffix.lower() not in {".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"}:
@@ -139,6 +145,19 @@ def _files(source: str | None) -> list[str]:
     if os.path.isdir(source):
         return [str(part) for part in Path(source).rglob("*.parquet")]
     return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)
+
+
+def _would_join(source: str | None, out: Path) -> bool:
+    """Whether a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
+    if source is None or os.path.isfile(source):
+        return False
+    target, place = out.resolve(), Path(source).resolve()
+    if place.is_dir():
+        return target.is_relative_to(place)
+    if "**" in place.parts:
+        return fnmatch.fnmatch(str(target), str(place))
+    pairs = zip(target.parts, place.parts, strict=False)
+    return len(target.parts) == len(place.parts) and all(fnmatch.fnmatch(part, wanted) for part, wanted in pairs)
 
 
 def _t(given: str | None) -> float | str | None:

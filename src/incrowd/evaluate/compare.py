@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.classes import assign_classes
+from incrowd.classes import assign_classes, told_apart
 from incrowd.engines import encode
 from incrowd.errors import InputError, unknown_columns
 from incrowd.evaluate.boxes import Uniques, unique_records
@@ -69,6 +69,7 @@ def evaluate(
     )
     change, agreement = _correlations(meanings)
     column = encode(after, [sensitive])[0] if sensitive else None
+    groups = told_apart(after, names, classes, person) if column else classes
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
     return Evaluation(
@@ -86,8 +87,8 @@ def evaluate(
         correlation_change=change,
         correlation_agreement=agreement,
         contradicting=loss.contradicting if loss else None,
-        diversity=diversity(classes, column) if column else None,
-        disclosure=attribute_disclosure(classes, column, secret) if column and secret is not None else None,
+        diversity=diversity(groups, column) if column else None,
+        disclosure=attribute_disclosure(groups, column, secret) if column and secret is not None else None,
         notes=notes,
     )
 

@@ -94,7 +94,7 @@ def protect(
     build = _Build(table, problem, method, person, _to_remove(table, identifiers, names, sensitive, person))
     recoding, out, guarantee, classes = build.run()
     return Protected(
-        table=to_native(out, table.native),
+        table=to_native(out, table.native, recoding.kept),
         method=method,
         quasi_identifiers=tuple(names),
         demand=demand,

@@ -125,6 +125,9 @@ def _result(problem: Problem, current: list[Coded]) -> Recoding:
 
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
+    left = _standing_out(current, problem.demand.k)
+    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
+    stays = ~left if drop else np.ones_like(left)
     for before, after in zip(problem.columns, current, strict=True):
         changed[after.name] = 0
         if after is before:
@@ -132,10 +135,9 @@ def _result(problem: Problem, current: list[Coded]) -> Recoding:
         old: list[str | None] = as_text(before.values).to_pylist()
         place = {value: code for code, value in enumerate(as_text(after.values).to_pylist())}
         same = np.array([place.get(value, -1) for value in old])[before.codes]
-        changed[after.name] = int((same != after.codes).sum())
-        if changed[after.name]:
+        differs = same != after.codes
+        changed[after.name] = int(np.count_nonzero(differs & stays))
+        if differs.any():
             columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
-    left = _standing_out(current, problem.demand.k)
-    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
     kept = np.flatnonzero(~left) if drop and left.any() else None
     return Recoding(columns, changed, kept=kept, promises_k=drop or not left.any())

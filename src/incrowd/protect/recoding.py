@@ -163,15 +163,15 @@ def as_text(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
-def recode_values(column: Coded, labels: pa.Array) -> tuple[pa.Array, int]:
-    """A column whose every value has a new label, and how many cells changed."""
+def recode_values(column: Coded, labels: pa.Array, kept: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
+    """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
     import pyarrow.compute as pc
 
     encoded = labels.dictionary_encode()
     same = pc.fill_null(pc.equal(labels, as_text(column.values)), False).to_numpy(zero_copy_only=False)
     if column.has_null:
         same[-1] = not labels[-1].is_valid
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = np.bincount(column.codes if kept is None else column.codes[kept], minlength=column.size)
     return _dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
 
 
@@ -182,15 +182,15 @@ def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
 
 
 def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
-    """A text column as codes and entries; a code beyond them, or of a null entry, is a null."""
+    """A text column as codes and entries, each entry once; a code beyond them, or of a null entry, is a null."""
     import pyarrow as pa
 
-    missing = indices >= len(entries)
-    if entries.null_count:
-        missing |= np.append(entries.is_null().to_numpy(zero_copy_only=False), True)[np.minimum(indices, len(entries))]
-        entries = entries.fill_null("")
-    mask = missing if missing.any() else None
-    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), entries)
+    encoded = entries.dictionary_encode()
+    distinct = encoded.dictionary
+    renumbered = np.append(_indices(encoded), len(distinct)).astype(np.int32)
+    codes = renumbered[np.minimum(indices, len(entries))]
+    missing = codes >= len(distinct)
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=missing if missing.any() else None), distinct)
 
 
 def _strings(entries: list[str | None]) -> pa.Array:
@@ -199,7 +199,9 @@ def _strings(entries: list[str | None]) -> pa.Array:
     return pa.array(entries, pa.string())
 
 
-def by_column(problem: Problem, label: Callable[[Coded], pa.Array | None]) -> Recoding:
+def by_column(
+    problem: Problem, label: Callable[[Coded], pa.Array | None], kept: NDArray[np.int64] | None = None
+) -> Recoding:
     """Recode every column by a label for each of its values; None leaves a column as it is."""
     columns: dict[str, pa.Array] = {}
     changed = {column.name: 0 for column in problem.columns}
@@ -207,8 +209,8 @@ def by_column(problem: Problem, label: Callable[[Coded], pa.Array | None]) -> Re
         problem.progress("recoding columns", done / len(problem.columns))
         labels = label(column)
         if labels is not None:
-            recoded, cells = recode_values(column, labels)
+            recoded, cells = recode_values(column, labels, kept)
             changed[column.name] = cells
             if cells:
                 columns[column.name] = recoded
-    return Recoding(columns, changed, promises_k=False)
+    return Recoding(columns, changed, kept=kept, promises_k=False)
