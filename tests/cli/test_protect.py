@@ -203,3 +203,25 @@ def test_frontier_draws_and_lists(capsys, people, tmp_path):
     assert "partition k=4" in shown
     assert (tmp_path / "f.svg").read_text().startswith("<svg")
     assert run(capsys, "frontier", people, "--qi", QI, "--method", "x")[0] == 2
+
+
+def test_limits_and_c(capsys, people, tmp_path):
+    out = tmp_path / "safe.csv"
+    limits = ["--top", "age=40", "--bottom", "age=22", "--step", "age:ranges=2"]
+    code, _, err = run(capsys, "protect", people, "--qi", "age", "--k", 3, "--method", "mask", *limits, "--out", out)
+    assert code == 0, err
+    assert {"[20;22]", "[40;43]"} <= set(pyarrow.csv.read_csv(out)["age"].to_pylist())
+    code, _, err = run(capsys, "protect", people, "--qi", "age", "--method", "mask", "--top", "age", "--out", "c.csv")
+    assert (code, "age=85" in err) == (2, True)
+    kind = ["--diversity", "recursive", "--l", 2, "--c", 0.5, "--sensitive", "pay"]
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 4, *kind, "--out", tmp_path / "b.csv")
+    assert code == 0, err
+
+
+def test_the_frontier_refuses_before_the_work(capsys, people, tmp_path):
+    figure = tmp_path / "figure.html"
+    figure.write_text("precious")
+    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--plot", figure)
+    assert (code, "exists already" in err, figure.read_text()) == (2, True, "precious")
+    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--secret", "3")
+    assert (code, "--sensitive" in err) == (2, True)

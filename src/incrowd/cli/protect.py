@@ -39,6 +39,7 @@ def protect_table(
     diversity: Annotated[
         str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
     ] = "distinct",
+    c: Annotated[float, typer.Option("--c", help="For recursive diversity: the commonest value's limit.")] = 3.0,
     person: options.Person = None,
     identifier: Annotated[
         list[str] | None,
@@ -56,6 +57,12 @@ def protect_table(
     step: Annotated[
         list[str] | None, typer.Option("--step", help="For mask, in order: age:ranges=20 zip:keep=3 sex:*. Repeat.")
     ] = None,
+    top: Annotated[
+        list[str] | None, typer.Option("--top", help="For mask: values from here on are one range, age=85. Repeat.")
+    ] = None,
+    bottom: Annotated[
+        list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
+    ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of pseudonyms. Default: a fresh one.")] = None,
     force: options.Force = False,
@@ -65,7 +72,7 @@ def protect_table(
     from incrowd.protect import protect
 
     _check_output(table, out, force)
-    extra = _extra(resolution, suppress, step)
+    extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     with show.working("protecting") as progress:
         safe = protect(
@@ -77,6 +84,7 @@ def protect_table(
             sensitive=sensitive,
             method=method,
             diversity=diversity,
+            c=c,
             person=person,
             identifiers=_identifiers(identifier),
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
@@ -188,6 +196,19 @@ def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] |
             raise InputError("a step is a column, a colon and what to do: age:ranges=20, zip:keep=3, sex:*")
         extra["steps"] = [(name.strip(), action.strip()) for name, _, action in steps]
     return extra
+
+
+def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
+    """Limits of top and bottom coding, as age=85."""
+    found: dict[str, dict[str, float]] = {}
+    for which, texts in given.items():
+        for name, _, limit in (text.partition("=") for text in options.names(texts)):
+            try:
+                number = float(limit)
+            except ValueError:
+                raise InputError(f"--{which} needs a column and a number: age=85") from None
+            found.setdefault(which, {})[name.strip()] = int(number) if number.is_integer() else number
+    return found
 
 
 def _show(safe: Protected, cost: Evaluation, out: Path) -> None:

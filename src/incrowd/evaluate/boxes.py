@@ -125,7 +125,7 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
     is_null = np.array([member is not None and member.size == 1 and member[0] == null for member in meaning.members])
     listed = [m for m in meaning.members if m is not None and m.size > 1]
     inner = [meaning.place[member[member != null]] for member in listed]
-    limits = np.unique(np.concatenate([low[~is_null], high[~is_null], *inner]))
+    limits = np.unique(np.concatenate([[top], low[~is_null], high[~is_null], *inner]))
     gaps = np.diff(limits) > (1 if whole else 0)
     number = np.arange(limits.size) + np.concatenate([[0], np.cumsum(gaps)])
     count = int(number[-1]) + 1 + (null >= 0)
