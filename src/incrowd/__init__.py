@@ -9,7 +9,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incrowd.assess import Assessment, assess
+    from incrowd.check import check
     from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.compare import compare
     from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
@@ -18,12 +21,23 @@ if TYPE_CHECKING:
     from incrowd.leak import LeakRisk, largest_leak, leak_risk, leak_risk_uniform, simulate_leak, smallest_k
     from incrowd.measure import Measurement, measure, minimal_sets, risk_by_group, risk_by_subset
     from incrowd.pitmanyor import PitmanYor, compare_fits, fit_class_sizes, fit_curve
+    from incrowd.population import (
+        PopulationRisk,
+        classical_risk,
+        population_risk,
+        record_risk,
+        sensitivity,
+    )
     from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
 
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "Assessment": "assess",
+    "assess": "assess",
+    "check": "check",
+    "compare": "compare",
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "Curve": "curves",
@@ -31,23 +45,28 @@ _ROOMS = {
     "robust_curve": "curves",
     "sparse_curve": "curves",
     "demo_table": "demo",
-    "Forecast": "forecast",
-    "forecast": "forecast",
-    "PitmanYor": "pitmanyor",
-    "compare_fits": "pitmanyor",
-    "fit_class_sizes": "pitmanyor",
-    "fit_curve": "pitmanyor",
     "LeakRisk": "leak",
     "largest_leak": "leak",
     "leak_risk": "leak",
     "leak_risk_uniform": "leak",
     "simulate_leak": "leak",
     "smallest_k": "leak",
+    "Forecast": "forecast",
+    "forecast": "forecast",
+    "PitmanYor": "pitmanyor",
+    "compare_fits": "pitmanyor",
+    "fit_class_sizes": "pitmanyor",
+    "fit_curve": "pitmanyor",
     "Measurement": "measure",
     "measure": "measure",
     "minimal_sets": "measure",
     "risk_by_group": "measure",
     "risk_by_subset": "measure",
+    "PopulationRisk": "population",
+    "classical_risk": "population",
+    "population_risk": "population",
+    "record_risk": "population",
+    "sensitivity": "population",
     "Hierarchy": "protect",
     "Protected": "protect",
     "protect": "protect",
@@ -64,6 +83,7 @@ _ROOMS = {
 }
 
 __all__ = [
+    "Assessment",
     "ClassSizes",
     "Curve",
     "Evaluation",
@@ -74,10 +94,15 @@ __all__ = [
     "LeakRisk",
     "Measurement",
     "PitmanYor",
+    "PopulationRisk",
     "Protected",
     "Table",
     "UnsupportedError",
+    "assess",
+    "check",
     "class_size_of_each_record",
+    "classical_risk",
+    "compare",
     "compare_fits",
     "correctness_curve",
     "demo_table",
@@ -91,12 +116,15 @@ __all__ = [
     "leak_risk_uniform",
     "measure",
     "minimal_sets",
+    "population_risk",
     "protect",
     "read_table",
+    "record_risk",
     "regenerate",
     "risk_by_group",
     "risk_by_subset",
     "robust_curve",
+    "sensitivity",
     "simulate_leak",
     "smallest_k",
     "sparse_curve",

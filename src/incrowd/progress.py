@@ -8,3 +8,12 @@ Progress = Callable[[str, float], None]
 
 def silent(doing: str, share: float) -> None:
     """Tell nobody: the default in the library."""
+
+
+def part(progress: Progress, start: float, stop: float) -> Progress:
+    """A progress for one of several pieces of work, which takes the share from `start` to `stop` of the whole."""
+
+    def tell(doing: str, share: float) -> None:
+        progress(doing, start + (stop - start) * share)
+
+    return tell

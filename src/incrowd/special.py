@@ -145,8 +145,8 @@ def log_chance_missed(total: ArrayLike, group: ArrayLike, drawn: ArrayLike) -> F
 
     −inf where the draw cannot miss the group.
 
-    >>> float(np.exp(log_chance_missed(6, 2, 3)))  # C(4, 3) / C(6, 3)
-    0.2...
+    >>> round(float(np.exp(log_chance_missed(6, 2, 3))), 12)  # C(4, 3) / C(6, 3)
+    0.2
     """
     total, group, drawn = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (total, group, drawn)))
     possible = group + drawn <= total

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from incrowd.cli import options, show
@@ -51,6 +51,8 @@ def forecast_population(
 
     The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`.
     """
+    import numpy as np
+
     from incrowd.forecast import forecast
     from incrowd.pitmanyor import compare_fits
 
@@ -139,6 +141,8 @@ def _save(
     force: bool,
     seed: int,
 ) -> None:
+    import numpy as np
+
     from incrowd.forecast import forecast
     from incrowd.plots import forecast_plot, save
 
@@ -174,7 +178,7 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit]) 
             ],
         )
     h, gamma = answer.h, answer.gamma
-    show.line(f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / np.log(2):.1f} bits of information.")
+    show.line(f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / math.log(2):.1f} bits of information.")
     show.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
     if check is not None:
         verdict = "inside" if check.inside else "OUTSIDE"
@@ -183,6 +187,8 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit]) 
             f"{check.measured:.1%} was measured, {verdict} its interval {check.low:.1%} to {check.high:.1%}."
         )
     if others:
+        import numpy as np
+
         show.heading("What other curves say")
         values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
         show.table(

@@ -1,0 +1,190 @@
+"""`incrowd population`: what a sample says about the population it was drawn from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli import options, show
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.population import ClassicalEstimate, PopulationRisk, Sensitivity
+
+
+@options.opens_table
+def population_of_table(
+    table: options.TablePath,
+    qi: options.QuasiIdentifiers = None,
+    population: Annotated[
+        str | None, typer.Option("--population", help="How many people the table was drawn from, such as 38e6.")
+    ] = None,
+    fraction: Annotated[
+        float | None, typer.Option("--fraction", help="Instead: the share of them that is in the table, such as 0.01.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", help="Instead: the column that says how many people a record stands for.")
+    ] = None,
+    person: options.Person = None,
+    method: Annotated[
+        str, typer.Option("--method", help="combined, posterior, anchored, gaussian, dvine or average.")
+    ] = "combined",
+    draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
+    seed: options.Seed = 0,
+    records: Annotated[
+        Path | None, typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv.")
+    ] = None,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
+    ] = False,
+    classical: Annotated[bool, typer.Option("--classical", help="Also: the classical estimators.")] = False,
+    plot: options.Plot = None,
+    max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the risk is higher.")] = None,
+    json: options.Json = False,
+    force: options.Force = False,
+) -> None:
+    """Estimate how often a record is named correctly among everybody, not only in the table."""
+    from incrowd.population import classical_risk, population_risk
+    from incrowd.population import sensitivity as for_other_populations
+
+    wanted = options.names(qi)
+    if not wanted:
+        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    if max_risk is not None and not 0 <= max_risk <= 1:
+        raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    known: dict[str, Any] = {
+        "quasi_identifiers": wanted,
+        "population": None if population is None else options.count(population, "--population"),
+        "fraction": fraction,
+        "weights": weights,
+    }
+    with show.working("estimating the risk in the population") as progress:
+        risk = population_risk(
+            table, **known, person=person, method=method, seed=seed, draws=draws, progress=progress
+        )  # fmt: skip
+        moved = None
+        if sensitivity or plot:
+            moved = for_other_populations(
+                table, **known, person=person, method=method, seed=seed, progress=progress
+            )  # fmt: skip
+        quoted = classical_risk(table, **known) if classical else {}
+        if records is not None:
+            _write_records(table, records, known | {"person": person}, force)
+    if plot is not None and moved is not None:
+        from incrowd.plots import look
+        from incrowd.plots.population import plot_sensitivity
+
+        look.save(plot_sensitivity(moved), plot, force=force)
+    if json:
+        show.as_json(_plain(risk, moved if sensitivity else None, quoted))
+    else:
+        _show(risk, moved if sensitivity else None, quoted)
+        if records is not None:
+            show.line(f"The risk of every record is in {records}, riskiest first by risk_rank.")
+    if max_risk is not None and risk.overall > max_risk:
+        raise typer.Exit(1)
+
+
+def _write_records(table: Any, path: Path, known: dict[str, Any], force: bool) -> None:
+    from incrowd.population import record_risk
+    from incrowd.table import write_table
+
+    write_table(record_risk(table, **known).to_arrow(), path, force=force)
+
+
+def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> dict[str, Any]:
+    plain = risk.to_dict()
+    if moved is not None:
+        plain["sensitivity"] = moved.rows
+    if quoted:
+        plain["classical"] = [estimate.to_dict() for estimate in quoted.values()]
+    return plain
+
+
+def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> None:
+    show.heading(f"{risk.people:,} people of a population of {risk.population:,} ({risk.fraction:.3g} of it)")
+    show.table(("", "", "what it means"), _facts(risk))
+    show.line(_verdict(risk))
+    if moved is not None:
+        show.heading("If the population is not what you think")
+        show.table(
+            ("population", "factor", "sample → population (B)", "95 % interval", "change"),
+            [
+                (f"{row['population']:,}", f"×{row['factor']:.3g}", f"{row['B']:.4f}",
+                 f"{row['low']:.4f} – {row['high']:.4f}", f"{row['change']:+.1%}")
+                for row in moved.rows
+            ],
+        )  # fmt: skip
+        show.line("A population taken too large understates the risk.")
+    if quoted:
+        show.heading("Classical estimators")
+        show.table(
+            ("method", "unique in the population", "B", "why no answer"), [_quoted(one) for one in quoted.values()]
+        )
+    for assumption in risk.assumptions:
+        show.note(f"assumes: {assumption}")
+    for text in risk.notes:
+        show.note(text)
+
+
+def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
+    rows = [
+        (
+            "sample → population (B)",
+            f"{risk.B:.4g}",
+            f"of 100 records matched against everybody, {_hundred(risk.B)} get the right name",
+        ),
+    ]
+    if risk.interval is not None:
+        rows.append(
+            ("  95 % interval", f"{risk.interval[0]:.4g} – {risk.interval[1]:.4g}", f"by the {risk.method} estimator")
+        )
+    rows += [
+        (
+            "population → sample (A)",
+            f"{risk.A:.4g}",
+            "people looked up in the table and named correctly; known",
+        ),
+        ("risk to report", f"{risk.overall:.4g}", "the larger of the two"),
+        ("in the table alone", f"{risk.classes / risk.people:.4f}", "what the table looks like if it were everybody"),
+    ]
+    if risk.population_uniques is not None:
+        share = risk.population_uniques / risk.population
+        rows.append(
+            (
+                "unique in the population",
+                f"{risk.population_uniques:,.0f} ({share:.3%})",
+                "people nobody else looks like",
+            )
+        )
+    if risk.still_unique is not None:
+        rows.append(
+            ("unique here and there", f"{risk.still_unique:.4g}", "chance that a unique record is so everywhere")
+        )
+    rows += [(f"  {name}", f"{value:.4g}", "what the estimate is made of") for name, value in risk.parts.items()]
+    return rows
+
+
+def _hundred(share: float) -> str:
+    return f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.1f}" if share >= 0.0005 else "almost none"
+
+
+def _verdict(risk: PopulationRisk) -> str:
+    from incrowd.population import THRESHOLDS
+
+    limits = ", ".join(f"{name} {limit:g}" for name, limit in THRESHOLDS.items())
+    fit = " and for ".join(risk.recipients)
+    said = f"Low enough for: {fit}." if risk.recipients else "Too high even for a trusted recipient."
+    return f"{said} (Usual limits: {limits}.)"
+
+
+def _quoted(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
+    unique, risk = estimate.population_uniqueness, estimate.B
+    return (
+        estimate.method,
+        "–" if unique is None else f"{unique:.4f}",
+        "–" if risk is None else f"{risk:.4f}",
+        estimate.refused or "",
+    )

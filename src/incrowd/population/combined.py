@@ -1,0 +1,122 @@
+"""The default: the anchored copula and the posterior, weighed by how much the sample itself can say.
+
+Two ways lead from n to N. The *anchored* copula knows the shape of the population, but only through pairs of columns.
+The *posterior* knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of
+population. The copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and
+most of what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the
+two are joined like two measurements of one thing:
+
+    log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
+
+with s the posterior's standard deviation of log B and t the copula's error,
+
+    t² = T² log(N/n) + U log²(anchored/corrected):
+
+it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
+does not know. T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.pitmanyor import ClassSizeFit, fit_class_sizes
+from incrowd.pitmanyor.predict import new_classes
+from incrowd.population.anchored import Anchored, within
+from incrowd.population.posterior import PosteriorEstimate
+
+ASSUMPTIONS = (
+    "the sample was drawn at random from the population",
+    "from the sample to the population correctness falls as in a normal copula of the columns, "
+    "as far as the class sizes do not say otherwise",
+)
+COPULA_ERROR = 0.02
+"""T: the copula's error in log B where N is e times n."""
+
+DISAGREEMENT = 0.1
+"""U: how much of the squared distance between the two (in log B) counts as the copula's error."""
+
+CORRECTION = 0.75
+"""The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
+
+_SAMPLES = 3  # synthetic samples the posterior is tried on
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """The combination and its parts; `corrected` is none where the posterior could not be fitted.
+
+    `weight` is that of the class sizes, `spread` the standard deviation of log B that the join leaves; where nothing
+    could be joined it is the posterior's, which then knows best how little the sample says.
+    """
+
+    B: float
+    population_uniques: float
+    weight: float
+    spread: float
+    anchored: float
+    posterior: float
+    corrected: float | None
+
+
+def combine(anchored: Anchored, posterior: PosteriorEstimate, *, seed: Sequence[int]) -> Combined:
+    """Join the two estimates of one sample, which is smaller than its population."""
+    sizes, population = anchored.sizes, anchored.population
+    spread = log_spread(posterior.interval)
+    corrected = corrected_posterior(anchored, posterior.fit, seed=seed)
+    weight, joined = 0.0, anchored.B
+    if corrected is not None:
+        apart = math.log(anchored.B / corrected)
+        error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
+        weight = error**2 / (error**2 + spread**2)
+        joined = anchored.B ** (1.0 - weight) * corrected**weight
+        spread = error * spread / math.hypot(error, spread)
+    uniques = (1.0 - weight) * anchored.population_uniques + weight * posterior.population_uniques
+    return Combined(
+        B=within(sizes, population, joined),
+        population_uniques=uniques,
+        weight=weight,
+        spread=spread,
+        anchored=anchored.B,
+        posterior=posterior.B,
+        corrected=corrected,
+    )
+
+
+def log_spread(interval: tuple[float, float]) -> float:
+    """The standard deviation of log B that a 95 % interval stands for."""
+    return math.log(interval[1] / interval[0]) / 3.92
+
+
+def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, *, seed: Sequence[int]) -> float | None:
+    """The fitted model's B, less most of the error the same model makes for samples of the synthetic population."""
+    sizes, population = anchored.sizes, anchored.population
+    if fit is None:
+        return None
+    try:
+        synthetic = [
+            predicted_correctness(fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])), population)
+            for number in range(_SAMPLES)
+        ]
+    except UnsupportedError:
+        return None
+    correction = (anchored.at_population / float(np.mean(synthetic))) ** CORRECTION
+    return within(sizes, population, predicted_correctness(fit, population) * correction)
+
+
+def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
+    """κ(N) given the sample, at the most probable Pitman–Yor model."""
+    sizes, model = fit.sizes, fit.model
+    new = new_classes(model.d, model.alpha, people=sizes.people, classes=sizes.classes, population=float(population))
+    return (sizes.classes + float(new)) / population
+
+
+def _sample(anchored: Anchored, seed: Sequence[int]) -> ClassSizes:
+    """Class sizes of a synthetic sample, as large as the real one."""
+    return anchored.copula.sample(anchored.sizes.people, seed).class_sizes()

@@ -1,0 +1,228 @@
+"""`population_risk`: one question, several ways to answer it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.population import anchored, combined, copula, posterior
+from incrowd.population.correlation import nearest_correlation
+from incrowd.population.dvine import fit_dvine
+from incrowd.population.gaussian import pair_correlations
+from incrowd.population.interval import interval_around
+from incrowd.population.marginals import Columns
+from incrowd.population.result import PopulationRisk
+from incrowd.population.sample import Sample, read_sample
+from incrowd.population.sampler import Copula
+from incrowd.progress import Progress, part, silent
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a method finds; the rest of a `PopulationRisk` is the same for all."""
+
+    B: float
+    interval: tuple[float, float]
+    population_uniques: float
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    parts: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    seed: int
+    draws: int
+    reference: bool
+    progress: Progress
+
+
+def population_risk(
+    data: Any,
+    *,
+    population: float | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    method: str = "combined",
+    seed: int = 0,
+    fraction: float | None = None,
+    weights: str | None = None,
+    person: str | None = None,
+    draws: int = 1,
+    reference: bool = False,
+    progress: Progress = silent,
+) -> PopulationRisk:
+    """How often a record of this sample, matched against a population of `population` people, is named correctly.
+
+    `data` is a file, a frame or `ClassSizes` (then only "posterior" can answer). Say how many people there are with
+    `population`, or with the sampling `fraction`, or with a column of survey `weights`. Methods: "combined" (default),
+    "posterior", "anchored", "gaussian", "dvine", "average". `draws` synthetic populations are drawn; `reference` fits
+    the two published copulas by their published Monte Carlo, which is slow and meant for comparison.
+
+    >>> from incrowd import ClassSizes
+    >>> sample = ClassSizes.from_counts({1: 300, 2: 120, 3: 60, 10: 12})
+    >>> risk = population_risk(sample, population=8400, method="posterior")
+    >>> 0.1 < risk.B < 0.3
+    True
+    """
+    started = time.perf_counter()
+    if method not in METHODS:
+        raise InputError(
+            f"no method {method!r}; there are: {', '.join(METHODS)} (classical_risk has the classical ones)"
+        )
+    if draws < 1:
+        raise InputError(f"at least one synthetic population must be drawn; draws={draws} was given")
+    sample = read_sample(
+        data,
+        population=population,
+        fraction=fraction,
+        quasi_identifiers=quasi_identifiers,
+        weights=weights,
+        person=person,
+    )
+    return answer(sample, method, seed=seed, draws=draws, reference=reference, progress=progress, started=started)
+
+
+def answer(
+    sample: Sample,
+    method: str,
+    *,
+    seed: int = 0,
+    draws: int = 1,
+    reference: bool = False,
+    progress: Progress = silent,
+    started: float | None = None,
+) -> PopulationRisk:
+    """The answer of a method for a sample already read."""
+    started = time.perf_counter() if started is None else started
+    sizes = sample.sizes
+    if sizes.people == 1:
+        raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
+    if sizes.people == sample.population:
+        found = _whole_population(sample)
+    else:
+        found = METHODS[method](sample, _Options(seed, draws, reference, progress))
+    return PopulationRisk(
+        people=sizes.people,
+        classes=sizes.classes,
+        uniques=sizes.uniques,
+        population=sample.population,
+        B=found.B,
+        interval=found.interval,
+        population_uniques=found.population_uniques,
+        method=method,
+        assumptions=found.assumptions,
+        notes=(*sample.notes, *found.notes),
+        parts=dict(found.parts),
+        seed=seed,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _whole_population(sample: Sample) -> _Answer:
+    sizes = sample.sizes
+    note = "the table is the whole population: the answer is counted, not estimated"
+    return _Answer(sizes.correctness, (sizes.correctness,) * 2, float(sizes.uniques), (), (note,))
+
+
+def _posterior(sample: Sample, options: _Options) -> _Answer:
+    options.progress("fitting the class sizes", 0.0)
+    found = posterior.estimate_posterior(sample.sizes, sample.population)
+    interval = interval_around("posterior", found.B, sample, spread=combined.log_spread(found.interval))
+    return _Answer(found.B, interval, found.population_uniques, posterior.ASSUMPTIONS, found.notes)
+
+
+def _columns(sample: Sample) -> Columns:
+    reason = sample.why_no_columns()
+    if reason is not None:
+        raise UnsupportedError(f"a copula needs the columns of the table, but {reason}; use method='posterior'")
+    return sample.columns()
+
+
+def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> _Answer:
+    """The published estimators: one copula, or the average of two."""
+    columns, population = _columns(sample), sample.population
+    if options.reference:
+        from incrowd.population.reference import reference_correlations
+
+        fits = reference_correlations(columns, kinds, seed=options.seed, progress=part(options.progress, 0.0, 0.5))
+    else:
+        pairs = pair_correlations(columns, progress=part(options.progress, 0.0, 0.2))
+        fits = [
+            (columns, nearest_correlation(pairs))
+            if kind == "gaussian"
+            else fit_dvine(columns, pairs, progress=part(options.progress, 0.2, 0.5))
+            for kind in kinds
+        ]
+    drawn = [
+        copula.draw(
+            Copula(ordered.chances(), correlation),
+            population,
+            seed=[options.seed, number],
+            draws=options.draws,
+            progress=part(options.progress, 0.5 + 0.5 * number / len(fits), 0.5 + 0.5 * (number + 1) / len(fits)),
+        )
+        for number, (ordered, correlation) in enumerate(fits)
+    ]
+    B = float(np.mean([one.B for one in drawn]))
+    name = "average" if len(kinds) > 1 else kinds[0]
+    uniques = float(np.mean([one.population_uniques for one in drawn]))
+    parts = [(kind, one.B) for kind, one in zip(kinds, drawn, strict=True)] if len(kinds) > 1 else []
+    if options.draws > 1:
+        parts += [(f"draw {k + 1}", float(np.mean([one.each[k] for one in drawn]))) for k in range(options.draws)]
+    return _Answer(B, interval_around(name, B, sample), uniques, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts))
+
+
+def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
+    return anchored.fit_anchored(
+        _columns(sample),
+        sample.sizes,
+        sample.population,
+        seed=[options.seed],
+        draws=options.draws,
+        progress=part(options.progress, 0.0, 0.9),
+    )
+
+
+def _anchored(sample: Sample, options: _Options) -> _Answer:
+    found = _fit_anchored(sample, options)
+    interval = interval_around("anchored", found.B, sample)
+    return _Answer(found.B, interval, found.population_uniques, anchored.ASSUMPTIONS, (*found.notes, copula.PATENT))
+
+
+def _combined(sample: Sample, options: _Options) -> _Answer:
+    reason = sample.why_no_columns()
+    if reason is not None:
+        found = _posterior(sample, options)
+        return replace(found, notes=(*found.notes, f"the posterior estimator alone: {reason}"))
+    fitted = _fit_anchored(sample, options)
+    options.progress("joining it with the class sizes", 0.95)
+    sizes = posterior.estimate_posterior(sample.sizes, sample.population)
+    both = combined.combine(fitted, sizes, seed=[options.seed])
+    notes = [*sizes.notes, *fitted.notes, copula.PATENT]
+    parts = [("anchored", both.anchored), ("posterior", both.posterior), ("weight of class sizes", both.weight)]
+    if both.corrected is not None:
+        parts.insert(2, ("posterior, corrected", both.corrected))
+    return _Answer(
+        both.B,
+        interval_around("combined", both.B, sample, spread=both.spread),
+        both.population_uniques,
+        combined.ASSUMPTIONS,
+        tuple(notes),
+        tuple(parts),
+    )
+
+
+METHODS: dict[str, Callable[[Sample, _Options], _Answer]] = {
+    "combined": _combined,
+    "posterior": _posterior,
+    "anchored": _anchored,
+    "gaussian": lambda sample, options: _copula(sample, options, ("gaussian",)),
+    "dvine": lambda sample, options: _copula(sample, options, ("dvine",)),
+    "average": lambda sample, options: _copula(sample, options, ("gaussian", "dvine")),
+}
+"""Every way to answer, by name."""

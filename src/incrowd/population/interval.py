@@ -1,0 +1,58 @@
+"""Intervals that hold what a model cannot know about itself: how wrong it usually is.
+
+A model's own spread is the noise it would have if it were right. On top comes its error, which was measured on real
+tables and grows with the way from n to N. Both are added on the log-odds scale, where they do not depend much on B:
+
+    s² = c₀² + c₁² log²(N/n) + noise² + c₂² spread²
+
+`noise` is that of the sample's own 1/F around their mean, about ½ B(1 − B)(1 − n/N)/n; `spread` is what the method
+itself states. The constants are those under which 95 % of the truths lie inside on the tables used for tuning.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from incrowd.population.sample import Sample
+
+_REACH = 1.96
+
+
+class _Error(NamedTuple):
+    """How wrong a method usually is, on the log-odds scale: at least, for each unit of log(N/n), and by its spread."""
+
+    least: float
+    growth: float
+    spread: float
+
+
+ERRORS = {
+    "combined": _Error(0.0, 0.04, 1.0),
+    "posterior": _Error(0.0, 0.1, 1.0),
+    "anchored": _Error(0.05, 0.06, 0.0),
+    "gaussian": _Error(0.25, 0.08, 0.0),
+    "dvine": _Error(0.3, 0.08, 0.0),
+    "average": _Error(0.25, 0.08, 0.0),
+}
+
+
+def interval_around(method: str, B: float, sample: Sample, *, spread: float = 0.0) -> tuple[float, float]:
+    """The 95 % interval of an estimate, within the certain limits K/N and K/n; `spread` is that of log B."""
+    certain = (sample.sizes.classes / sample.population, sample.sizes.correctness)
+    if B <= 0.0 or B >= 1.0:
+        return certain
+    error = ERRORS[method]
+    way = math.log(sample.population / sample.sizes.people)
+    room = 1.0 - B
+    noise = 0.5 * (1.0 - sample.fraction) / (sample.sizes.people * B * room)
+    width = _REACH * math.sqrt(
+        error.least**2 + (error.growth * way) ** 2 + noise + (error.spread * spread / max(room, 1e-3)) ** 2
+    )
+    odds = math.log(B / room)
+    low, high = (min(max(_share(odds + side), certain[0]), certain[1]) for side in (-width, width))
+    return low, high
+
+
+def _share(odds: float) -> float:
+    return 1.0 / (1.0 + math.exp(-odds))

@@ -1,0 +1,170 @@
+"""The hot loops of the copulas, compiled: cell probabilities, expected information, sampling, counting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def fill_cells(first, second, rho, nodes, weights, cells):  # type: ignore[no-untyped-def]
+    """Probability of every cell of a bivariate normal cut at `first` and `second` (edges, ±inf at the ends).
+
+    Row by row: ∫ φ(x) [Φ((b − ρx)/s) − Φ((a − ρx)/s)] dx over the row, by Gauss–Legendre on panels no wider than the
+    step of Φ. Every cell is a sum of positive terms, so that small cells keep their digits.
+    """
+    s = math.sqrt(1.0 - rho * rho)
+    widest = 0.75 if rho < 1e-9 else min(0.75, 1.5 * s / rho)
+    scale = 1.0 / (s * math.sqrt(2.0))
+    columns = second.size - 1
+    for row in range(first.size - 1):
+        low, high = max(first[row], -8.5), min(first[row + 1], 8.5)
+        cells[row, :] = 0.0
+        if high <= low:
+            continue
+        panels = max(1, math.ceil((high - low) / widest))
+        half = 0.5 * (high - low) / panels
+        for panel in range(panels):
+            middle = low + (2 * panel + 1) * half
+            for node in range(nodes.size):
+                x = middle + half * nodes[node]
+                mass = weights[node] * half * math.exp(-0.5 * x * x) * 0.3989422804014327
+                before = 0.0
+                for column in range(columns):
+                    edge = second[column + 1]
+                    after = 1.0 if edge == np.inf else 0.5 * math.erfc((rho * x - edge) * scale)
+                    cells[row, column] += mass * (after - before)
+                    before = after
+
+
+@njit(cache=True, nogil=True)
+def expected_log_sum(chances, lowest, step, table):  # type: ignore[no-untyped-def]
+    """Σ p · E ln(1 + Y), read from a table over log p that starts at `lowest`."""
+    total = 0.0
+    last = table.size - 2
+    for chance in chances:
+        if chance <= 0.0:
+            continue
+        place = (math.log(chance) - lowest) / step
+        if place <= 0.0:
+            total += chance * table[0] * math.exp(place * step)  # E ln(1 + Y) is proportional to p there
+            continue
+        index = min(int(place), last)
+        share = place - index
+        total += chance * (table[index] * (1.0 - share) + table[index + 1] * share)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def draw_keys(normals, factor, edges, starts, guide, marks, low, width, keys):  # type: ignore[no-untyped-def]
+    """A key for every synthetic record: correlated normals, cut at the edges of each column, each value's mark added.
+
+    `edges` and `marks` hold all columns one after the other, column j from `starts[j]`; `guide[j]` says for each step
+    of `width` from `low` where the search for the value begins.
+    """
+    columns = factor.shape[0]
+    steps = guide.shape[1]
+    for row in range(normals.shape[0]):
+        key = np.uint64(0)
+        for column in range(columns):
+            z = 0.0
+            for k in range(column + 1):
+                z += factor[column, k] * normals[row, k]
+            step = int((z - low) / width)
+            step = min(max(step, 0), steps - 1)
+            value = guide[column, step]
+            last = starts[column + 1] - starts[column] - 1
+            while value < last and z >= edges[starts[column] + value]:
+                value += 1
+            key += marks[starts[column] + value]
+        keys[row] = key
+
+
+@njit(cache=True, nogil=True)
+def merge_runs(keys, counts, ordered, merged_keys, merged_counts):  # type: ignore[no-untyped-def]
+    """Merge distinct sorted `keys` with `counts` and the runs of sorted raw keys. Returns how many are distinct."""
+    found = 0
+    i = 0
+    j = 0
+    while i < keys.size or j < ordered.size:
+        if j >= ordered.size or (i < keys.size and keys[i] < ordered[j]):
+            merged_keys[found] = keys[i]
+            merged_counts[found] = counts[i]
+            i += 1
+        else:
+            key = ordered[j]
+            count = 0
+            while j < ordered.size and ordered[j] == key:
+                count += 1
+                j += 1
+            if i < keys.size and keys[i] == key:
+                count += counts[i]
+                i += 1
+            merged_keys[found] = key
+            merged_counts[found] = count
+        found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def grow_class(  # type: ignore[no-untyped-def]
+    more, seen, first, second, start, peak, log_peak, log_beta, edges, nodes, weights, shares, mass, moments
+):
+    """Distribution of a class's size in the population, F = seen + BetaBinomial(more; first, second), at each point.
+
+    Cells: `mass[i]` for X = start + i exactly, by the recursion of the beta-binomial from its highest cell, `peak`,
+    whose log chance is `log_peak`; behind them bins with these `edges` (in log X), where the chance is that of the
+    class's share, a beta density. `mass` is the mean over the points by their `shares`; `moments` are E 1/F and E 1/F².
+    """
+    exact = mass.size - (edges.size - 1)
+    last = min(exact, int(more - start) + 1)
+    one = np.empty(mass.size)
+    for point in range(first.size):
+        one[:] = 0.0
+        fill_exact(one, last, more, first[point], second[point], start, int(peak[point]), math.exp(log_peak[point]))
+        once = 0.0
+        twice = 0.0
+        total = 0.0
+        for i in range(last):
+            size = seen + start + i
+            total += one[i]
+            once += one[i] / size
+            twice += one[i] / (size * size)
+        for b in range(edges.size - 1):
+            half = 0.5 * (edges[b + 1] - edges[b])
+            for k in range(nodes.size):
+                log_x = edges[b] + half * (1.0 + nodes[k])
+                x = math.exp(log_x)
+                if x >= more:
+                    continue
+                log_chance = first[point] * (log_x - math.log(more)) + (second[point] - 1.0) * math.log1p(-x / more)
+                chance = half * weights[k] * math.exp(log_chance - log_beta[point])
+                one[exact + b] += chance
+                total += chance
+                once += chance / (seen + x)
+                twice += chance / ((seen + x) * (seen + x))
+        moments[point, 0] = once / total
+        moments[point, 1] = twice / total
+        for i in range(mass.size):
+            mass[i] += shares[point] * one[i] / total
+
+
+@njit(cache=True, nogil=True)
+def fill_exact(mass, last, more, first, second, start, peak, highest):  # type: ignore[no-untyped-def]
+    """Chances of the beta-binomial from `start` on, up and down from the cell `peak`, until they no longer count."""
+    value = highest
+    for i in range(peak, last):
+        if value < 1e-16:
+            break
+        mass[i] = value
+        x = start + i
+        value *= (more - x) * (first + x) / ((x + 1.0) * (second + more - x - 1.0))
+    value = highest
+    for i in range(peak - 1, -1, -1):
+        x = start + i
+        value *= (x + 1.0) * (second + more - x - 1.0) / ((more - x) * (first + x))
+        if value < 1e-18:
+            break
+        mass[i] = value

@@ -1,0 +1,97 @@
+"""What an estimate of the risk in the population says, and to whom data of that risk may go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from incrowd.errors import InputError
+from incrowd.notebook import Shown
+
+THRESHOLDS: Mapping[str, float] = MappingProxyType(
+    {"trusted recipient": 0.33, "public release": 0.09, "public release of sensitive data": 0.05}
+)
+"""The highest risk at which data usually go to each kind of recipient, as quoted in the literature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PopulationRisk(Shown):
+    """How often a record of the sample, matched against the population, is named correctly.
+
+    `B` is the estimate and `interval` holds it with 95 % probability; it is none for a method that has none.
+    `population_uniques` is the expected number of people alone in their class in the whole population.
+    `parts` are the estimates a combination was made of.
+    """
+
+    people: int
+    classes: int
+    uniques: int
+    population: int
+    B: float
+    interval: tuple[float, float] | None
+    population_uniques: float | None
+    method: str
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+    seed: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def A(self) -> float:  # noqa: N802
+        """Population → sample: the share of the population named correctly in the sample, exactly known."""
+        return self.classes / self.population
+
+    @property
+    def overall(self) -> float:
+        """The larger of A and B: the risk to report."""
+        return max(self.A, self.B)
+
+    @property
+    def fraction(self) -> float:
+        """The share of the population that is in the sample."""
+        return self.people / self.population
+
+    @property
+    def still_unique(self) -> float | None:
+        """P(unique in the population | unique in the sample); none where nobody is unique in the sample."""
+        if self.population_uniques is None or not self.uniques:
+            return None
+        return self.population_uniques * self.fraction / self.uniques
+
+    def fits(self, recipient: str) -> bool:
+        """Whether the risk is at or below the threshold for this recipient, one of `THRESHOLDS`."""
+        if recipient not in THRESHOLDS:
+            raise InputError(f"no recipient {recipient!r}; there are: {', '.join(THRESHOLDS)}")
+        return self.overall <= THRESHOLDS[recipient]
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """To whom data of this risk may go by the usual thresholds."""
+        return tuple(name for name in THRESHOLDS if self.fits(name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "method": self.method,
+            "people": self.people,
+            "classes": self.classes,
+            "uniques": self.uniques,
+            "population": self.population,
+            "fraction": self.fraction,
+            "A": self.A,
+            "B": self.B,
+            "overall": self.overall,
+            "interval": None if self.interval is None else list(self.interval),
+            "population_uniques": self.population_uniques,
+            "still_unique": self.still_unique,
+            "thresholds": dict(THRESHOLDS),
+            "recipients": list(self.recipients),
+            "parts": dict(self.parts),
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
+            "seed": self.seed,
+            "seconds": self.seconds,
+        }

@@ -1,0 +1,62 @@
+"""Record by record."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from incrowd import ClassSizes, InputError, population_risk, record_risk
+
+
+@pytest.fixture(scope="module")
+def people():
+    generator = np.random.default_rng(0)
+    return pd.DataFrame(
+        {"age": generator.poisson(40, 3000), "zip": generator.zipf(1.6, 3000).clip(max=400), "note": "x"}
+    )
+
+
+def test_the_records_average_to_the_estimate(people):
+    found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
+    whole = population_risk(people, population=60_000, quasi_identifiers=["age", "zip"], method="posterior")
+    assert found["risk"].mean() == pytest.approx(whole.B)
+    assert found.B == whole.B
+
+
+def test_rarer_is_riskier_and_ranks_count_records(people):
+    found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
+    size, risk, rank = found["class_size"], found["risk"], found["risk_rank"]
+    order = np.argsort(size)
+    assert np.all(np.diff(risk[order]) <= 0)
+    assert np.all(rank[size == 1] == 1)
+    assert np.all(rank[size == 2] == 1 + (size == 1).sum())
+    assert np.all((found["risk_low"] <= risk) & (risk <= found["risk_high"]))
+    assert np.all(found["risk_unique"][size > 1] == 0)
+
+
+def test_columns_are_added_to_the_callers_own_frame(people):
+    found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"]).to_native()
+    assert isinstance(found, pd.DataFrame)
+    assert found["note"].tolist() == people["note"].tolist()
+    assert {"risk", "risk_low", "risk_high", "risk_unique", "risk_rank", "class_size"} <= set(found.columns)
+
+
+def test_a_column_of_the_same_name_is_not_written_over(people):
+    with pytest.raises(InputError, match="risk already"):
+        record_risk(people.assign(risk=1), population=60_000, quasi_identifiers=["age"]).to_arrow()
+
+
+def test_weights_tell_records_of_one_class_size_apart():
+    table = {"a": [1, 2, 3, 3], "w": [10.0, 1000.0, 5.0, 5.0]}
+    found = record_risk(table, quasi_identifiers=["a"], weights="w")
+    assert found["risk_weighted"][0] > found["risk_weighted"][1]
+    assert found["risk_rank"][1] == 4
+
+
+def test_class_sizes_have_no_records():
+    with pytest.raises(InputError, match="no records"):
+        record_risk(ClassSizes.from_sizes([2, 1]), population=9, quasi_identifiers=[])
+
+
+def test_an_unknown_column_is_named(people):
+    with pytest.raises(InputError, match="risk_rank"):
+        record_risk(people, population=60_000, quasi_identifiers=["age"])["rank"]
