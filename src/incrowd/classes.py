@@ -209,6 +209,18 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
     return Classes(classes[whose.codes], sizes)
 
 
+def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None) -> Classes:
+    """The groups of records within which an attacker cannot tell a sensitive value's owner from another.
+
+    Without a person these are the classes. With one, an attacker who knows a history knows each record of it, so a
+    group is the records of one class of people that have the same values too.
+    """
+    if person is None:
+        return classes
+    rows, sizes = class_numbers(pack(encode_each(table, table.require(quasi_identifiers, "quasi-identifiers"))))
+    return Classes(*class_numbers(classes.numbers.astype(np.uint64) * np.uint64(sizes.size) + rows))
+
+
 def class_size_of_each_record(
     source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None
 ) -> NDArray[np.int64]:

@@ -42,6 +42,27 @@ def test_a_file_in_a_safe_file_out(capsys, people, tmp_path, kind):
     assert found["k"] >= 4
 
 
+def test_the_output_never_joins_the_input(capsys, people, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(people), parts / "a.parquet")
+    for source in (parts, parts / "*.parquet", tmp_path / "**" / "*.parquet"):
+        code, _, err = run(capsys, "protect", source, "--qi", QI, "--k", 4, "--out", parts / "safe.parquet")
+        assert code == 2
+        assert "would become part of the table" in err
+        assert [path.name for path in parts.iterdir()] == ["a.parquet"]
+    code, _, err = run(capsys, "protect", parts / "*.parquet", "--qi", QI, "--k", 4, "--out", parts / "safe.csv")
+    assert code == 0, err
+
+
+def test_a_column_whose_name_is_a_formula(capsys, tmp_path):
+    file, out = tmp_path / "odd.csv", tmp_path / "safe.csv"
+    file.write_text("=age\n" + "\n".join(str(20 + i) for i in range(8)) + "\n")
+    code, _, err = run(capsys, "protect", file, "--qi", "=age", "--k", 4, "--out", out)
+    assert code == 0, err
+    assert pyarrow.csv.read_csv(out).column_names == ["'=age"]
+
+
 def test_formulas_are_escaped_in_csv(capsys, people, tmp_path):
     out = tmp_path / "safe.csv"
     run(capsys, "protect", people, "--qi", "age", "--k", 4, "--out", out)
@@ -182,3 +203,25 @@ def test_frontier_draws_and_lists(capsys, people, tmp_path):
     assert "partition k=4" in shown
     assert (tmp_path / "f.svg").read_text().startswith("<svg")
     assert run(capsys, "frontier", people, "--qi", QI, "--method", "x")[0] == 2
+
+
+def test_limits_and_c(capsys, people, tmp_path):
+    out = tmp_path / "safe.csv"
+    limits = ["--top", "age=40", "--bottom", "age=22", "--step", "age:ranges=2"]
+    code, _, err = run(capsys, "protect", people, "--qi", "age", "--k", 3, "--method", "mask", *limits, "--out", out)
+    assert code == 0, err
+    assert {"[20;22]", "[40;43]"} <= set(pyarrow.csv.read_csv(out)["age"].to_pylist())
+    code, _, err = run(capsys, "protect", people, "--qi", "age", "--method", "mask", "--top", "age", "--out", "c.csv")
+    assert (code, "age=85" in err) == (2, True)
+    kind = ["--diversity", "recursive", "--l", 2, "--c", 0.5, "--sensitive", "pay"]
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 4, *kind, "--out", tmp_path / "b.csv")
+    assert code == 0, err
+
+
+def test_the_frontier_refuses_before_the_work(capsys, people, tmp_path):
+    figure = tmp_path / "figure.html"
+    figure.write_text("precious")
+    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--plot", figure)
+    assert (code, "exists already" in err, figure.read_text()) == (2, True, "precious")
+    code, _, err = run(capsys, "frontier", people, "--qi", QI, "--secret", "3")
+    assert (code, "--sensitive" in err) == (2, True)

@@ -9,16 +9,17 @@ from tests.protect.plain import covers
 
 from incrowd import evaluate
 
-ORIGINAL = {"age": list(range(7)), "town": ["a", "b", "c", "d", None, "a", "b"]}
-AGE_POINTS = list(range(7))
+ORIGINAL = {"age": [*range(7), None], "town": ["a", "b", "c", "d", None, "a", "b", "a"]}
+AGES = range(-1, 9)  # labels reach beyond the domain, which * does not
+AGE_POINTS = [*AGES, None]
 TOWN_POINTS = ["a", "b", "c", "d", None]
 
 
 @st.composite
 def age_labels(draw):
-    low = draw(st.integers(0, 6))
-    high = draw(st.integers(low, 6))
-    return draw(st.sampled_from([str(low), f"[{low};{high}]", "*", f"[{low};{high}]"]))
+    low = draw(st.sampled_from(AGES))
+    high = draw(st.sampled_from(AGES[AGES.index(low) :]))
+    return draw(st.sampled_from([str(low), f"[{low};{high}]", "*", f"[{low};{high}]", None]))
 
 
 TOWN_LABELS = st.one_of(
@@ -28,18 +29,24 @@ TOWN_LABELS = st.one_of(
 ROWS = st.lists(st.tuples(age_labels(), TOWN_LABELS), min_size=2, max_size=7)
 
 
+def covers_age(label, value):
+    return value is None or 0 <= value <= 6 if label == "*" else covers(label, value)
+
+
 def uniques_by_brute_force(rows):
     count = 0
     for i, (age, town) in enumerate(rows):
-        points = [p for p in product(AGE_POINTS, TOWN_POINTS) if covers(age, p[0]) and covers(town, p[1])]
+        points = [p for p in product(AGE_POINTS, TOWN_POINTS) if covers_age(age, p[0]) and covers(town, p[1])]
         others = [row for j, row in enumerate(rows) if j != i]
-        count += any(not any(covers(a, p[0]) and covers(t, p[1]) for a, t in others) for p in points)
+        count += any(not any(covers_age(a, p[0]) and covers(t, p[1]) for a, t in others) for p in points)
     return count
 
 
 @given(ROWS)
 def test_uniques_are_those_of_brute_force(rows):
-    protected = pa.table({"age": pa.array([r[0] for r in rows]), "town": pa.array([r[1] for r in rows], pa.string())})
+    protected = pa.table(
+        {"age": pa.array([r[0] for r in rows], pa.string()), "town": pa.array([r[1] for r in rows], pa.string())}
+    )
     found = evaluate(ORIGINAL, protected, quasi_identifiers=["age", "town"])
     assert found.undecided == 0
     assert found.uniques == uniques_by_brute_force(rows)
@@ -79,3 +86,8 @@ def test_a_wildcard_is_the_whole_domain():
 def test_fractions_have_points_between():
     assert uniques({"x": [0.5, 1.5, 1.0]}, {"x": ["[0.5;1.5]", "[0.5;1.0]", "[1.0;1.5]"]}) == 0
     assert uniques({"x": [0.5, 1.5, 1.0]}, {"x": ["[0.5;1.5]", "[0.5;0.9]", "[1.0;1.5]"]}) == 1
+
+
+def test_a_wildcard_over_nulls_does_not_reach_beyond_the_domain():
+    assert uniques({"a": [None, 1, 3, 0]}, {"a": ["*", "1", "[3;4]", "0"]}) == 2  # 4, and the null
+    assert uniques({"a": [None, 1, 3, 0]}, {"a": ["*", "1", "[2;3]", "0"]}) == 1

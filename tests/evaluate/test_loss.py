@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd import Hierarchy, InputError, evaluate, protect
+from incrowd import Hierarchy, InputError, evaluate, frontier, protect
 from incrowd.demo import QUASI_IDENTIFIERS, demo_table
 
 
@@ -68,6 +68,36 @@ def test_attribute_disclosure_by_eq_5():
     assert (one.records, one.disclosed, one.risk) == (1, 0, 0.0)
     with pytest.raises(InputError, match="another type"):
         evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret="lots")
+
+
+def test_a_secret_is_read_as_the_columns_type_and_a_range_has_both_ends():
+    before = {"age": [1, 1, 2, 2], "code": ["1", "1", "2", "x"], "pay": [10, 20, 20, 30]}
+    for secret in (1, "1"):
+        found = evaluate(before, before, quasi_identifiers=["age"], sensitive="code", secret=secret).disclosure
+        assert (found.records, found.disclosed) == (2, 2)
+    text = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret="20").disclosure
+    assert text.records == 2
+    both = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret=(10, 20)).disclosure
+    assert (both.records, both.disclosed, both.secret) == (3, 2, "from 10 to 20")
+    with pytest.raises(InputError, match="without the sensitive column"):
+        evaluate(before, before, quasi_identifiers=["age"], secret=3)
+
+
+def test_the_frontier_tries_what_the_rows_allow():
+    few = {"age": [30, 31, 32, 60, 61, 62]}
+    found = frontier(few, quasi_identifiers=["age"], resolutions=["1/8", 4])
+    assert [p.setting for p in found.points if p.method == "partition"] == ["k=2", "k=3", "k=5"]
+    assert [p.setting for p in found.points if p.method == "coarsen"] == ["1/8", "1/4"]
+    with pytest.raises(InputError, match="without the sensitive column"):
+        frontier(few, quasi_identifiers=["age"], secret=3)
+
+
+def test_nulls_are_left_out_of_correlations():
+    before = {"a": [1, 2, 3, 4, None], "b": [2, 4, 6, 8, 1]}
+    after = {"a": ["[1;2]", "[1;2]", "[3;4]", "[3;4]", None], "b": [2, 4, 6, 8, 1]}
+    found = evaluate(before, after, quasi_identifiers=["a", "b"])
+    expected = np.corrcoef([1.5, 1.5, 3.5, 3.5], [2, 4, 6, 8])[0, 1] - 1.0
+    assert found.correlation_change[0] == pytest.approx(-expected)
 
 
 def test_discernibility_is_the_sum_of_squares():

@@ -1,27 +1,38 @@
 """What a protected cell covers, read in the plainest way; knows nothing of how protection works."""
 
-import csv
-
 
 def covers(label, value):
     """Whether a protected cell allows for the original value."""
+    if label is None or not isinstance(label, str):
+        return label == value
     if label == "*":
         return True
-    if label == value or (label is not None and value is not None and str(value) == label):
-        return True
-    if label is None or not isinstance(label, str):
-        return False
     if label.startswith("[") and ";" in label:
         if value is None:
             return False
         low, high = label[1:-1].split(";")
         return type(value)(low) <= value <= type(value)(high)
     if label.startswith("{"):
-        return ("" if value is None else str(value)) in next(csv.reader([label[1:-1]]))
+        return value_in_set(label[1:-1], None if value is None else str(value))
     if label.endswith("*"):
         start = label.rstrip("*")
         return value is not None and str(value).startswith(start) and len(str(value)) == len(label)
-    return False
+    return value is not None and str(value) == label
+
+
+def value_in_set(inside, value):
+    """Letter by letter: a comma outside quotation marks ends a member, nothing at all between commas is a null."""
+    members, member, quoting, marked = [], "", False, False
+    for place, letter in enumerate(inside + ","):
+        if letter == '"':
+            member += '"' if not quoting and place and inside[place - 1] == '"' and marked else ""
+            quoting, marked = not quoting, True
+        elif letter == "," and not quoting:
+            members.append(member if member or marked else None)
+            member, marked = "", False
+        else:
+            member += letter
+    return value in members
 
 
 def rows_of(frame):

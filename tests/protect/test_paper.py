@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from tests import reference
 
-from incrowd import UnsupportedError, evaluate, protect, regenerate
+from incrowd import InputError, UnsupportedError, evaluate, protect, regenerate
 from incrowd.demo import QUASI_IDENTIFIERS, demo_table
 from incrowd.engines import encode
 from incrowd.protect import HIPAA_STEPS
@@ -190,9 +190,22 @@ def test_masking_follows_table_s3():
 
 
 def test_top_and_bottom_coding():
-    table = {"age": [3, 40, 41, 97, 99], "x": [1, 1, 1, 1, 1]}
+    table = {"age": [3, 40, 41, 97, 99, 85, 18, None], "x": [1] * 8}
     safe = protect(table, quasi_identifiers=["age"], k=2, method="mask", top={"age": 85}, bottom={"age": 18})
-    assert safe.table["age"].to_pylist() == [18, 40, 41, 85, 85]
+    assert safe.table["age"].to_pylist() == ["[3;18]", "40", "41", "[85;99]", "[85;99]", "[85;99]", "[3;18]", None]
+    found = safe.evaluate()
+    assert found.contradicting == 0
+    assert found.columns[0].changed == 5
+    short = protect({"x": [1, 5, 90, 95]}, quasi_identifiers=["x"], k=2, method="mask", top={"x": 85}, identifiers=[])
+    assert short.table["x"].to_pylist() == ["1", "5", "[85;95]", "[85;95]"]
+    assert short.evaluate().contradicting == 0
+    beyond = protect(table, quasi_identifiers=["age"], k=2, method="mask", top={"age": 120})
+    assert beyond.table["age"].to_pylist() == table["age"]
+
+
+def test_limits_the_wrong_way_round_are_refused():
+    with pytest.raises(InputError, match="not below its top"):
+        protect({"x": [1, 90]}, quasi_identifiers=["x"], k=2, method="mask", top={"x": 5}, bottom={"x": 80})
 
 
 def test_s1_keeps_the_published_marginals():

@@ -72,3 +72,8 @@ def test_the_callers_kind_of_frame_comes_back():
     assert isinstance(to_native(table, pl.DataFrame({"y": [1]})), pl.DataFrame)
     assert isinstance(to_native(table, pl.LazyFrame({"y": [1]})), pl.LazyFrame)
     assert to_native(table, None) is table
+
+
+def test_a_columns_name_is_escaped_too(tmp_path):
+    path = write_table(pa.table({"=x": ["a"], "-y": [1]}), tmp_path / "a.csv")
+    assert path.read_text().splitlines()[0] == """\"'=x\",\"'-y\""""

@@ -20,7 +20,7 @@ def evaluate_table(
     qi: options.QuasiIdentifiers = None,
     sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
     secret: Annotated[
-        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20'.")
+        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
     ] = None,
     person: options.Person = None,
     hierarchy: Annotated[
@@ -64,7 +64,7 @@ def evaluate_table(
 
 
 def read_secret(given: str | None) -> Any:
-    """A value or a range as users write it.
+    """A value or a range as users write it; a value is read as the column's type later.
 
     >>> read_secret(">100000"), read_secret("10..20"), read_secret("flu")
     ((100000.0, None), (10.0, 20.0), 'flu')
@@ -81,10 +81,7 @@ def read_secret(given: str | None) -> Any:
             return float(low), float(high)
     except ValueError:
         raise InputError("--secret with >, < or .. needs numbers: '>100000', '<5', '10..20'") from None
-    try:
-        return float(given)
-    except ValueError:
-        return given
+    return given
 
 
 def _show(found: Evaluation, name: str) -> None:
@@ -104,12 +101,14 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
         (
             "unique",
             f"{found.uniques:,} ({found.uniqueness:.2%})",
-            "records some value of which nobody else's range covers",
+            "records some value of which nobody else's range covers"
+            if found.counted == "records"
+            else "people whose history nobody else has",
         ),
         (
             "smallest class (k)",
             f"{found.k:,}",
-            "people with the same histories" if found.people != found.records else "records with the same values",
+            "records with the same values" if found.counted == "records" else "people with the same histories",
         ),
         ("average risk (κ)", f"{found.correctness:.4f}", "chance that a guess within the class is right"),
     ]

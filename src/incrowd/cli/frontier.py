@@ -8,19 +8,20 @@ import typer
 
 from incrowd.cli import options, show
 from incrowd.cli.evaluate import read_secret
+from incrowd.errors import InputError
 
 
 @options.opens_table
 def frontier_of_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
-    k: Annotated[str, typer.Option("--k", help="Class sizes to try.")] = "2,3,5,10",
+    k: Annotated[str | None, typer.Option("--k", help="Class sizes to try. Default: 2,3,5,10, as rows allow.")] = None,
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
     ] = None,
     sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
     secret: Annotated[
-        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20'.")
+        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
     ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
@@ -29,13 +30,17 @@ def frontier_of_table(
     """Protect the table in every way and show what each leaves and costs."""
     from incrowd.evaluate import frontier
 
+    if secret is not None and sensitive is None:
+        raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
+    if plot is not None and plot.exists() and not force:
+        raise InputError(f"{plot} exists already; name another file, or say that it may be replaced (--force)")
     wanted = options.quasi_identifiers(qi, table)
     with show.working("protecting in every way") as progress:
         found = frontier(
             table,
             quasi_identifiers=wanted,
             methods=options.names(methods) or None,
-            k=[options.count(one, "k") for one in options.names([k])],
+            k=None if k is None else [options.count(one, "k") for one in options.names([k])],
             sensitive=sensitive,
             secret=read_secret(secret),
             progress=progress,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ def protect_table(
     diversity: Annotated[
         str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
     ] = "distinct",
+    c: Annotated[float, typer.Option("--c", help="For recursive diversity: the commonest value's limit.")] = 3.0,
     person: options.Person = None,
     identifier: Annotated[
         list[str] | None,
@@ -55,6 +57,12 @@ def protect_table(
     step: Annotated[
         list[str] | None, typer.Option("--step", help="For mask, in order: age:ranges=20 zip:keep=3 sex:*. Repeat.")
     ] = None,
+    top: Annotated[
+        list[str] | None, typer.Option("--top", help="For mask: values from here on are one range, age=85. Repeat.")
+    ] = None,
+    bottom: Annotated[
+        list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
+    ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of pseudonyms. Default: a fresh one.")] = None,
     force: options.Force = False,
@@ -64,7 +72,7 @@ def protect_table(
     from incrowd.protect import protect
 
     _check_output(table, out, force)
-    extra = _extra(resolution, suppress, step)
+    extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     with show.working("protecting") as progress:
         safe = protect(
@@ -76,6 +84,7 @@ def protect_table(
             sensitive=sensitive,
             method=method,
             diversity=diversity,
+            c=c,
             person=person,
             identifiers=_identifiers(identifier),
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
@@ -97,8 +106,9 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
     """Write under a temporary name, read that file again and count it, and only then give it its name."""
     from incrowd.files import written_whole
     from incrowd.protect.result import count_guarantee
-    from incrowd.table import read_table, write_table
+    from incrowd.table import read_table, without_formula, write_table
 
+    others = [name for name in (safe.sensitive, safe.person) if name is not None]
     with written_whole(out, force=force) as temporary:
         progress("writing", 0.95)
         write_table(safe.table, temporary, force=True)
@@ -108,13 +118,15 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
             raise UnsupportedError(
                 f"the file has {written.rows:,} rows where {safe.rows:,} were written; nothing is left"
             )
+        csv = out.suffix.lower() in {".csv", ".tsv"}
+        names = {name: without_formula(name) if csv else name for name in (*safe.quasi_identifiers, *others)}
         found, _ = count_guarantee(
             written,
-            list(safe.quasi_identifiers),
+            [names[name] for name in safe.quasi_identifiers],
             safe.demand,
             promises_k=safe.guarantee.asked_k is not None,
-            sensitive=safe.sensitive,
-            person=safe.person,
+            sensitive=names.get(safe.sensitive or ""),
+            person=names.get(safe.person or ""),
         )
         if not found.holds:
             raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
@@ -124,6 +136,8 @@ def _check_output(table: Table, out: Path, force: bool) -> None:
     """Refuse before the work is done: the input is never overwritten, and nothing else without being told."""
     if out.exists() and any(os.path.samefile(part, out) for part in _files(table.source)):
         raise InputError(f"{out} is the table to protect; it is never overwritten, name another file")
+    if _would_join(table.source, out):
+        raise InputError(f"{out} would become part of the table to protect; write it to another folder")
     if out.exists() and not force:
         raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
     if out.suffix.lower() not in {".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"}:
@@ -139,6 +153,19 @@ def _files(source: str | None) -> list[str]:
     if os.path.isdir(source):
         return [str(part) for part in Path(source).rglob("*.parquet")]
     return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)
+
+
+def _would_join(source: str | None, out: Path) -> bool:
+    """Whether a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
+    if source is None or os.path.isfile(source):
+        return False
+    target, place = out.resolve(), Path(source).resolve()
+    if place.is_dir():
+        return target.is_relative_to(place)
+    if "**" in place.parts:
+        return fnmatch.fnmatch(str(target), str(place))
+    pairs = zip(target.parts, place.parts, strict=False)
+    return len(target.parts) == len(place.parts) and all(fnmatch.fnmatch(part, wanted) for part, wanted in pairs)
 
 
 def _t(given: str | None) -> float | str | None:
@@ -169,6 +196,19 @@ def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] |
             raise InputError("a step is a column, a colon and what to do: age:ranges=20, zip:keep=3, sex:*")
         extra["steps"] = [(name.strip(), action.strip()) for name, _, action in steps]
     return extra
+
+
+def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
+    """Limits of top and bottom coding, as age=85."""
+    found: dict[str, dict[str, float]] = {}
+    for which, texts in given.items():
+        for name, _, limit in (text.partition("=") for text in options.names(texts)):
+            try:
+                number = float(limit)
+            except ValueError:
+                raise InputError(f"--{which} needs a column and a number: age=85") from None
+            found.setdefault(which, {})[name.strip()] = int(number) if number.is_integer() else number
+    return found
 
 
 def _show(safe: Protected, cost: Evaluation, out: Path) -> None:

@@ -125,7 +125,7 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
     is_null = np.array([member is not None and member.size == 1 and member[0] == null for member in meaning.members])
     listed = [m for m in meaning.members if m is not None and m.size > 1]
     inner = [meaning.place[member[member != null]] for member in listed]
-    limits = np.unique(np.concatenate([low[~is_null], high[~is_null], *inner]))
+    limits = np.unique(np.concatenate([[top], low[~is_null], high[~is_null], *inner]))
     gaps = np.diff(limits) > (1 if whole else 0)
     number = np.arange(limits.size) + np.concatenate([[0], np.cumsum(gaps)])
     count = int(number[-1]) + 1 + (null >= 0)
@@ -134,9 +134,11 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
     # an end that is not covered: the stretch below it where there is one, else the limit below
     last = np.where(meaning.open_ended & (last > first), last - 1, last)
     first[is_null] = last[is_null] = count - 1
-    if null >= 0:
+    # a wildcard covers the domain and the null; they lie side by side unless some label reaches beyond the domain
+    apart = null >= 0 and bool(limits[-1] > top)
+    if null >= 0 and not apart:
         last[meaning.wildcard] = count - 1
-    if not listed:
+    if not listed and not (apart and meaning.wildcard.any()):
         return _Atoms(first, last, None, count)
     sets = [(1 << (int(b) + 1)) - (1 << int(a)) for a, b in zip(first, last, strict=True)]
     for label, member in enumerate(meaning.members):
@@ -146,6 +148,9 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
                 for code in member.tolist()
             ]
             sets[label] = sum(1 << atom for atom in at)
+        elif apart and meaning.wildcard[label]:
+            sets[label] |= 1 << (count - 1)
+            last[label] = count - 1
     return _Atoms(first, last, sets, count)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.classes import assign_classes
+from incrowd.classes import assign_classes, told_apart
 from incrowd.engines import encode
 from incrowd.errors import InputError, unknown_columns
 from incrowd.evaluate.boxes import Uniques, unique_records
@@ -39,15 +39,17 @@ def evaluate(
     """What a protected table still gives away, and what protecting it cost.
 
     Rows are compared in order; where some were dropped, `kept` lists the original's rows that are left, and without it
-    the loss of information cannot be told. `secret` is a value of the sensitive column, or a range (low, high) with
-    None for an open end: (100_000, None) is everything above. `hierarchies` say what labels mean that are neither
-    ranges nor sets.
+    the loss of information cannot be told. `secret` is a value of the sensitive column, or a range: (10, 20) with both
+    ends, (100_000, None) everything above, (None, 5) everything below. `hierarchies` say what
+    labels mean that are neither ranges nor sets.
 
     >>> before = {"age": [30, 31, 62, 64]}
     >>> found = evaluate(before, {"age": ["[30;31]", "[30;31]", "[62;64]", "[62;64]"]}, quasi_identifiers=["age"])
     >>> found.uniques, found.k, round(found.granularity, 3)
     (0, 2, 0.667)
     """
+    if secret is not None and sensitive is None:
+        raise InputError("a secret without the sensitive column it is in; name that too")
     before, after = read_table(original), read_table(protected)
     names = _columns(before, after, quasi_identifiers, sensitive, person)
     kept, notes = _rows(before, after, kept)
@@ -69,6 +71,7 @@ def evaluate(
     )
     change, agreement = _correlations(meanings)
     column = encode(after, [sensitive])[0] if sensitive else None
+    groups = told_apart(after, names, classes, person) if column else classes
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
     return Evaluation(
@@ -86,8 +89,8 @@ def evaluate(
         correlation_change=change,
         correlation_agreement=agreement,
         contradicting=loss.contradicting if loss else None,
-        diversity=diversity(classes, column) if column else None,
-        disclosure=attribute_disclosure(classes, column, secret) if column and secret is not None else None,
+        diversity=diversity(groups, column) if column else None,
+        disclosure=attribute_disclosure(groups, column, secret) if column and secret is not None else None,
         notes=notes,
     )
 

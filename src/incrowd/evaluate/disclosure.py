@@ -34,7 +34,7 @@ class Disclosure(Shown):
 
 
 def attribute_disclosure(classes: Classes, column: Coded, secret: Any) -> Disclosure:
-    """Eq. 5 for a value, or for a range given as (low, high) with None for an open end."""
+    """Eq. 5 for a value, or for a range: (low, high) with both ends, (low, None) above, (None, high) below."""
     holders = _holders(column, secret)[column.codes]
     records = np.bincount(classes.numbers)
     with_secret = np.bincount(classes.numbers, weights=holders).astype(np.int64)
@@ -47,11 +47,11 @@ def _range_in_words(secret: tuple[Any, Any]) -> str:
     low, high = secret
     if high is None:
         return f"above {low:,.15g}"
-    return f"below {high:,.15g}" if low is None else f"above {low:,.15g} up to {high:,.15g}"
+    return f"below {high:,.15g}" if low is None else f"from {low:,.15g} to {high:,.15g}"
 
 
 def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
-    """Which values of the column are the secret; the open end (low, None) is everything above low."""
+    """Which values of the column are the secret; (low, None) is everything above low, (low, high) has both ends."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -62,11 +62,13 @@ def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
                 raise InputError(f"a range for {column.name!r} without ends; give one at least")
             found = pa.scalar(True)
             if low is not None:
-                found = pc.and_(found, pc.greater(column.values, pa.scalar(low)))
+                found = pc.and_(
+                    found, (pc.greater if high is None else pc.greater_equal)(column.values, pa.scalar(low))
+                )
             if high is not None:
                 found = pc.and_(found, (pc.less if low is None else pc.less_equal)(column.values, pa.scalar(high)))
         else:
-            found = pc.equal(column.values, pa.scalar(secret))
+            found = pc.equal(column.values, pa.scalar(secret).cast(column.values.type))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InputError(
             f"the secret for {column.name!r} is of another type than the column ({column.values.type})"

@@ -16,6 +16,7 @@ from incrowd.protect.coarsen import parts_of
 from incrowd.table import read_table
 
 METHODS = ("partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise")
+_SIZES = (2, 3, 5, 10)
 _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
 
 
@@ -71,7 +72,7 @@ def frontier(
     *,
     quasi_identifiers: Sequence[str],
     methods: Sequence[str] | None = None,
-    k: Sequence[int] = (2, 3, 5, 10),
+    k: Sequence[int] | None = None,
     resolutions: Sequence[int | str] = _RESOLUTIONS,
     sensitive: str | None = None,
     secret: Any = None,
@@ -83,6 +84,7 @@ def frontier(
 
     `methods` are partition, sorted, t-close partition, tcloseness, coarsen (once for each of `resolutions`) and
     generalise (with `suppress`); without it, all that need no hierarchies, those by t only with a sensitive column.
+    Without `k`, classes of 2, 3, 5 and 10 are tried, as far as there are rows.
 
     >>> from incrowd import demo_table
     >>> from incrowd.demo import QUASI_IDENTIFIERS
@@ -91,12 +93,15 @@ def frontier(
     >>> better.information_loss < 0.5 * worse.information_loss
     True
     """
+    if secret is not None and sensitive is None:
+        raise InputError("a secret without the sensitive column it is in; name that too")
     table = read_table(data)
+    sizes = [size for size in _SIZES if size <= table.rows] if k is None else list(k)
     chosen = list(methods) if methods is not None else _without_hierarchies(sensitive)
     unknown = [method for method in chosen if method not in METHODS]
     if unknown:
         raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(METHODS)}")
-    runs = [(method, setting) for method in chosen for setting in (resolutions if method == "coarsen" else k)]
+    runs = [(method, setting) for method in chosen for setting in (resolutions if method == "coarsen" else sizes)]
     points = []
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.evaluate.labels import Meaning
-from incrowd.protect.problem import moments
+from incrowd.protect.problem import is_number, moments
 
 _BLOCK = 250_000  # rows whose coordinates are held at a time
 
@@ -85,12 +85,24 @@ class Correlations(NamedTuple):
 
 
 def correlations(meanings: Sequence[Meaning]) -> Correlations:
-    """Pearson correlations of the original's values, and of the middles of protected intervals, wildcards left out."""
-    before = _pairwise([(meaning.place, meaning.original.codes) for meaning in meanings])
+    """Pearson correlations of the original's values, and of the middles of protected intervals.
+
+    Wildcards are left out, and so are the nulls of numbers, which lie nowhere.
+    """
+    before = _pairwise([(_without_null(meaning, meaning.place), meaning.original.codes) for meaning in meanings])
+    middles = [np.where(meaning.wildcard, np.nan, (meaning.low + meaning.high) / 2) for meaning in meanings]
     after = _pairwise(
-        [(np.where(meaning.wildcard, np.nan, (meaning.low + meaning.high) / 2), meaning.codes) for meaning in meanings]
+        [(_without_null(meaning, middle), meaning.codes) for meaning, middle in zip(meanings, middles, strict=True)]
     )
     return Correlations(tuple(meaning.original.name for meaning in meanings), before, after)
+
+
+def _without_null(meaning: Meaning, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places on a number's line, NaN where it is that made up for a null."""
+    if not (meaning.original.has_null and is_number(meaning.original)):
+        return places
+    without: NDArray[np.float64] = np.where(places == meaning.place[-1], np.nan, places)
+    return without
 
 
 def _pairwise(columns: Sequence[tuple[NDArray[np.float64], NDArray[np.unsignedinteger]]]) -> NDArray[np.float64]:

@@ -28,7 +28,8 @@ class ColumnCost(Shown):
 class Evaluation(Shown):
     """A protected table against its original.
 
-    - `uniques`: records that are unique by the box rule; `undecided` of them because the search was cut short.
+    - `uniques`: records that are unique by the box rule, `undecided` of them because the search was cut short; with a
+      person column, people whose history nobody else has.
     - `k`: the smallest class of records with the same values (of people with the same histories).
     - `correctness`: chance that a random guess within the class names the right record, on average.
     - `information_loss` (eq. 3 and 4) in standard deviations a column, None where rows were dropped and it is not known
@@ -66,14 +67,20 @@ class Evaluation(Shown):
 
     @property
     def uniqueness(self) -> float:
-        """The share of records that are unique by the box rule (eq. 1)."""
-        return self.uniques / self.records
+        """The share of people that are unique: records by the box rule (eq. 1), or whole histories."""
+        return self.uniques / self.people
+
+    @property
+    def counted(self) -> str:
+        """What `uniques` counts: records, or people where a person has several."""
+        return "records" if self.people == self.records else "people"
 
     @property
     def verdict(self) -> str:
         """What it comes to, in plain words."""
         if self.uniques:
-            risk = f"not safe: {self.uniques:,} of {self.records:,} records ({self.uniqueness:.2%}) are still unique"
+            everyone = f"{self.people:,} {self.counted}"
+            risk = f"not safe: {self.uniques:,} of {everyone} ({self.uniqueness:.2%}) are still unique"
         elif self.k < 2:
             risk = "no record is unique, but some share their exact values with nobody"
         else:

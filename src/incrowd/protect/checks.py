@@ -62,7 +62,18 @@ def check_demand(demand: Demand, rows: int, sensitive: str | None, method: str, 
 
 
 def check_values(columns: Sequence[Coded]) -> None:
-    """Whether every quasi-identifier has values."""
+    """Whether every quasi-identifier has values, of a kind that can be written as ranges or sets."""
     empty = [column.name for column in columns if column.size == column.has_null]
+    import pyarrow as pa
+
+    clocks = [
+        column.name
+        for column in columns
+        if pa.types.is_time(column.values.type) or pa.types.is_duration(column.values.type)
+    ]
+    if clocks:
+        raise InputError(
+            f"{', '.join(map(repr, clocks))} holds times of day or durations; make it a number (minutes, say) first"
+        )
     if empty:
         raise InputError(f"no row has a value in {', '.join(map(repr, empty))}; leave it out of the quasi-identifiers")

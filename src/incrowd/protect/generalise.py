@@ -43,10 +43,10 @@ def generalise(problem: Problem) -> Recoding:
     ladders = [problem.hierarchies.get(column.name, Hierarchy.automatic()).levels(column) for column in problem.columns]
     best, rows = _search(problem, ladders, limit)
     chosen = [ladder[level] for ladder, level in zip(ladders, best, strict=True)]
-    recoding = by_column(problem, _labelled(problem, chosen))
     small = _failing(problem, rows, chosen)[1]
     names = [column.name for column in problem.columns]
     kept = None if not small.any() else np.flatnonzero(~small[_row_of_each(problem)])
+    recoding = by_column(problem, _labelled(problem, chosen), kept)
     return Recoding(
         recoding.columns,
         recoding.changed,

@@ -16,7 +16,7 @@ from incrowd.engines import Coded
 from incrowd.errors import InputError
 from incrowd.protect.intervals import equal_parts, grid
 from incrowd.protect.problem import is_number
-from incrowd.protect.recoding import ANYTHING, as_text
+from incrowd.protect.recoding import ANYTHING, as_text, as_written, quoted, set_of
 
 Labels = list[str | None]
 
@@ -46,7 +46,7 @@ class Hierarchy:
 
     def levels(self, column: Coded) -> list[Level]:
         """The values as they are, then every coarser level, the last one `*`."""
-        plain: Labels = as_text(column.values).to_pylist()
+        plain: Labels = as_written(column.values).to_pylist()
         coarser = [labels for labels in self.rule(column) if set(labels) - {None} != {ANYTHING}]
         everything: Labels = [ANYTHING] * column.size
         levels = [_level(labels) for labels in [plain, *coarser, everything]]
@@ -96,8 +96,7 @@ class Hierarchy:
         """Codes by their first characters: keep 3, then 2 makes 93722 become 937**, 93***."""
 
         def rule(column: Coded) -> list[Labels]:
-            values = as_text(column.values).to_pylist()
-            return [[None if value is None else shorten(value, length) for value in values] for length in keep]
+            return [prefix_labels(column, length) for length in keep]
 
         return cls("prefixes", rule)
 
@@ -115,9 +114,19 @@ class Hierarchy:
         return cls("automatic", _automatic)
 
 
-def shorten(value: str, keep: int) -> str:
-    """A code with all but its first characters hidden."""
-    return value[:keep] + ANYTHING * (len(value) - keep) if len(value) > keep else value
+def prefix_labels(column: Coded, keep: int) -> Labels:
+    """Codes with all but their first characters hidden; those that are no longer as they are."""
+    import pyarrow as pa
+
+    if is_number(column) and not pa.types.is_integer(column.values.type):
+        raise InputError(
+            f"the first characters of {column.name!r}, which holds {column.values.type}; use intervals or dates for it"
+        )
+    text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
+    return [
+        value[:keep] + ANYTHING * (len(value) - keep) if value is not None and len(value) > keep else written
+        for value, written in zip(text, plain, strict=True)
+    ]
 
 
 def _level(labels: Labels) -> Level:
@@ -142,9 +151,7 @@ def _automatic(column: Coded) -> list[Labels]:
 
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
-    from incrowd.protect.recoding import quoted
-
-    values: Labels = as_text(column.values).to_pylist()
+    values: Labels = as_written(column.values).to_pylist()
     members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
     tally = np.bincount(column.codes, minlength=column.size)
     groups = [([code], int(tally[code])) for code in range(column.size)]
@@ -159,6 +166,6 @@ def _rarest_together(column: Coded) -> list[Labels]:
         for codes, _ in groups:
             if len(codes) > 1:
                 for code in codes:
-                    labels[code] = "{" + ",".join(members[other] for other in codes) + "}"
+                    labels[code] = set_of([members[other] for other in codes])
         levels.append(labels)
     return levels

@@ -22,7 +22,7 @@ from incrowd.protect.histories import partition_histories
 from incrowd.protect.mask import mask
 from incrowd.protect.partition import partition
 from incrowd.protect.problem import AIMS, Demand, Problem, is_number
-from incrowd.protect.recoding import Recoding
+from incrowd.protect.recoding import Recoding, spelled_out
 from incrowd.protect.result import Guarantee, Protected, count_guarantee
 from incrowd.protect.sorted import sort
 from incrowd.protect.tcloseness import bound_on_t, strata_for, t_close_partition, t_closeness
@@ -94,7 +94,7 @@ def protect(
     build = _Build(table, problem, method, person, _to_remove(table, identifiers, names, sensitive, person))
     recoding, out, guarantee, classes = build.run()
     return Protected(
-        table=to_native(out, table.native),
+        table=to_native(out, table.native, recoding.kept),
         method=method,
         quasi_identifiers=tuple(names),
         demand=demand,
@@ -187,9 +187,17 @@ class _Build:
     ) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
         if not guarantee.holds:
             raise UnsupportedError(
-                f"{self.method} cannot give what was asked on this table: {'; '.join(guarantee.broken)}"
+                f"{self.method} cannot give what was asked on this table: {'; '.join(guarantee.broken)}{self._advice()}"
             )
         return recoding, out, guarantee, classes
+
+    def _advice(self) -> str:
+        """What to do where l is only counted at the end, not worked for."""
+        demand = self.problem.demand
+        works_for_l = self.method == "generalise" or (self.method == "partition" and not demand.by_strata)
+        if demand.l is None or (works_for_l and self.person is None):
+            return ""
+        return "; only the partition of records without t, and generalise, join classes until l is reached"
 
     def _made(self, recoding: Recoding) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
         """The protected table, and what is counted on it."""
@@ -217,13 +225,15 @@ class _Build:
         columns: dict[str, Any] = {}
         plain = [name for name in self.table.columns if name not in recoding.columns and name not in self.removed]
         read = dict(self.table.read(plain)) if plain else {}
+        spelled = {c.name: spelled_out(c) for c in self.problem.columns if c.name in read}
+        awkward = {name: cells for name, cells in spelled.items() if cells is not None}
         for name in self.table.columns:
             if name in recoding.columns:
                 columns[name] = recoding.columns[name]
             elif name == self.person:
                 columns[name] = self._pseudonyms()
             elif name in read:
-                columns[name] = read[name]
+                columns[name] = awkward.get(name, read[name])
         out = pa.table(columns)
         return out if recoding.kept is None else out.take(pa.array(recoding.kept))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from incrowd.engines import Coded
 from incrowd.errors import InputError
-from incrowd.protect.problem import as_floats, is_number
-from incrowd.protect.recoding import as_text, quoted
+from incrowd.protect.problem import as_days, as_floats, first_of, is_number
+from incrowd.protect.recoding import as_text, as_written, quoted, set_of
 
 Labels = list[str | None]
 
@@ -27,14 +28,14 @@ def equal_parts(column: Coded, parts: int) -> Labels:
         raise InputError(f"a resolution of {parts} intervals for {column.name!r}; give 1 or more")
     if not is_number(column):
         return _parts_of_text(column, parts)
-    place, whole = _places(column)
+    place, whole, start = _places(column)
     low, high = place[0], place[-1]
     if whole:
         edges = low + np.floor(np.arange(parts + 1) * (high - low + 1) / parts)
         edges = np.unique(edges)
     else:
         edges = np.linspace(low, high, parts + 1)
-    return _between(column, place, edges, whole)
+    return _between(column, place, edges, whole, start)
 
 
 def grid(column: Coded, width: float, origin: float) -> Labels:
@@ -43,11 +44,13 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
         raise InputError(f"an interval of width {width:g} for {column.name!r}; give a positive width")
     if not is_number(column):
         raise InputError(f"intervals for {column.name!r}, which is text; give its hierarchy as a file")
-    place, whole = _places(column)
+    place, whole, start = _places(column)
+    if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
+        origin = -float((start - Fraction(origin)) % Fraction(width))
     first = origin + np.floor((place[0] - origin) / width) * width
     last = origin + (np.floor((place[-1] - origin) / width) + 1) * width
     edges = np.arange(round((last - first) / width) + 1) * width + first
-    return _between(column, place, edges, whole)
+    return _between(column, place, edges, whole, start)
 
 
 def calendar(column: Coded, months: int) -> Labels:
@@ -57,7 +60,7 @@ def calendar(column: Coded, months: int) -> Labels:
     if not pa.types.is_temporal(column.values.type) or pa.types.is_time(column.values.type):
         raise InputError(f"calendar intervals for {column.name!r}, which holds no dates")
     labels: Labels = []
-    for day in column.values.cast(pa.date32(), safe=False).to_pylist():
+    for day in as_days(column.values).to_pylist():
         if day is None:
             labels.append(None)
             continue
@@ -75,30 +78,29 @@ def _month_start(month: int) -> int:
 
 def _parts_of_text(column: Coded, parts: int) -> Labels:
     """Runs of consecutive values as sets."""
-    text = as_text(column.values)
-    members: list[Any] = quoted(text).fill_null("").to_pylist()
-    labels: Labels = text.to_pylist()
+    members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
+    labels: Labels = as_written(column.values).to_pylist()
     edges = [index * column.size // parts for index in range(parts + 1)]
     for start, end in pairwise(edges):
         if end - start > 1:
-            labels[start:end] = ["{" + ",".join(members[start:end]) + "}"] * (end - start)
+            labels[start:end] = [set_of(members[start:end])] * (end - start)
     return labels
 
 
-def _places(column: Coded) -> tuple[NDArray[np.float64], bool]:
-    """Values as floats without the null, and whether they are whole numbers (days for dates)."""
+def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:
+    """Values as floats without the null, whether they are whole numbers (days for dates), and from where they count."""
     import pyarrow as pa
 
     values = column.values.slice(0, column.size - column.has_null)
     if not len(values):
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
     if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.date32(), safe=False)
-    place = as_floats(values)
-    return place, pa.types.is_integer(values.type) or pa.types.is_date(values.type)
+        values = as_days(values)
+    start = first_of(column) if pa.types.is_integer(values.type) else 0
+    return as_floats(values, start), pa.types.is_integer(values.type) or pa.types.is_date(values.type), start
 
 
-def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float64], whole: bool) -> Labels:
+def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float64], whole: bool, start: int) -> Labels:
     """The label of every value between ascending edges; a null stays null."""
     import pyarrow as pa
 
@@ -110,13 +112,13 @@ def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float6
         if whole:
             low, high = np.ceil(low), np.ceil(edges[part + 1]) - 1
         closing = "]" if whole or part == len(edges) - 2 else ")"
-        first, last = _write(low, days), _write(high, days)
+        first, last = _write(low, days, start), _write(high, days, start)
         names[part] = first if whole and low == high else f"[{first};{last}{closing}"
     labels: Labels = [names[part] for part in where.tolist()]
     return [*labels, None] if column.has_null else labels
 
 
-def _write(value: float, days: bool) -> str:
+def _write(value: float, days: bool, start: int) -> str:
     if days:
         return date.fromordinal(int(value) + date(1970, 1, 1).toordinal()).isoformat()
-    return str(int(value)) if value == int(value) else repr(float(value))
+    return str(start + int(value)) if value == int(value) else repr(float(value))

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from incrowd.engines import Coded, class_numbers, pack
 from incrowd.errors import InputError
-from incrowd.protect.hierarchies import Hierarchy, shorten
+from incrowd.protect.hierarchies import Hierarchy, prefix_labels
 from incrowd.protect.intervals import equal_parts
 from incrowd.protect.problem import Problem, is_number
-from incrowd.protect.recoding import ANYTHING, Recoding, as_text
+from incrowd.protect.recoding import ANYTHING, Recoding, as_text, as_written
 
 # Table S3, for the columns of the demo table
 HIPAA_STEPS = (
@@ -35,7 +35,7 @@ def mask(problem: Problem) -> Recoding:
 
     A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
     the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). `top` and `bottom` map
-    columns to limits beyond which all values become the limit. `drop=False` leaves the rest as they are.
+    columns to limits; the values from there on become one range. `drop=False` leaves the rest as they are.
     """
     steps: Sequence[tuple[str, Any]] = problem.options.get("steps") or ()
     limits = {**(problem.options.get("top") or {}), **(problem.options.get("bottom") or {})}
@@ -63,9 +63,8 @@ def _standing_out(columns: list[Coded], k: int) -> NDArray[np.bool_]:
 
 
 def _within_limits(problem: Problem, column: Coded) -> Coded:
-    """Top and bottom coding: values beyond a limit become the limit, as ages above 85 become 85."""
+    """Top and bottom coding: values from a limit on become one range, as ages from 85 become [85;97]."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     top = (problem.options.get("top") or {}).get(column.name)
     bottom = (problem.options.get("bottom") or {}).get(column.name)
@@ -73,14 +72,46 @@ def _within_limits(problem: Problem, column: Coded) -> Coded:
         return column
     if not is_number(column) or pa.types.is_temporal(column.values.type):
         raise InputError(f"limits for {column.name!r}, which holds no numbers")
-    values = column.values
-    for limit, take in ((top, pc.min_element_wise), (bottom, pc.max_element_wise)):
-        if limit is not None:
-            try:
-                values = take(values, pa.scalar(limit, values.type), skip_nulls=False)
-            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-                raise InputError(f"a limit for {column.name!r} is not a number of its type ({values.type})") from None
-    return _renumbered(column, values)
+    if top is not None and bottom is not None and not bottom < top:
+        raise InputError(f"the bottom limit for {column.name!r} is not below its top limit; change one of them")
+    text: list[str | None] = as_text(column.values).to_pylist()
+    filled = column.size - column.has_null
+    above = filled if top is None else _first_at_least(column, top, filled)
+    below = 0 if bottom is None else _first_at_least(column, bottom, filled)
+    if bottom is not None and below < filled and column.values[below].as_py() == bottom:
+        below += 1
+    if filled - above > 0 and text[filled - 1] != _limit(column, top):
+        text[above:filled] = [f"[{_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
+    if below > 0 and text[0] != _limit(column, bottom):
+        text[:below] = [f"[{text[0]};{_limit(column, bottom)}]"] * below
+    labels = pa.array(text, pa.string())
+    return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
+
+
+def _first_at_least(column: Coded, limit: float, filled: int) -> int:
+    """Where the column's ascending values reach a limit."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    beyond = pc.greater_equal(column.values.slice(0, filled), pa.scalar(_number(column, limit), column.values.type))
+    return filled - int(pc.sum(beyond).as_py() or 0)
+
+
+def _limit(column: Coded, limit: Any) -> str:
+    """A limit as the column's values are written."""
+    import pyarrow as pa
+
+    return str(as_text(pa.array([_number(column, limit)], column.values.type))[0].as_py())
+
+
+def _number(column: Coded, limit: Any) -> Any:
+    """A limit as a number of the column's type."""
+    import pyarrow as pa
+
+    try:
+        return pa.scalar(limit, column.values.type).as_py()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        raise InputError(f"a limit for {column.name!r} is not a number of its type ({column.values.type})") from None
 
 
 def _renumbered(column: Coded, labels: Any) -> Coded:
@@ -92,20 +123,20 @@ def _renumbered(column: Coded, labels: Any) -> Coded:
 
 def _labels(column: Coded, action: Any) -> list[str | None]:
     """What every original value becomes by a step."""
-    values: list[str | None] = as_text(column.values).to_pylist()
     if isinstance(action, Hierarchy):
         level = action.levels(column)[1]
         return [level.labels[group] for group in level.groups]
     if isinstance(action, Mapping):
-        return [action.get(value, value) if value is not None else None for value in values]
+        text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
+        return [action.get(value, written) for value, written in zip(text, plain, strict=True)]
     kind, _, number = str(action).partition("=")
     if kind in {"*", "suppress"} and not number:
-        return [ANYTHING] * len(values)
+        return [ANYTHING] * column.size
     if kind not in {"ranges", "keep"} or not number.isdigit():
         raise InputError(f"a step {action!r} for {column.name!r}; use '*', 'ranges=20' or 'keep=3'")
     if kind == "ranges":
         return equal_parts(column, int(number))
-    return [None if value is None else shorten(value, int(number)) for value in values]
+    return prefix_labels(column, int(number))
 
 
 def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
@@ -113,7 +144,7 @@ def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, 
     import pyarrow as pa
 
     original = problem.columns[index]
-    entries = as_text(now.values)
+    entries = as_written(now.values) if now is original else as_text(now.values)
     table: dict[str | None, int] = {value: code for code, value in enumerate(entries.to_pylist())}
     renamed = np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.uint32)
     codes = np.where(small, renamed[original.codes], now.codes).astype(np.uint32)
@@ -125,17 +156,19 @@ def _result(problem: Problem, current: list[Coded]) -> Recoding:
 
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
+    left = _standing_out(current, problem.demand.k)
+    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
+    stays = ~left if drop else np.ones_like(left)
     for before, after in zip(problem.columns, current, strict=True):
         changed[after.name] = 0
         if after is before:
             continue
-        old: list[str | None] = as_text(before.values).to_pylist()
+        old: list[str | None] = as_written(before.values).to_pylist()
         place = {value: code for code, value in enumerate(as_text(after.values).to_pylist())}
         same = np.array([place.get(value, -1) for value in old])[before.codes]
-        changed[after.name] = int((same != after.codes).sum())
-        if changed[after.name]:
+        differs = same != after.codes
+        changed[after.name] = int(np.count_nonzero(differs & stays))
+        if differs.any():
             columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
-    left = _standing_out(current, problem.demand.k)
-    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
     kept = np.flatnonzero(~left) if drop and left.any() else None
     return Recoding(columns, changed, kept=kept, promises_k=drop or not left.any())

@@ -106,7 +106,7 @@ def positions(column: Coded) -> NDArray[np.float64]:
     if not is_number(column):
         return np.arange(column.size, dtype=np.float64)
     filled = column.values.slice(0, column.size - column.has_null)
-    place = as_floats(filled)
+    place = as_floats(filled, first_of(column))
     if not place.size:
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
     if not np.all(np.isfinite(place)):
@@ -116,8 +116,30 @@ def positions(column: Coded) -> NDArray[np.float64]:
     return place
 
 
-def as_floats(values: pa.Array) -> NDArray[np.float64]:
-    """Numbers, dates and times as floats."""
+def first_of(column: Coded) -> int:
+    """What places are counted from: 0, or the smallest value where floats cannot tell a column's whole numbers."""
+    import pyarrow as pa
+
+    values = column.values.slice(0, column.size - column.has_null)
+    if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_timestamp(values.type)):
+        return 0
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    smallest, largest = values[0].as_py(), values[-1].as_py()
+    return 0 if max(abs(smallest), abs(largest)) <= 2**53 else int(smallest)
+
+
+def as_days(values: pa.Array) -> pa.Array:
+    """The day of every date or time, UTC's where times have a zone."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp(values.type.unit))
+    return values.cast(pa.date32(), safe=False)
+
+
+def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
+    """Numbers, dates and times as floats, counted from `first`."""
     import pyarrow as pa
 
     kind = values.type
@@ -125,6 +147,8 @@ def as_floats(values: pa.Array) -> NDArray[np.float64]:
         values = values.cast(pa.int32())
     elif pa.types.is_temporal(kind):
         values = values.cast(pa.int64())
+    if first:
+        values = pa.array([None if value is None else float(value - first) for value in values.to_pylist()])
     floats: NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return floats
 

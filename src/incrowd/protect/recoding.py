@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from incrowd.engines import Coded
 from incrowd.errors import InputError
 from incrowd.protect.problem import Problem, is_number
+from incrowd.table import parse_generalised
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,8 +132,8 @@ def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArra
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = as_text(column.values)
-    members = quoted(text).fill_null("").take(pa.array(flat.astype(np.int64)))
+    text = as_written(column.values)
+    members = quoted(as_text(column.values)).fill_null("").take(pa.array(flat.astype(np.int64)))
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), members), ",")
     sets = pc.binary_join_element_wise(_each("{", joined), joined, _each("}", joined), "")
     alone = text.take(pa.array(flat[np.minimum(offsets[:-1], flat.size - 1)].astype(np.int64)))
@@ -140,16 +141,60 @@ def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArra
 
 
 def quoted(text: pa.Array) -> pa.Array:
-    """Members of a set as CSV cells: in quotation marks where a comma, brace or quotation mark is inside."""
+    """Members of a set as CSV cells: in quotation marks where a comma, brace or quotation mark is inside, or nothing
+    is; without them nothing is a null."""
     import pyarrow.compute as pc
 
-    awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$')
+    awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(awkward, pc.binary_join_element_wise('"', doubled, '"', ""), text)
 
 
+def set_of(members: Sequence[str]) -> str:
+    """A set of members that are written as `quoted` does."""
+    return "{" + ",".join(members) + "}"
+
+
+def as_written(values: pa.Array) -> pa.Array:
+    """Values as the cells of a protected column; a text that reads as a range, set, prefix or * is a set of one.
+
+    >>> import pyarrow as pa
+    >>> as_written(pa.array(["York", "*", "{a,b}"])).to_pylist()
+    ['York', '{*}', '{"{a,b}"}']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = as_text(values)
+    if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
+        return text
+    generalised = may_be_generalised(text)
+    for at in np.flatnonzero(generalised).tolist():
+        generalised[at] = parse_generalised(text[at].as_py()) is not None
+    if not generalised.any():
+        return text
+    sets = pc.binary_join_element_wise("{", quoted(text), "}", "")
+    return pc.if_else(pa.array(generalised), sets, text)
+
+
+def may_be_generalised(text: pa.Array) -> NDArray[np.bool_]:
+    """Which texts end as generalised values do, so that only those are read one by one."""
+    import pyarrow.compute as pc
+
+    ending = pc.fill_null(pc.match_substring_regex(text, r"[*\])}][\s\pZ\pC]*$"), False)
+    return np.array(ending.to_numpy(zero_copy_only=False))  # a copy: Arrow's own cannot be written to
+
+
+def spelled_out(column: Coded) -> pa.Array | None:
+    """An unchanged column whose values would be read as something else, as cells that are not; None for all others."""
+    written = as_written(column.values)
+    if written.equals(as_text(column.values)):
+        return None
+    return _dictionary(column.codes.astype(np.int32), written)
+
+
 def as_text(values: pa.Array) -> pa.Array:
-    """Values as text, as a protected column writes them; a date with no time of day is a date."""
+    """Values as text; a column of dates with no time of day is dates, times with a zone are UTC's."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -157,21 +202,23 @@ def as_text(values: pa.Array) -> pa.Array:
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError("a quasi-identifier holds raw bytes; make it text first")
     if pa.types.is_timestamp(kind):
+        kind = kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
+        values = values.cast(kind)
         days = values.cast(pa.date32(), safe=False)
         if pc.all(pc.equal(days.cast(kind), values)).as_py():
             values = days
     return values.cast(pa.string())
 
 
-def recode_values(column: Coded, labels: pa.Array) -> tuple[pa.Array, int]:
-    """A column whose every value has a new label, and how many cells changed."""
+def recode_values(column: Coded, labels: pa.Array, kept: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
+    """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
     import pyarrow.compute as pc
 
     encoded = labels.dictionary_encode()
-    same = pc.fill_null(pc.equal(labels, as_text(column.values)), False).to_numpy(zero_copy_only=False)
+    same = pc.fill_null(pc.equal(labels, as_written(column.values)), False).to_numpy(zero_copy_only=False)
     if column.has_null:
         same[-1] = not labels[-1].is_valid
-    tally = np.bincount(column.codes, minlength=column.size)
+    tally = np.bincount(column.codes if kept is None else column.codes[kept], minlength=column.size)
     return _dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
 
 
@@ -182,15 +229,15 @@ def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
 
 
 def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
-    """A text column as codes and entries; a code beyond them, or of a null entry, is a null."""
+    """A text column as codes and entries, each entry once; a code beyond them, or of a null entry, is a null."""
     import pyarrow as pa
 
-    missing = indices >= len(entries)
-    if entries.null_count:
-        missing |= np.append(entries.is_null().to_numpy(zero_copy_only=False), True)[np.minimum(indices, len(entries))]
-        entries = entries.fill_null("")
-    mask = missing if missing.any() else None
-    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), entries)
+    encoded = entries.dictionary_encode()
+    distinct = encoded.dictionary
+    renumbered = np.append(_indices(encoded), len(distinct)).astype(np.int32)
+    codes = renumbered[np.minimum(indices, len(entries))]
+    missing = codes >= len(distinct)
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=missing if missing.any() else None), distinct)
 
 
 def _strings(entries: list[str | None]) -> pa.Array:
@@ -199,7 +246,9 @@ def _strings(entries: list[str | None]) -> pa.Array:
     return pa.array(entries, pa.string())
 
 
-def by_column(problem: Problem, label: Callable[[Coded], pa.Array | None]) -> Recoding:
+def by_column(
+    problem: Problem, label: Callable[[Coded], pa.Array | None], kept: NDArray[np.int64] | None = None
+) -> Recoding:
     """Recode every column by a label for each of its values; None leaves a column as it is."""
     columns: dict[str, pa.Array] = {}
     changed = {column.name: 0 for column in problem.columns}
@@ -207,8 +256,8 @@ def by_column(problem: Problem, label: Callable[[Coded], pa.Array | None]) -> Re
         problem.progress("recoding columns", done / len(problem.columns))
         labels = label(column)
         if labels is not None:
-            recoded, cells = recode_values(column, labels)
+            recoded, cells = recode_values(column, labels, kept)
             changed[column.name] = cells
             if cells:
                 columns[column.name] = recoded
-    return Recoding(columns, changed, promises_k=False)
+    return Recoding(columns, changed, kept=kept, promises_k=False)

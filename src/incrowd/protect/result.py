@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.classes import Classes, ClassSizes, assign_classes
+from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
 from incrowd.engines import encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import diversity
@@ -91,9 +91,10 @@ def count_guarantee(
     found_l = found_t = None
     if sensitive is not None:
         (column,) = encode(table, [sensitive])
-        facts = diversity(classes, column)
+        groups = told_apart(table, quasi_identifiers, classes, person)
+        facts = diversity(groups, column)
         found_t = facts.t
-        found_l = _reached(facts, demand, classes, column)
+        found_l = _reached(facts, demand, groups, column)
     return (
         Guarantee(
             demand.k if promises_k else None,

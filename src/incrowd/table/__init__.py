@@ -4,7 +4,7 @@ from incrowd.table.generalised import Anything, Choice, Generalised, Interval, P
 from incrowd.table.read import read_table
 from incrowd.table.roles import ROLES, SuggestedRole, suggest_roles
 from incrowd.table.table import Table
-from incrowd.table.write import to_native, write_table
+from incrowd.table.write import to_native, without_formula, write_table
 
 __all__ = [
     "ROLES",
@@ -19,5 +19,6 @@ __all__ = [
     "read_table",
     "suggest_roles",
     "to_native",
+    "without_formula",
     "write_table",
 ]

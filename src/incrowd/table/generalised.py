@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +11,9 @@ _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _NUMERIC_RANGE = re.compile(rf"[\[(]\s*({_NUMBER})\s*(?:;|-|–|,|\.\.)\s*({_NUMBER})\+?\s*[\])]")
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _DATE_RANGE = re.compile(rf"\[\s*({_DATE})\s*;\s*({_DATE})\s*\]")
+_ONE_MEMBER = r'\s*(?:("(?:[^"]|"")*")|([^",]*))\s*'
+_MEMBER = re.compile(_ONE_MEMBER + ",", re.DOTALL)
+_QUOTED_MEMBERS = re.compile(f"{_ONE_MEMBER}(?:,{_ONE_MEMBER})*", re.DOTALL)
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
 _PREFIX = re.compile(r"([^*]+)(\*+)")
 
@@ -30,13 +32,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of these values."""
+    """One of these values; None is a null."""
 
-    values: frozenset[str]
+    values: frozenset[str | None]
 
     def covers(self, value: object) -> bool:
         """Whether the value is one of them."""
-        return str(value) in self.values
+        return (None if value is None else str(value)) in self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,19 @@ class Anything:
 Generalised: TypeAlias = Interval | Choice | Prefix | Anything
 
 
-def _members(inside: str) -> list[str]:
-    """The members of a set; one with a comma, brace or quotation mark inside stands in quotation marks, as in CSV."""
-    if '"' in inside:
-        try:
-            return next(csv.reader([inside], skipinitialspace=True))
-        except csv.Error:
-            pass  # not written by us: the quotation marks are part of the values
-    return [member.strip() for member in inside.split(",")]
+def _members(inside: str) -> list[str | None]:
+    """The members of a set; one with a comma, brace or quotation mark inside stands in quotation marks, as in CSV.
+
+    Nothing between two commas is a null, an empty text has its quotation marks.
+    """
+    if _QUOTED_MEMBERS.fullmatch(inside):
+        found = _MEMBER.findall(inside + ",")
+        return [_member(bare) if bare or not marked else marked[1:-1].replace('""', '"') for marked, bare in found]
+    return [_member(member) for member in inside.split(",")]  # not written by us: marks are part of the values
+
+
+def _member(bare: str) -> str | None:
+    return bare.strip() or None
 
 
 def parse_generalised(text: str) -> Generalised | None:

@@ -36,11 +36,21 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = 
     return target
 
 
+def without_formula(name: str) -> str:
+    """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
+
+    >>> without_formula("=x"), without_formula("x")
+    ("'=x", 'x')
+    """
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
+
+
 def _without_formulas(table: pa.Table) -> pa.Table:
     """Text cells that a spreadsheet would run as a formula, with an apostrophe before them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    table = table.rename_columns([without_formula(name) for name in table.column_names])
     for index, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -54,8 +64,11 @@ def _without_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-def to_native(table: pa.Table, like: Any) -> Any:
-    """An Arrow table as the kind of frame `like` is; Arrow stays Arrow."""
+def to_native(table: pa.Table, like: Any, kept: Any = None) -> Any:
+    """An Arrow table as the kind of frame `like` is; Arrow stays Arrow.
+
+    Where the rows are those of `like`, or those of it that `kept` lists, they keep the index that pandas gave them.
+    """
     import narwhals.stable.v2 as nw
 
     if like is None:
@@ -64,10 +77,14 @@ def to_native(table: pa.Table, like: Any) -> Any:
     if kind.is_pyarrow():
         return table
     if kind.is_pandas():
-        return table.to_pandas()
+        frame = table.to_pandas()
+        index = like.index if kept is None else like.index[kept]
+        if len(index) == len(frame):
+            frame.index = index
+        return frame
     if kind.is_polars():
         import polars as pl
 
-        frame = pl.DataFrame(table)
-        return frame.lazy() if isinstance(like, pl.LazyFrame) else frame
+        rows = pl.DataFrame(table)
+        return rows.lazy() if isinstance(like, pl.LazyFrame) else rows
     return table
