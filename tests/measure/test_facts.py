@@ -95,6 +95,13 @@ def test_a_history_of_other_length_is_another_class():
     assert measure(table, quasi_identifiers=["x"], person="who").sizes.histogram() == {1: 1, 2: 1}
 
 
+def test_the_secrets_of_a_history_are_those_of_records_that_look_alike():
+    table = {"who": ["a", "a", "b", "b"], "age": [30, 60, 30, 60], "ill": ["flu", "hiv", "flu", "hiv"]}
+    found = measure(table, quasi_identifiers=["age"], sensitive=["ill"], person="who")
+    assert found.k == 2
+    assert (found.sensitive[0].distinct, found.sensitive[0].given_away) == (1, 1.0)
+
+
 def test_a_record_without_a_person_is_refused():
     with pytest.raises(InputError, match="person column"):
         measure({"who": [1, None], "x": [5, 5]}, quasi_identifiers=["x"], person="who")

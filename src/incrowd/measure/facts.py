@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.classes import ClassSizes, assign_classes
+from incrowd.classes import ClassSizes, assign_classes, told_apart
 from incrowd.engines import encode
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
@@ -126,7 +126,7 @@ def measure(
     """Count the people who look alike, and how much each group gives away about the sensitive columns.
 
     `data` is a file's path or a frame. With a `person` column the unit is the person and the class is the whole
-    history; the sensitive values of a class are those of all its records.
+    history; sensitive values are then compared among the records of a class that have the same values too.
 
     >>> patients = {"age": [30, 30, 41], "sex": ["f", "f", "m"], "illness": ["flu", "cold", "flu"]}
     >>> found = measure(patients, quasi_identifiers=["age", "sex"], sensitive=["illness"])
@@ -149,8 +149,9 @@ def measure(
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
     classes = assign_classes(table, names, person)
+    groups = told_apart(table, names, classes, person)
     found = []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        found.append(diversity(classes, encode(table, [column])[0]))
+        found.append(diversity(groups, encode(table, [column])[0]))
     return Measurement(tuple(names), classes.sizes, tuple(found), person, tuple(notes))
