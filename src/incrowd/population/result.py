@@ -20,7 +20,8 @@ class PopulationRisk:
     """How often a record of the sample, matched against the population, is named correctly.
 
     `B` is the estimate and `interval` holds it with 95 % probability; it is none for a method that has none.
-    `population_uniques` is the expected number of people alone in their class in the whole population.
+    `population_uniques` is the expected number of people alone in their class in the whole population, `still_unique`
+    P(unique in the population | unique in the sample), none where nobody is unique in the sample.
     `parts` are the estimates a combination was made of.
     """
 
@@ -31,6 +32,7 @@ class PopulationRisk:
     B: float
     interval: tuple[float, float] | None
     population_uniques: float | None
+    still_unique: float | None
     method: str
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -52,13 +54,6 @@ class PopulationRisk:
     def fraction(self) -> float:
         """The share of the population that is in the sample."""
         return self.people / self.population
-
-    @property
-    def still_unique(self) -> float | None:
-        """P(unique in the population | unique in the sample); none where nobody is unique in the sample."""
-        if self.population_uniques is None or not self.uniques:
-            return None
-        return self.population_uniques * self.fraction / self.uniques
 
     def fits(self, recipient: str) -> bool:
         """Whether the risk is at or below the threshold for this recipient, one of `THRESHOLDS`."""
