@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, sensitivity
+from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk, sensitivity
 from incrowd.pitmanyor import PitmanYor
 from incrowd.population import METHODS, THRESHOLDS, by_fraction
 from incrowd.population.anchored import fit_anchored
@@ -172,6 +172,10 @@ def test_people_with_several_records_are_answered_by_the_posterior():
         ({"fraction": 0.5, "population": 9}, "not both"),
         ({"population": 10, "method": "magic"}, "no method"),
         ({"population": 10, "draws": 0}, "draws"),
+        ({"population": 10, "seed": -1}, "seed"),
+        ({"population": 10, "seed": 0.5}, "seed"),
+        ({"population": "1000"}, "must be a number"),
+        ({"fraction": "0.1"}, "must be a number"),
         ({"population": 10, "weights": "b"}, "not numeric"),
     ],
 )
@@ -185,7 +189,8 @@ def test_what_cannot_be_used_is_said(given, message):
     [
         ([5, 0, 5], "1 are zero"),
         ([5, -1, 5], "1 weights"),
-        ([0.5, 0.5, 0.5], "fewer than"),
+        ([0.5, 0.5, 0.5], "look normalised"),
+        ([0.6, 0.9, 1.5], "look normalised"),
         ([1, None, 3], "no weight"),
     ],
 )
@@ -354,3 +359,40 @@ def test_a_small_risk_has_a_narrow_interval():
     found = population_risk(sizes, population=38_000_000, method="posterior")
     assert pytest.approx(80 / 38e6, rel=0.05) == found.B
     assert found.interval[1] < 10 * found.B
+
+
+def test_populations_that_are_no_numbers_are_refused():
+    with pytest.raises(InputError, match="numbers"):
+        sensitivity(ClassSizes.from_counts({1: 30, 2: 9}), population=["1000", "2000"], method="posterior")
+
+
+@pytest.mark.parametrize("scale", [0.03, 0.3])
+def test_weights_that_disagree_with_the_population_are_rescaled(scale):
+    weights = np.array([50.0, 20.0, 30.0])
+    table = {"a": [1, 2, 2], "w": weights * scale}
+    risks = record_risk(table, population=100, quasi_identifiers=["a"], weights="w")
+    assert risks["risk_weighted"] == pytest.approx(
+        record_risk(table | {"w": weights}, quasi_identifiers=["a"], weights="w")["risk_weighted"]
+    )
+    assert any("rescaled" in note for note in risks.notes)
+
+
+def test_weights_that_agree_are_left_alone():
+    table = {"a": [1, 2, 2], "w": [50.0, 20.0, 30.0]}
+    found = population_risk(table, population=100, quasi_identifiers=["a"], weights="w")
+    assert not any("rescaled" in note for note in found.notes)
+
+
+def test_a_recipient_is_doubtful_where_the_interval_reaches_above_the_limit():
+    found = population_risk(ClassSizes.from_counts({1: 30, 2: 9, 5: 2}), population=4_000)
+    doubtful = replace(found, B=0.08, interval=(0.06, 0.2))
+    assert doubtful.recipients == ("trusted recipient", "public release")
+    assert doubtful.doubtful == ("public release",)
+    assert doubtful.to_dict()["doubtful"] == ["public release"]
+    assert replace(found, B=0.01, interval=(0.005, 0.02)).doubtful == ()
+
+
+def test_risk_by_fraction_counts_people():
+    table = {"who": [1, 1, 2, 3, 4, 4], "a": [1, 2, 1, 1, 5, 6]}
+    found = by_fraction(table, quasi_identifiers=["a"], person="who", fractions=(0.1, 0.5), method="posterior")
+    assert [risk.people for risk in found.risks] == [4, 4]

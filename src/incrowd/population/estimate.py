@@ -100,6 +100,8 @@ def answer(
 ) -> PopulationRisk:
     """The answer of a method for a sample already read."""
     started = time.perf_counter() if started is None else started
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"the seed must be a whole number of 0 or more; {seed!r} was given")
     sizes = sample.sizes
     if sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")

@@ -66,6 +66,12 @@ class PopulationRisk:
         """To whom data of this risk may go by the usual thresholds."""
         return tuple(name for name in THRESHOLDS if self.fits(name))
 
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Those of `recipients` for whom the interval reaches above the threshold: the risk may be too high."""
+        high = self.overall if self.interval is None else max(self.A, self.interval[1])
+        return tuple(name for name in self.recipients if high > THRESHOLDS[name])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         return {
@@ -83,6 +89,7 @@ class PopulationRisk:
             "still_unique": self.still_unique,
             "thresholds": dict(THRESHOLDS),
             "recipients": list(self.recipients),
+            "doubtful": list(self.doubtful),
             "parts": dict(self.parts),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
