@@ -9,7 +9,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from incrowd.assess import Assessment, assess
+    from incrowd.check import check
     from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.compare import compare
     from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
     from incrowd.errors import IncrowdError, InputError, UnsupportedError
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "Assessment": "assess",
+    "assess": "assess",
+    "check": "check",
+    "compare": "compare",
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
     "Curve": "curves",
@@ -38,18 +45,18 @@ _ROOMS = {
     "robust_curve": "curves",
     "sparse_curve": "curves",
     "demo_table": "demo",
-    "Forecast": "forecast",
-    "forecast": "forecast",
-    "PitmanYor": "pitmanyor",
-    "compare_fits": "pitmanyor",
-    "fit_class_sizes": "pitmanyor",
-    "fit_curve": "pitmanyor",
     "LeakRisk": "leak",
     "largest_leak": "leak",
     "leak_risk": "leak",
     "leak_risk_uniform": "leak",
     "simulate_leak": "leak",
     "smallest_k": "leak",
+    "Forecast": "forecast",
+    "forecast": "forecast",
+    "PitmanYor": "pitmanyor",
+    "compare_fits": "pitmanyor",
+    "fit_class_sizes": "pitmanyor",
+    "fit_curve": "pitmanyor",
     "Measurement": "measure",
     "measure": "measure",
     "minimal_sets": "measure",
@@ -76,6 +83,7 @@ _ROOMS = {
 }
 
 __all__ = [
+    "Assessment",
     "ClassSizes",
     "Curve",
     "Evaluation",
@@ -90,8 +98,11 @@ __all__ = [
     "Protected",
     "Table",
     "UnsupportedError",
+    "assess",
+    "check",
     "class_size_of_each_record",
     "classical_risk",
+    "compare",
     "compare_fits",
     "correctness_curve",
     "demo_table",

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from incrowd.engines import class_numbers, count_in_engine, encode, encode_each, frequencies, history_classes, pack
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.notebook import Shown
 from incrowd.table import Table, read_table
 
 _BYTES_A_RECORD = 44  # to number classes: keys twice, their order, the numbers, the sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassSizes:
+class ClassSizes(Shown):
     """The frequency of frequencies: how many classes have one person, two people, and so on.
 
     Nearly every risk figure is a function of these few numbers, so a table is counted once.

@@ -11,14 +11,20 @@ from pathlib import Path
 from incrowd.errors import InputError
 
 
-@contextmanager
-def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed to it when the block ends well and removed when it does not."""
+def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Refuse a path that is taken."""
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a folder; name a file to write")
     if target.exists() and not force:
         raise InputError(f"{target} exists already; name another file, or say that it may be replaced (--force)")
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """A temporary path beside `path`, renamed to it when the block ends well and removed when it does not."""
+    check_free(path, force=force)
+    target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.stem[:40]}-", suffix=target.suffix, dir=target.parent)

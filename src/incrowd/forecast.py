@@ -10,6 +10,7 @@ import numpy as np
 
 from incrowd.curves.exact import correctness_curve, share_below
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.pitmanyor.bootstrap import Replicates, bootstrap
 from incrowd.pitmanyor.fit_points import CurveFit
 from incrowd.pitmanyor.fit_sizes import ClassSizeFit
@@ -30,7 +31,7 @@ _LARGEST_K = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class Estimate(Shown):
     """A quantity at each population: its value, and the limits of its interval."""
 
     value: Floats
@@ -43,7 +44,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forecast:
+class Forecast(Shown):
     """What to expect in populations of sizes `at`; every estimate has a `level` interval.
 
     `violations` maps k to the share of people in classes smaller than k. `notes` says what limits the answer.

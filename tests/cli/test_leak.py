@@ -56,7 +56,7 @@ def test_everything_at_once_for_people_and_for_machines(capsys, tmp_path):
     figure = tmp_path / "leak.svg"
     code, out, err = run(capsys, *arguments, "--plot", str(figure))
     assert code == 1
-    assert all(word in out for word in ("as published", "simulated", "trusted recipient"))
+    assert all(word in out for word in ("as published", "simulated", "for naming one person"))
     assert "50 targets: never" in out
     assert "a new leak is drawn for every target" in out
     assert "figure written" in err
@@ -65,7 +65,8 @@ def test_everything_at_once_for_people_and_for_machines(capsys, tmp_path):
     result = json.loads(out)
     assert code == 1
     assert set(result) >= {"risks", "people_named", "recursions", "simulations", "plan", "table"}
-    assert "no k" in result["plan"]["no_k"] or result["plan"]["smallest_k"]["k"] > 5
+    assert result["plan"]["no_k"].startswith("no k keeps the chance at 0.0001")
+    assert "smallest_k" not in result["plan"]
 
 
 def test_the_person_is_the_unit_when_a_column_says_whose_record_it_is(capsys, tmp_path):
@@ -85,6 +86,12 @@ def test_the_person_is_the_unit_when_a_column_says_whose_record_it_is(capsys, tm
         (["--leaked", "2.5"], "whole number"),
         (["--leaked", "1.0"], "100%"),
         (["--leaked", "many"], "not a number"),
+        (["--leaked", "1e999999999"], "too large or too small"),
+        (["--leaked", "1e99999999%"], "too large or too small"),
+        (["--leaked", "1e-99999999"], "too large or too small"),
+        (["--leaked", "1%%"], "not a number"),
+        (["--leaked", "3", "--targets", "x"], "1,5,15"),
+        (["--leaked", "3", "--plot", "leak.doc"], ".html"),
         (["--leaked", "nan"], "not a number"),
         ([], "--leaked"),
         (["--leaked", "3", "--targets", "7"], "7 targets"),
@@ -112,4 +119,51 @@ def test_a_table_without_rows_is_refused(capsys, tmp_path):
     path.write_text("age,sex\n")
     code, _, err = run(capsys, str(path), "--qi", "age", "--leaked", "0")
     assert code == 2
-    assert "error" in err
+    assert "a header but no rows" in " ".join(err.split())
+
+
+def test_what_the_recursion_cannot_follow_leaves_the_exact_answer(capsys, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("x\n" + "".join(f"{size}\n" * size for size in range(1, 120)))
+    code, out, _ = run(capsys, str(path), "--qi", "x", "--leaked", "10%", "--targets", "1,8", "--compare")
+    assert code == 0
+    assert "–" in out
+    assert "too many states" in out
+    assert "method=" not in out
+
+
+def test_a_column_with_a_comma_in_its_name(capsys, tmp_path):
+    path = tmp_path / "comma.csv"
+    path.write_text('"income, net",sex\n1,f\n1,f\n2,m\n')
+    code, out, _ = run(capsys, str(path), "--qi", "income, net", "--leaked", "1", "--json")
+    assert (code, json.loads(out)["classes"]) == (0, 2)
+
+
+def test_words_are_right_for_small_and_for_tiny_numbers(capsys):
+    code, out, _ = run(capsys, "--people", "10000", "--k", "5", "--leaked", "100%", "--targets", "1,1,2000")
+    assert code == 0
+    assert "(100 % of the table)" in out
+    assert "2,000 of the 10,000 who leaked (20 %)" in out
+    assert "whether they leaked or not" in out
+    assert out.count("1 in 5 ") <= 1
+    assert "e-" in out  # from the log, not 0
+
+
+def test_too_few_trials_are_said(capsys):
+    _, out, _ = run(capsys, "--people", "1000", "--k", "5", "--leaked", "400", "--simulate", "200", "--targets", "1,50")
+    assert "too few trials for so many targets" in out
+
+
+def test_too_much_to_count_is_left_out_with_a_note(capsys):
+    code, out, err = run(capsys, "--people", "1e9", "--k", "500000000", "--leaked", "50%", "--json")
+    assert code == 0
+    assert json.loads(out)["people_named"] is None
+    assert "left out" in err
+
+
+def test_an_existing_figure_is_refused_before_the_work(capsys, tmp_path):
+    figure = tmp_path / "leak.svg"
+    figure.write_text("mine")
+    code, out, err = run(capsys, "--people", "100", "--k", "5", "--leaked", "40", "--plot", str(figure))
+    assert (code, out) == (2, "")
+    assert "exists already" in err

@@ -1,5 +1,6 @@
 """The exact risk against enumeration, exact fractions, more digits and known answers."""
 
+import json
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from tests.leak.oracles import by_definition, by_more_digits, by_partitions, by_polynomials
 
 from incrowd import ClassSizes, InputError, leak_risk, leak_risk_uniform
-from incrowd.leak import uniform_sizes
+from incrowd.leak import LeakRisk, uniform_sizes
 from incrowd.leak.exact import _log_several
 
 
@@ -195,4 +196,20 @@ def test_people_count_once_however_many_records_they_have():
     assert by_people.histogram() == {1: 1, 2: 1, 3: 1}  # c has one stay more than a and b
     assert leak_risk(by_people, 4, targets=2).probability == pytest.approx(0.56 / 3, rel=1e-12)
     by_rows = ClassSizes.from_table(table, quasi_identifiers=["sex", "days"])
-    assert leak_risk(by_rows, 4, targets=2).people == 10
+    assert by_rows.histogram() == {3: 2, 4: 1}
+    assert leak_risk(by_rows, 3).probability == pytest.approx((2 * (1 - 35 / 120) + 1 - 20 / 120) / 10)
+
+
+def test_numbers_of_any_kind_become_plain_ones():
+    risk = leak_risk(ClassSizes.from_sizes([3, 2, 1]), np.int32(4), targets=np.uint8(2))
+    assert json.loads(json.dumps(risk.to_dict()))["leaked"] == 4
+    with pytest.raises(InputError, match="whole people"):
+        leak_risk(ClassSizes.from_sizes([3, 2, 1]), True)
+
+
+@pytest.mark.parametrize(
+    ("chance", "odds"),
+    [(1 / 69e6, "1 in 69 million"), (1 / 999_999, "1 in 1 million"), (0.2, "1 in 5"), (1 / 2.5e9, "1 in 2.5 billion")],
+)
+def test_odds_are_in_words(chance, odds):
+    assert LeakRisk(10, 5, 1, "exact", chance, math.log(chance)).odds == odds

@@ -68,3 +68,20 @@ def test_shares_are_rounded_up_as_written_in_decimals():
 def test_shares_above_all_are_refused(share):
     with pytest.raises(InputError, match="0 to 100 %"):
         share_of(share, 100)
+
+
+def test_a_table_for_several_targets_meets_no_threshold_for_one():
+    table = leak_table(people=1_000, ks=[5], shares=[0.1], targets=3)
+    assert table.risks[0][0].probability < 0.05
+    assert table.meets(0, 0) is None
+
+
+def test_ks_go_as_far_as_the_people():
+    assert leak_table(people=3, shares=[1.0]).ks == (2, 3)
+    assert leak_table(people=1, shares=[1.0]).ks == (1,)
+
+
+@pytest.mark.parametrize("wrong", [{"k": 2.5}, {"people": 1e4}, {"people": 10.5}, {"k": True}])
+def test_a_plan_takes_whole_numbers_only(wrong):
+    with pytest.raises(InputError, match="whole"):
+        leak_risk_uniform(**{"people": 100, "k": 5, "leaked": 10} | wrong)

@@ -71,3 +71,13 @@ def test_it_runs_at_the_papers_size():
 def test_too_many_states_are_refused():
     with pytest.raises(UnsupportedError, match="too many states"):
         leak_risk(ClassSizes.from_sizes(range(1, 200)), 5_000, targets=20, method="recursion")
+
+
+def test_by_people_is_exact_for_one_target_and_both_are_for_unique_people():
+    sizes = ClassSizes.from_sizes([1, 2, 3, 7])
+    by_people = leak_risk(sizes, 5, method="recursion_by_people").probability
+    assert by_people == pytest.approx(leak_risk(sizes, 5).probability, rel=1e-12)
+    unique = ClassSizes.from_counts({1: 9})
+    for method in ("recursion", "recursion_by_people"):
+        found = leak_risk(unique, 5, targets=3, method=method).probability
+        assert found == pytest.approx(leak_risk(unique, 5, targets=3).probability, rel=1e-12)

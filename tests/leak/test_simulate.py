@@ -16,11 +16,35 @@ def test_the_simulated_mean_is_the_exact_one(leaked, targets):
     assert simulated.agrees_with(leak_risk(SIZES, leaked, targets=targets).probability, errors=4)
 
 
-def test_targets_of_the_leak_are_likelier_by_the_chance_that_all_leaked():
-    table = simulate_leak(SIZES, 10, targets=3, trials=500, seed=1)
-    leak = simulate_leak(SIZES, 10, targets=3, trials=500, seed=1, targets_from="leak")
-    assert table.probability == pytest.approx(leak.probability * math.comb(10, 3) / math.comb(20, 3))
+def test_targets_known_to_have_leaked_are_likelier():
+    sizes = ClassSizes.from_sizes([3, 2, 1])
+    leak = simulate_leak(sizes, 4, targets=2, trials=40_000, seed=1, targets_from="leak")
+    assert leak.agrees_with(7 / 15)  # 0.56 / 3 for anybody, divided by the chance 4/6 · 3/5 that both leaked
+    assert simulate_leak(sizes, 4, targets=2, trials=40_000, seed=1).agrees_with(0.56 / 3)
     assert sum(share for risk, share in leak.risks if risk == 0) == 0
+
+
+def test_no_interval_where_a_few_lucky_trials_decide():
+    sizes = ClassSizes.from_counts({5: 200})
+    for targets in (30, 100, 300):
+        simulated = simulate_leak(sizes, 400, targets=targets, trials=200, seed=1)
+        assert simulated.effective_trials < 100
+        assert (simulated.interval, simulated.standard_error, simulated.enough_trials) == (None, None, False)
+        assert simulated.to_dict()["interval"] is None
+        assert math.isfinite(simulated.log_probability)
+        with pytest.raises(UnsupportedError, match="too few trials for so many targets"):
+            simulated.agrees_with(0.1)
+
+
+def test_an_interval_with_many_targets_is_sound_or_not_given():
+    sizes = ClassSizes.from_counts({5: 200})
+    for targets in (10, 20):
+        truth = leak_risk(sizes, 400, targets=targets).probability
+        runs = [simulate_leak(sizes, 400, targets=targets, trials=2_000, seed=seed).interval for seed in range(100)]
+        given = [interval for interval in runs if interval]
+        assert all(low > 0 for low, _ in given)
+        assert sum(low <= truth <= high for low, high in given) >= 0.87 * len(given)
+        assert bool(given) == (targets == 10)
 
 
 def test_the_interval_covers_the_truth_about_19_times_in_20():
@@ -54,7 +78,15 @@ def test_whoever_waits_hears_of_it():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"trials": 1}, {"trials": -5}, {"seed": -1}, {"targets": 9}, {"targets_from": "street"}, {"targets": 0}],
+    [
+        {"trials": 1},
+        {"trials": -5},
+        {"seed": -1},
+        {"targets": 9},
+        {"targets_from": "street"},
+        {"targets": 0},
+        {"trials": 2.5},
+    ],
     ids=lambda wrong: next(iter(wrong)),
 )
 def test_questions_that_cannot_be_simulated_are_refused(wrong):

@@ -50,3 +50,11 @@ def test_single_risks_are_shown_as_fractions(tmp_path):
     drawn = json.dumps(chart.to_dict())
     assert all(f'"risk": "{risk}"' in drawn for risk in ("0", "1", "1/2", "1/3"))
     assert save(chart, tmp_path / "figure.svg").exists()
+
+
+def test_thresholds_are_named_only_for_one_target():
+    several = {"3": [leak_risk_uniform(people=100, k=5, leaked=n, targets=3) for n in (10, 50)]}
+    drawn = json.dumps(against_leak(several, thresholds=[0.09]).to_dict())
+    assert "0.09: bound" in drawn
+    assert "public release" not in drawn
+    assert '"tickMinStep": 1' in drawn

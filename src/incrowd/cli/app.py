@@ -8,6 +8,9 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli import show
+from incrowd.cli.assess import assess_table
+from incrowd.cli.check import check_table
+from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
 from incrowd.cli.evaluate import evaluate_table
@@ -44,14 +47,17 @@ def _all_commands(
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
 
 
+app.command("assess")(assess_table)
 app.command("profile")(profile_table)
 app.command("measure")(measure_table)
-app.command("population")(population_of_table)
-app.command("curve")(measure_curve)
-app.command("forecast")(forecast_population)
+app.command("check")(check_table)
+app.command("compare")(compare_tables)
 app.command("protect")(protect_table)
 app.command("evaluate")(evaluate_table)
 app.command("frontier")(frontier_of_table)
+app.command("population")(population_of_table)
+app.command("curve")(measure_curve)
+app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
 

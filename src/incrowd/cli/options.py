@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +36,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
+
+_MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
 _READING = {
     "separator": Annotated[str | None, typer.Option("--separator", help="Separator of a CSV file, if not found.")],
@@ -104,7 +107,7 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
 
 def quasi_identifiers(given: Sequence[str] | None, table: Table) -> list[str]:
     """The columns named with --qi; one at least."""
-    wanted = names(given)
+    wanted = names(given, table.columns)
     if not wanted:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     return wanted
@@ -127,16 +130,29 @@ def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
     return found
 
 
-def count(text: str, what: str) -> int:
+def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:
     """A number of people as users write it: 60000000, 60_000_000, 6e7.
 
     >>> count("6e7", "population")
     60000000
     """
-    try:
-        value = float(text.replace("_", "").replace(",", ""))
-    except ValueError:
-        raise InputError(f"{what} {text!r} is not a number; write it like 60000000 or 6e7") from None
+    value = decimal(text, what, like)
     if not 1 <= value < 2**62 or value != int(value):
         raise InputError(f"{what} must be a whole number of 1 or more; {text!r} was given")
     return int(value)
+
+
+def decimal(text: str, what: str, like: str) -> Decimal:
+    """A number as users write it, to the last digit: 60_000_000, 6e7, 0.07.
+
+    A number with an exponent in the millions is a few letters to write and hours to multiply out: it is refused.
+    """
+    try:
+        value = Decimal(text.strip().replace("_", "").replace(",", ""))
+    except InvalidOperation:
+        raise InputError(f"{what} {text!r} is not a number; write it like {like}") from None
+    if not value.is_finite():
+        raise InputError(f"{what} {text!r} is not a number; write it like {like}")
+    if abs(value.adjusted()) > _MOST_DIGITS:
+        raise InputError(f"{what} {text!r} is too large or too small a number; write it like {like}")
+    return value

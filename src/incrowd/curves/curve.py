@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.table import Table, read_table, write_table
 
 Floats = NDArray[np.float64]
@@ -19,7 +20,7 @@ POINTS = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Curve(Shown):
     """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
 
     `people` is how many different people were put to the test: it says how far the points can be trusted.

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from incrowd.classes import Classes
 from incrowd.engines import Coded
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class Disclosure:
+class Disclosure(Shown):
     """Attribute disclosure (eq. 5): records with the secret in classes where all have it, of the records with it."""
 
     column: str

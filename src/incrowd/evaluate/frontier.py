@@ -9,6 +9,7 @@ from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.evaluate.result import Evaluation
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.protect import protect
 from incrowd.protect.coarsen import parts_of
@@ -19,7 +20,7 @@ _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
 
 
 @dataclass(frozen=True, slots=True)
-class FrontierPoint:
+class FrontierPoint(Shown):
     """One protected table: its method and setting, what risk is left, what it cost."""
 
     method: str
@@ -40,7 +41,7 @@ class FrontierPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class Frontier(Shown):
     """What every method makes of a table. `records` is the size of the original."""
 
     records: int

@@ -7,10 +7,11 @@ from typing import Any
 
 from incrowd.evaluate.disclosure import Disclosure
 from incrowd.measure import Diversity
+from incrowd.notebook import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnCost:
+class ColumnCost(Shown):
     """What protection cost in one quasi-identifier. `loss` is None where rows cannot be compared."""
 
     column: str
@@ -24,7 +25,7 @@ class ColumnCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Shown):
     """A protected table against its original.
 
     - `uniques`: records that are unique by the box rule; `undecided` of them because the search was cut short.

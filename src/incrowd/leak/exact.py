@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.leak.binomial import log_none
 from incrowd.leak.contour import log_coefficient
 from incrowd.leak.recursion import log_recursion
-from incrowd.leak.result import LeakRisk, Method, checked
+from incrowd.leak.result import LeakRisk, Method, checked, counted, whole
 
 
 def leak_risk(sizes: ClassSizes, leaked: int, *, targets: int = 1, method: Method = "exact") -> LeakRisk:
@@ -20,8 +20,8 @@ def leak_risk(sizes: ClassSizes, leaked: int, *, targets: int = 1, method: Metho
     Every subset of that many people is equally likely to leak, and every set of targets to be looked for. The attacker
     guesses among the leaked members of each target's class, removes the one named, and goes on. `"exact"` is that
     chance. `"recursion"` is the published recursion, which draws a new leak for each target and weighs classes instead
-    of people; `"recursion_by_people"` mends the second. They are the exact number only when everybody leaks
-    ("by people"), or for one target in classes of one size.
+    of people; `"recursion_by_people"` mends the second. "By people" is exact for one target, and when everybody leaks;
+    the published one is exact for one target in classes of one size. Both are where everybody is unique.
 
     >>> sizes = ClassSizes.from_sizes([3, 2, 1])
     >>> leak_risk(sizes, leaked=4, targets=2).probability
@@ -29,7 +29,7 @@ def leak_risk(sizes: ClassSizes, leaked: int, *, targets: int = 1, method: Metho
     >>> leak_risk(sizes, leaked=4, targets=2, method="recursion").probability
     0.222...
     """
-    checked(sizes, leaked, targets)
+    leaked, targets = checked(sizes, leaked, targets)
     if method not in ("exact", "recursion", "recursion_by_people"):
         raise InputError(f"the method is 'exact', 'recursion' or 'recursion_by_people', not {method!r}")
     if targets > leaked:
@@ -61,10 +61,13 @@ def uniform_sizes(people: int, k: int) -> ClassSizes:
     >>> uniform_sizes(11, 3).histogram()
     {3: 1, 4: 2}
     """
+    people, k = whole(people, "a table"), whole(k, "a class")
     if people < 1:
         raise InputError(f"a table of {people:,} people; give 1 or more")
     if not 1 <= k <= people:
-        raise InputError(f"classes of k = {k:,} in a table of {people:,} people; give a k from 1 to {people:,}")
+        raise InputError(
+            f"classes of k = {k:,} in a table of {counted(people, 'person', 'people')}; give a k from 1 to {people:,}"
+        )
     classes = people // k
     size, larger = divmod(people, classes)
     return ClassSizes.from_counts({s: count for s, count in ((size, classes - larger), (size + 1, larger)) if count})

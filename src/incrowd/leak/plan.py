@@ -9,11 +9,12 @@ from typing import Any
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leak.exact import leak_risk, leak_risk_uniform
-from incrowd.leak.result import THRESHOLDS, LeakRisk, share_of
+from incrowd.leak.result import THRESHOLDS, LeakRisk, counted, share_of, whole
+from incrowd.notebook import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class SmallestK:
+class SmallestK(Shown):
     """The smallest class size that keeps the risk of a leak within a bound."""
 
     k: int
@@ -26,7 +27,7 @@ class SmallestK:
 
 
 @dataclass(frozen=True, slots=True)
-class LargestLeak:
+class LargestLeak(Shown):
     """The largest leak that keeps the risk within a bound."""
 
     leaked: int
@@ -44,7 +45,7 @@ class LargestLeak:
 
 
 @dataclass(frozen=True, slots=True)
-class LeakTable:
+class LeakTable(Shown):
     """The risk for several k (rows) and shares of the table that leak (columns)."""
 
     people: int
@@ -54,7 +55,12 @@ class LeakTable:
     risks: tuple[tuple[LeakRisk, ...], ...]
 
     def meets(self, row: int, column: int) -> float | None:
-        """The strictest of the thresholds 0.33, 0.09 and 0.05 that this cell keeps, or None."""
+        """The strictest of the thresholds 0.33, 0.09 and 0.05 that this cell keeps, or None.
+
+        The thresholds are for the chance of naming one person: a table for several targets meets none.
+        """
+        if self.targets > 1:
+            return None
         kept = [bound for bound in THRESHOLDS if self.risks[row][column].probability <= bound]
         return min(kept) if kept else None
 
@@ -81,6 +87,7 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
     12
     """
     _checked_bound(at_most)
+    people = whole(people, "a table")
 
     def risk(k: int) -> LeakRisk:
         return leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
@@ -88,7 +95,8 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
     alone = risk(people)
     if alone.probability > at_most:
         raise UnsupportedError(
-            f"no k keeps the chance at {at_most:g}: a single class of {people:,} people leaves {alone.probability:.3g}"
+            f"no k keeps the chance at {at_most:g}: a single class of {counted(people, 'person', 'people')} "
+            f"leaves {alone.probability:.3g}"
         )
     k = _first(lambda k: risk(k).probability <= at_most, 1, people)
     return SmallestK(k, at_most, risk(k))
@@ -112,11 +120,13 @@ def largest_leak(sizes: ClassSizes, *, targets: int = 1, at_most: float) -> Larg
 def leak_table(
     *,
     people: int,
-    ks: Sequence[int] = (2, 3, 5, 10, 15, 20),
+    ks: Sequence[int] | None = None,
     shares: Sequence[float] = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0),
     targets: int = 1,
 ) -> LeakTable:
     """The risk over k and the share that leaks, to choose from. Leaks are rounded up to whole people.
+
+    Without `ks`: 2, 3, 5, 10, 15, 20 and 50, as far as the people reach.
 
     >>> table = leak_table(people=10_000, ks=[5, 10], shares=[0.1, 1.0])
     >>> [[round(risk.probability, 4) for risk in row] for row in table.risks]
@@ -124,6 +134,10 @@ def leak_table(
     >>> table.meets(0, 0), table.meets(0, 1)
     (0.09, 0.33)
     """
+    people, targets = whole(people, "a table"), whole(targets, "a number of targets")
+    if ks is None:
+        ks = [k for k in (2, 3, 5, 10, 15, 20, 50) if k <= people] or [1]
+    ks = [whole(k, "a class") for k in ks]
     rows = [
         tuple(
             leak_risk_uniform(people=people, k=k, leaked=share_of(share, people), targets=targets) for share in shares

@@ -11,7 +11,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.leak.binomial import log_none
 
-_MOST_CELLS = 40_000_000  # moves between states, times the class sizes that make up a state
+_MOST_CELLS = 40_000_000  # moves between states of all targets, times the class sizes that make up a state
 
 
 def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bool) -> float:
@@ -25,19 +25,21 @@ def log_recursion(sizes: ClassSizes, leaked: int, targets: int, *, by_people: bo
     start = np.array([sizes.histogram().get(int(span), 0) for span in spans], dtype=np.int64)
     adjacent = np.diff(spans) == 1  # whoever leaves a class of i + 1 leaves behind one of i
     states, values, log_scale = np.zeros((1, spans.size), dtype=np.uint16), np.ones(1), 0.0
+    cells = 0
     for taken in range(targets):
         people = sizes.people - taken
         named = -np.expm1(log_none(np.minimum(spans, people), leaked - taken, people)) / spans
         classes = start - states
         classes[:, :-1] += np.where(adjacent, states[:, 1:], 0)
+        row, column = np.nonzero(classes)
+        cells += row.size * spans.size
+        if cells > _MOST_CELLS:
+            raise UnsupportedError(
+                f"the published recursion has too many states to follow for {targets:,} targets in classes of "
+                f"{sizes.sizes.size:,} sizes; the exact answer has no such limit, fewer targets have fewer states"
+            )
         parts = classes * spans if by_people else classes
         flow = values[:, None] * (parts / parts.sum(axis=1, keepdims=True)) * named
-        row, column = np.nonzero(classes)
-        if row.size * spans.size > _MOST_CELLS:
-            raise UnsupportedError(
-                f"the published recursion has too many states for {spans.size:,} class sizes and {targets:,} targets; "
-                "use method='exact', or fewer targets"
-            )
         states = states[row]
         states[np.arange(row.size), column] += 1
         states, values = _merged(states, flow[row, column])

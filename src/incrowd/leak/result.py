@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
+
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 
 Method = Literal["exact", "recursion", "recursion_by_people"]
 
@@ -20,7 +24,7 @@ RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new lea
 
 
 @dataclass(frozen=True, slots=True)
-class LeakRisk:
+class LeakRisk(Shown):
     """Chance that an attacker who holds a leak names all the people they look for.
 
     The log is kept beside the probability, which is too small for a float when the targets are many.
@@ -44,17 +48,24 @@ class LeakRisk:
         if self.log_probability == -math.inf:
             return "never"
         exponent = -self.log_probability / math.log(10)
-        if exponent >= 6:
+        if exponent >= 15:
             return f"1 in 10^{exponent:.1f}"
-        one_in = 1 / self.probability
-        return f"1 in {one_in:,.0f}" if one_in >= 20 else f"1 in {one_in:.1f}".removesuffix(".0")
+        one_in = math.exp(-self.log_probability)
+        if one_in >= 999_500:
+            return f"1 in {_large(one_in)}"
+        return f"1 in {one_in:,.0f}" if one_in >= 19.95 else f"1 in {one_in:.1f}".removesuffix(".0")
+
+    @property
+    def in_digits(self) -> str:
+        """The chance with four digits, also where it is too small for a float."""
+        return in_digits(self.log_probability)
 
     @property
     def in_words(self) -> str:
         """The answer in a sentence."""
         who = "one person" if self.targets == 1 else f"all of {self.targets:,} people"
         if self.targets > self.leaked:
-            return f"never: a leak of {self.leaked:,} cannot name {self.targets:,} people"
+            return f"never: a leak of {self.leaked:,} cannot name {counted(self.targets, 'person', 'people')}"
         how = {"exact": "", "recursion": f" ({RECURSION})", "recursion_by_people": f" ({RECURSION_BY_PEOPLE})"}
         return f"{self.odds} to name {who} from a leak of {self.leaked:,} out of {self.people:,}{how[self.method]}"
 
@@ -73,17 +84,63 @@ class LeakRisk:
         }
 
 
-def checked(sizes: ClassSizes, leaked: int, targets: int = 1) -> None:
-    """Refuse a leak of more people than there are, and a search for more."""
+def checked(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, int]:
+    """The leak and the targets as plain whole numbers; refuses more people than there are."""
     people = sizes.people
-    if not all(hasattr(number, "__index__") for number in (leaked, targets)):
-        raise InputError(
-            f"a leak of {leaked} and {targets} targets; give whole people (share_of makes people of a share)"
-        )
+    leaked, targets = whole(leaked, "a leak"), whole(targets, "a number of targets")
     if not 0 <= leaked <= people:
-        raise InputError(f"a leak of {leaked:,} people from a table of {people:,}; give 0 to {people:,}")
+        raise InputError(
+            f"a leak of {counted(leaked, 'person', 'people')} from a table of {people:,}; give 0 to {people:,}"
+        )
     if not 1 <= targets <= people:
-        raise InputError(f"{targets:,} targets in a table of {people:,} people; give 1 to {people:,}")
+        raise InputError(
+            f"{counted(targets, 'target', 'targets')} in a table of {counted(people, 'person', 'people')}; "
+            f"give 1 to {people:,}"
+        )
+    return leaked, targets
+
+
+def whole(number: int, what: str, give: str = "whole people such as 3 (share_of makes people of a share)") -> int:
+    """Any kind of whole number as a plain one; a float is refused, for 0.5 may be meant as a share.
+
+    >>> whole(np.int32(3), "a leak")
+    3
+    """
+    if isinstance(number, bool | np.bool_) or not hasattr(number, "__index__"):
+        raise InputError(f"{what} of {number!r}; give {give}")
+    return operator.index(number)
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "person", "people"), counted(2_000, "person", "people")
+    ('1 person', '2,000 people')
+    """
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def in_digits(log_probability: float) -> str:
+    """A chance with four digits from its log, however small.
+
+    >>> in_digits(math.log(0.25)), in_digits(-1_710.5), in_digits(-math.inf)
+    ('0.25', '1.378e-743', '0')
+    """
+    if log_probability > -600:
+        return f"{math.exp(log_probability):.4g}"
+    if log_probability == -math.inf:
+        return "0"
+    exponent = math.floor(log_probability / math.log(10))
+    digits = f"{math.exp(log_probability - exponent * math.log(10)):.3f}"
+    return f"1.000e{exponent + 1}" if digits == "10.000" else f"{digits}e{exponent}"
+
+
+def _large(number: float) -> str:
+    """A number of a million or more in words: 69 million."""
+    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if number >= 0.9995 * size:  # what rounds to 1,000 of the smaller word is 1 of this
+            return f"{float(f'{number / size:.3g}'):,g} {word}"
+    raise ValueError(f"{number} is below a million")
 
 
 def share_of(share: float | Fraction, people: int) -> int:

@@ -12,18 +12,29 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leak.result import checked
+from incrowd.leak.result import checked, counted, whole
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 
 TargetsFrom = Literal["table", "leak"]
 
-_MOST_PEOPLE = 200_000_000  # one eight-byte number a person
+TOO_FEW_TRIALS = "too few trials for so many targets"
+
+MOST_PEOPLE = 200_000_000  # one eight-byte number a person
+# equal trials that a mean must be worth before its interval is believed: seen to cover 19 times in 20 from there on. Of
+# those seen among the trials fewer are asked for, because runs that saw too little of the tail have the most
+_FEWEST_EFFECTIVE, _FEWEST_LOG_NORMAL = 100, 200
 _STEPS_A_CALL = 20_000_000  # people drawn between two words about progress
 
 
 @dataclass(frozen=True, slots=True)
-class LeakSimulation:
+class LeakSimulation(Shown):
     """The chance of naming all targets as simulated, with its 95 % interval and the risk of single people.
+
+    With many targets a few lucky trials make up nearly all of the mean. `effective_trials` says how many equal trials
+    it is worth, (Σr)² / Σr² over the risks r of the trials. Where the luckiest have not been seen that is too many, so
+    `log_variance`, the variance of log r, is asked too: of log-normal risks, trials · e^(−variance) would be effective.
+    If the first is below 100 or the second below 200 (and below half the trials) there is no interval.
 
     `risks` says what share of people (of the table, or of the leak) had which chance of being named: 0 for those who
     did not leak, 1 / h for those who leaked with h − 1 lookalikes.
@@ -36,18 +47,51 @@ class LeakSimulation:
     trials: int
     seed: int
     probability: float
-    standard_error: float
+    log_probability: float
+    effective_trials: float
+    log_variance: float
     risks: tuple[tuple[float, float], ...]
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of the probability."""
-        half = 1.959963984540054 * self.standard_error
-        return self.probability - half, self.probability + half
+    def enough_trials(self) -> bool:
+        """Whether the trials say how far off their mean may be."""
+        log_normal = self.trials * math.exp(-self.log_variance)
+        return all(
+            found >= min(fewest, self.trials / 2)
+            for found, fewest in ((self.effective_trials, _FEWEST_EFFECTIVE), (log_normal, _FEWEST_LOG_NORMAL))
+        )
+
+    @property
+    def relative_error(self) -> float | None:
+        """Standard error as a share of the probability; None with too few trials for so many targets."""
+        if not self.enough_trials:
+            return None
+        return math.sqrt(max(self.trials / self.effective_trials - 1, 0.0) / (self.trials - 1))
+
+    @property
+    def standard_error(self) -> float | None:
+        """Standard error of the probability; None with too few trials for so many targets."""
+        error = self.relative_error
+        return None if error is None else error * self.probability
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of the probability, formed on the log scale; None with too few trials for so many targets."""
+        error = self.relative_error
+        if error is None:
+            return None
+        low, high = (math.exp(self.log_probability + side * 1.959963984540054 * error) for side in (-1, 1))
+        return low, min(high, 1.0)  # a chance ends at 1
 
     def agrees_with(self, probability: float, *, errors: float = 3.0) -> bool:
         """Whether a number is within so many standard errors; rounding is allowed for where every trial is equal."""
-        return abs(self.probability - probability) <= errors * self.standard_error + 1e-9 * probability
+        error = self.standard_error
+        if error is None:
+            raise UnsupportedError(
+                f"{TOO_FEW_TRIALS}: the {self.trials:,} of this simulation are worth {self.effective_trials:.1f} and "
+                "cannot be compared with a number; simulate more, or look for fewer people"
+            )
+        return abs(self.probability - probability) <= errors * error + 1e-9 * probability
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -59,8 +103,11 @@ class LeakSimulation:
             "trials": self.trials,
             "seed": self.seed,
             "probability": self.probability,
+            "log_probability": self.log_probability,
+            "effective_trials": self.effective_trials,
+            "log_variance": self.log_variance,
             "standard_error": self.standard_error,
-            "interval": list(self.interval),
+            "interval": None if self.interval is None else list(self.interval),
             "risks": [{"risk": risk, "share": share} for risk, share in self.risks],
         }
 
@@ -85,7 +132,8 @@ def simulate_leak(
     >>> simulated.agrees_with(0.18666666)
     True
     """
-    checked(sizes, leaked, targets)
+    leaked, targets = checked(sizes, leaked, targets)
+    trials, seed = checked_trials(trials, seed)
     if targets > leaked:
         raise InputError(
             f"{targets:,} targets cannot all be in a leak of {leaked:,} people; the chance is 0, no need to try"
@@ -104,7 +152,10 @@ def simulate_leak(
     logs = run_trials(sizes, leaked, trials, seed, attack, progress)
     if targets_from == "table":
         logs += math.fsum(math.log((leaked - i) / (sizes.people - i)) for i in range(targets))
-    risks = np.exp(logs)
+    # relative to the largest, for a hundred targets are too unlikely for a float
+    peak = float(logs.max())
+    shares = np.exp(logs - peak)
+    log_probability = peak + math.log(float(shares.mean()))
     return LeakSimulation(
         people=sizes.people,
         leaked=leaked,
@@ -112,10 +163,22 @@ def simulate_leak(
         targets_from=targets_from,
         trials=trials,
         seed=seed,
-        probability=float(risks.mean()),
-        standard_error=float(risks.std(ddof=1) / math.sqrt(trials)),
+        probability=math.exp(log_probability),
+        log_probability=log_probability,
+        effective_trials=float(shares.sum() ** 2 / (shares @ shares)),
+        log_variance=float(logs.var(ddof=1)),
         risks=_shares(at_risk, trials * (sizes.people if targets_from == "table" else leaked)),
     )
+
+
+def checked_trials(trials: int, seed: int) -> tuple[int, int]:
+    """Both as plain whole numbers; refuses what cannot be tried."""
+    trials, seed = whole(trials, "a number of trials", "a whole number"), whole(seed, "a seed", "a whole number")
+    if trials < 2:
+        raise InputError(f"{counted(trials, 'trial', 'trials')}; give 2 or more, some thousands for a usable interval")
+    if seed < 0:
+        raise InputError(f"a seed of {seed}; give 0 or more")
+    return trials, seed
 
 
 def run_trials(
@@ -127,13 +190,9 @@ def run_trials(
     progress: Progress,
 ) -> NDArray[np.float64]:
     """One number a trial, simulated in portions, so that whoever waits hears of it."""
-    if trials < 2:
-        raise InputError(f"{trials:,} trials; give 2 or more, some thousands for a usable interval")
-    if seed < 0:
-        raise InputError(f"a seed of {seed}; give 0 or more")
-    if sizes.people > _MOST_PEOPLE:
+    if sizes.people > MOST_PEOPLE:
         raise UnsupportedError(
-            f"{sizes.people:,} people are too many to simulate (at most {_MOST_PEOPLE:,}); use the exact answer"
+            f"{sizes.people:,} people are too many to simulate (at most {MOST_PEOPLE:,}); use the exact answer"
         )
     each = np.repeat(sizes.sizes, sizes.counts)
     order = np.repeat(np.arange(each.size), each)

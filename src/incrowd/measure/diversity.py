@@ -10,13 +10,14 @@ import numpy as np
 
 from incrowd.classes import Classes
 from incrowd.engines import Coded
+from incrowd.notebook import Shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
-class Diversity:
+class Diversity(Shown):
     """How well one sensitive column is hidden, in the worst class unless it says otherwise.
 
     - `distinct`: l of distinct l-diversity, the fewest different values in a class.

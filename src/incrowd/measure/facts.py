@@ -10,12 +10,13 @@ from incrowd.classes import ClassSizes, assign_classes
 from incrowd.engines import encode
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import read_table
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Shown):
     """How easily the people in a table are picked out by someone who knows the quasi-identifiers.
 
     Risks are the prosecutor's: the attacker knows that the person is in the table.

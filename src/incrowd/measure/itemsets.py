@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from incrowd.engines import encode, frequencies
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import read_table
 
 
 @dataclass(frozen=True, slots=True)
-class ItemsetAnonymity:
+class ItemsetAnonymity(Shown):
     """The k of k^m-anonymity for sets of 1, 2, … m items.
 
     `smallest[s − 1]` is the fewest people who share a set of s items that somebody has; `sets` counts such sets and

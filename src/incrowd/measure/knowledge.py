@@ -11,6 +11,7 @@ from typing import Any
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.measure.subsets import ClassTable, count_subset, count_subsets
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
 
@@ -18,7 +19,7 @@ _MOST_SETS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeRisk:
+class KnowledgeRisk(Shown):
     """How many people an attacker picks out who knows these columns and nothing else."""
 
     label: str

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from incrowd.errors import UnsupportedError
 from incrowd.measure.knowledge import check_sets
 from incrowd.measure.subsets import ClassTable, isolated_by_subsets
+from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import read_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MinimalSets:
+class MinimalSets(Shown):
     """Which small sets of attributes single people out.
 
     A set is minimal for a record if the record is unique by it and by no part of it. `singled_out` maps each set to

@@ -11,11 +11,12 @@ import numpy as np
 from incrowd.engines import class_numbers, pack
 from incrowd.engines.encode import encode_column
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.table import read_table
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(Shown):
     """How well people in the table hide among the people of a population.
 
     - `k_map`: every record of the table looks like at least so many people of the population.

@@ -60,12 +60,12 @@ class SubsetCount:
 def count_subsets(table: ClassTable, up_to: int) -> Iterator[SubsetCount]:
     """Count every set of at most `up_to` columns."""
     for fewest, order in chains(len(table.columns), up_to):
-        yield from _count_prefixes(table, order)[fewest - 1 :]
+        yield from count_prefixes(table, order)[fewest - 1 :]
 
 
 def count_subset(table: ClassTable, positions: Sequence[int]) -> SubsetCount:
     """Count one set of columns."""
-    return _count_prefixes(table, tuple(positions))[-1]
+    return count_prefixes(table, tuple(positions))[-1]
 
 
 def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
@@ -106,7 +106,7 @@ def chains(columns: int, up_to: int) -> Iterator[tuple[int, tuple[int, ...]]]:
                     yield max(size, 1), order
 
 
-def _count_prefixes(table: ClassTable, order: tuple[int, ...]) -> list[SubsetCount]:
+def count_prefixes(table: ClassTable, order: tuple[int, ...]) -> list[SubsetCount]:
     """Sort the classes by columns in this order and count every prefix of it."""
     from incrowd.measure import kernels
 

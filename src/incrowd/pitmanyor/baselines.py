@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import least_squares, minimize_scalar
 
+from incrowd.notebook import Shown
 from incrowd.special import Floats
 
 
@@ -22,7 +23,7 @@ class CurveModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyRule:
+class EntropyRule(Shown):
     """ENT: 2^bits equally likely classes, κ = 2^b/n · [1 − (1 − 2^−b)^n]."""
 
     bits: float
@@ -39,7 +40,7 @@ class EntropyRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Exponential:
+class Exponential(Shown):
     """EXP: a·e^(−b√n) + 1 − a·e^(−b)."""
 
     a: float
@@ -54,7 +55,7 @@ class Exponential:
 
 
 @dataclass(frozen=True, slots=True)
-class Polynomial:
+class Polynomial(Shown):
     """POL: 1 + b·log10 n + c·(log10 n)², two degrees of freedom as the paper says. It may leave [0, 1]."""
 
     b: float
@@ -69,7 +70,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomGuess:
+class RandomGuess(Shown):
     """RND: one uniform draw between 0 and the correctness at the largest size measured, whatever n is."""
 
     value: float

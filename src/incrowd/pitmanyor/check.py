@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
+from incrowd.notebook import Shown
 from incrowd.pitmanyor.bootstrap import bootstrap
 from incrowd.pitmanyor.fit_points import CurveFit, fit_curve
 from incrowd.pitmanyor.fit_sizes import ClassSizeFit, fit_class_sizes
@@ -22,7 +23,7 @@ _RANKS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class HoldOut:
+class HoldOut(Shown):
     """What a fit to galleries of at most `seen` would have said about the largest one, which was measured."""
 
     seen: int
@@ -100,7 +101,7 @@ def subsample(sizes: ClassSizes, people: int, random: np.random.Generator) -> Cl
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RankSize:
+class RankSize(Shown):
     """Shares of the largest, second largest … class, in the data and in samples of as many from the fitted process.
 
     `low` and `high` hold 95 % of the samples at each rank. `divergence` is the Kullback–Leibler divergence, in bits,

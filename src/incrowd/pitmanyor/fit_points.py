@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from incrowd.curves.curve import Curve
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.notebook import Shown
 from incrowd.pitmanyor.baselines import (
     CurveModel,
     fit_entropy_rule,
@@ -34,7 +35,7 @@ _START_POINTS, _FEW_POINTS = 6, 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CurveFit:
+class CurveFit(Shown):
     """A model fitted to a curve. `residual` is the root mean square of what it leaves unexplained.
 
     `evidence_below_zero` is by how much (in log likelihood) γ < 0 explains the points better; None for a baseline.

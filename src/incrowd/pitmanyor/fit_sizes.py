@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.notebook import Shown
 from incrowd.pitmanyor.climb import Peak, climb
 from incrowd.pitmanyor.likelihood import PUBLISHED_STRENGTH
 from incrowd.pitmanyor.model import PitmanYor, entropy_and_tail
@@ -23,7 +24,7 @@ _INSIDE = 0.01  # a best d above this is well inside d > 0: below 0 there is onl
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassSizeFit:
+class ClassSizeFit(Shown):
     """A model fitted to class sizes.
 
     `evidence_below_zero` is by how much (in log likelihood) the best model with γ < 0 beats the best with γ ≥ 0;

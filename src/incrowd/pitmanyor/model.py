@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import psi
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.pitmanyor.sampling import chinese_restaurant, stick_breaking
 from incrowd.special import (
     Floats,
@@ -25,7 +26,7 @@ _CHUNK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class PitmanYor:
+class PitmanYor(Shown):
     """Pitman–Yor process with discount `d` < 1 and concentration `alpha` > −d.
 
     d > 0 gives a heavy tail, d = 0 a geometric one, d < 0 a finite number of classes, −alpha/d of them.

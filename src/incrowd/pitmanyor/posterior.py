@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from incrowd.classes import ClassSizes
+from incrowd.notebook import Shown
 from incrowd.pitmanyor.climb import Peak, is_peaked
 from incrowd.pitmanyor.likelihood import POSTERIOR_STRENGTH
 from incrowd.pitmanyor.model import entropy_and_tail
@@ -21,7 +22,7 @@ _NEGLIGIBLE = 14.0  # in log density below the highest point
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posterior:
+class Posterior(Shown):
     """Weighted points over (d, α): any function of the model gets a mean and an interval from them.
 
     `weights` add up to 1. Points are on a grid, so results are the same every time.

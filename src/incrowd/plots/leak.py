@@ -27,11 +27,13 @@ def against_leak(
 ) -> Any:
     """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
 
-    Simulations are drawn as points with their 95 % interval, `thresholds` as dashed lines, `leaked` as an upright one.
+    Simulations are drawn as points with their 95 % interval (if the trials are enough for one), `thresholds` as dashed
+    lines, `leaked` as an upright one. The thresholds for health data are named only where all lines are for one target.
     """
+    known = THRESHOLDS if all(risk.targets == 1 for series in risks.values() for risk in series) else {}
     chart = _lines(risks, simulations, "leaked", "People leaked", legend)
     for bound in thresholds:
-        data = {"values": [{"bound": bound, "text": f"{bound:g}: {THRESHOLDS.get(bound, 'bound')}"}]}
+        data = {"values": [{"bound": bound, "text": f"{bound:g}: {known.get(bound, 'bound')}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
         words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x=WIDTH)
         chart += rule + words.encode(y="bound:Q", text="text:N")
@@ -112,7 +114,12 @@ def _lines(
     labels, named = list(risks), legend or None
     strokes = [[5, 4] if label in dashed else [1, 0] for label in labels]
     colour = alt.Color("label:N", title=named, scale=alt.Scale(domain=labels, range=PALETTE))
-    x = alt.X(f"{across}:Q", title=words, axis=alt.Axis(format=",d", labelOverlap=True))
+    x = alt.X(
+        f"{across}:Q",
+        title=words,
+        axis=alt.Axis(format=",d", labelOverlap=True, tickMinStep=1),
+        scale=alt.Scale(nice=False),
+    )
     log = alt.Scale(type="log")
     y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=alt.Axis(format="~g"))
     chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
@@ -134,9 +141,9 @@ def _lines(
 
 
 def _bar(simulated: LeakSimulation) -> dict[str, float]:
-    """The interval as far as a log scale can show it: a lower end below zero ends where the points do."""
-    low, high = simulated.interval
-    return {"low": max(low, simulated.probability / 10), "high": high}
+    """The interval; a point without one stands alone."""
+    low, high = simulated.interval or (simulated.probability, simulated.probability)
+    return {"low": low, "high": high}
 
 
 def _said(subtitle: str, simulations: Simulations | None) -> str:

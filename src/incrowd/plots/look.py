@@ -9,11 +9,13 @@ from typing import Any
 import altair as alt
 
 from incrowd.errors import InputError
-from incrowd.files import written_whole
+from incrowd.files import check_free, written_whole
 
 BLUE, ORANGE, GREEN, RED, GREY = "#2f6db5", "#d9822b", "#3c8d5a", "#c23b3b", "#8a8f98"
 PALETTE = [BLUE, ORANGE, GREEN, RED, "#7a5ea8", "#8c6d4f", GREY]
 WIDTH, HEIGHT = 560, 320
+
+_KINDS = (".html", ".svg", ".png", ".json")
 
 
 def dressed(chart: Any, *, title: str, subtitle: str = "") -> Any:
@@ -29,10 +31,19 @@ def dressed(chart: Any, *, title: str, subtitle: str = "") -> Any:
     )
 
 
+def check_path(path: str | Path, *, force: bool = False) -> None:
+    """Refuse a figure that could not be written, before the work that goes into it."""
+    kind = Path(path).suffix.lower()
+    if kind not in _KINDS:
+        raise InputError(f"a figure cannot be written as {kind or 'a file without ending'!r}; use .html, .svg or .png")
+    check_free(path, force=force)
+
+
 def save(chart: Any, path: str | Path, *, force: bool = False) -> Path:
     """Write a figure as .html (self-contained), .svg, .png or .json."""
     import vl_convert
 
+    check_path(path, force=force)
     target = Path(path)
     spec = json.dumps(chart.to_dict())
     kind = target.suffix.lower()
@@ -42,10 +53,8 @@ def save(chart: Any, path: str | Path, *, force: bool = False) -> Path:
         content = vl_convert.vegalite_to_svg(spec)
     elif kind == ".png":
         content = vl_convert.vegalite_to_png(spec, scale=2)
-    elif kind == ".json":
-        content = spec
     else:
-        raise InputError(f"a figure cannot be written as {kind or 'a file without ending'!r}; use .html, .svg or .png")
+        content = spec
     with written_whole(target, force=force) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
     return target

@@ -20,6 +20,7 @@ from scipy.special import hyp2f1
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
+from incrowd.notebook import Shown
 from incrowd.pitmanyor import PitmanYor, fit_class_sizes
 from incrowd.special import log_chance_missed
 
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicalEstimate:
+class ClassicalEstimate(Shown):
     """One classical answer: expected population uniques, B where the method has one, or why there is none."""
 
     method: str

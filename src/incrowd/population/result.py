@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 
 THRESHOLDS: Mapping[str, float] = MappingProxyType(
     {"trusted recipient": 0.33, "public release": 0.09, "public release of sensitive data": 0.05}
@@ -16,7 +17,7 @@ THRESHOLDS: Mapping[str, float] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PopulationRisk:
+class PopulationRisk(Shown):
     """How often a record of the sample, matched against the population, is named correctly.
 
     `B` is the estimate and `interval` holds it with 95 % probability; it is none for a method that has none.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.population.estimate import METHODS, answer
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sample import read_sample, settle_population
@@ -19,7 +20,7 @@ FACTORS = (0.5, 0.8, 1.0, 1.25, 2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(Shown):
     """The risk for several populations; `assumed` is the one the others are compared with."""
 
     assumed: PopulationRisk

@@ -14,6 +14,7 @@ from incrowd.classes import Classes, ClassSizes, assign_classes
 from incrowd.engines import encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import diversity
+from incrowd.notebook import Shown
 from incrowd.protect.problem import Demand
 from incrowd.table import Table
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Shown):
     """What was asked, and what was counted on the protected table itself.
 
     `k`, `l` and `t` are as counted; `asked_k` is None where the method promises nothing. `bound` is the t that the
@@ -131,7 +132,7 @@ def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Protected:
+class Protected(Shown):
     """A protected table, in the caller's kind of frame, with what is guaranteed about it and what it took.
 
     `classes` are counted on the table; `changed` is how many cells of each quasi-identifier differ from the original;

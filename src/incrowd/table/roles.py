@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
+from incrowd.notebook import Shown
 from incrowd.table.generalised import parse_generalised
 from incrowd.table.table import Table
 
@@ -37,7 +38,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class SuggestedRole:
+class SuggestedRole(Shown):
     """A column, what it looks like, and the role we suggest for it."""
 
     column: str

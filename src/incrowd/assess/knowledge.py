@@ -1,0 +1,135 @@
+"""Risk by what the attacker knows, and which attribute drives it, from one count of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+from incrowd.engines import encode
+from incrowd.errors import UnsupportedError
+from incrowd.measure import KnowledgeRisk, minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
+from incrowd.notebook import Shown
+from incrowd.progress import Progress, part, silent
+from incrowd.table import Table
+
+_SMALL = 3  # attributes in a set that an attacker may plausibly put together
+_MOST_SMALL = 5_000  # sets of that size that are worth the time
+_HISTORIES = 60  # sets that are counted where each takes a count of whole histories
+_LISTED = 25
+
+
+@dataclass(frozen=True, slots=True)
+class SinglingOut(Shown):
+    """How many records small sets of attributes single out. `by_size[s]`: by some set of at most s attributes."""
+
+    records: int
+    by_size: Mapping[int, int]
+    sets: tuple[tuple[tuple[str, ...], int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "records": self.records,
+            "by_size": {str(size): records for size, records in self.by_size.items()},
+            "sets": [{"columns": list(columns), "records": records} for columns, records in self.sets],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge(Shown):
+    """What attackers with less than all attributes can do.
+
+    `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
+    """
+
+    by_group: tuple[KnowledgeRisk, ...]
+    by_set: tuple[KnowledgeRisk, ...]
+    worst_by_size: tuple[KnowledgeRisk, ...]
+    sets: int
+    singling_out: SinglingOut | None
+    contributions: Contributions
+    notes: tuple[str, ...] = ()
+
+    @property
+    def most_telling(self) -> tuple[KnowledgeRisk, ...]:
+        """The small sets by which most people are named, the worst first."""
+        return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "by_group": [risk.to_dict() for risk in self.by_group],
+            "by_set": [risk.to_dict() for risk in self.by_set],
+            "worst_by_size": [risk.to_dict() for risk in self.worst_by_size],
+            "sets": self.sets,
+            "singling_out": self.singling_out.to_dict() if self.singling_out else None,
+            "contributions": self.contributions.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+def assess_knowledge(
+    table: Table,
+    names: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+    person: str | None,
+    seed: int,
+    progress: Progress = silent,
+) -> Knowledge:
+    """Count every set the table's size allows, and share the counts among all questions."""
+    notes = []
+    in_one_count = person is None and table.engine != "cluster"
+    every = in_one_count and len(names) <= EXACT_UP_TO
+    largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
+    if in_one_count:
+        encode(table, names)  # once, before two threads want it
+    with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
+        alone = pool.submit(_singling_out, table, names) if in_one_count else None
+        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=part(progress, 0.0, 0.8))
+    if every:
+        position = {name: number for number, name in enumerate(names)}
+        counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
+        parts = from_counts(names, counted[0].people, counts, seed=seed)
+    else:
+        parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
+        notes.append(f"sets of at most {largest} of the {len(names)} attributes were counted, because all are too many")
+    by_group = risk_by_group(table, groups, person=person) if groups else ()
+    singling = None
+    if alone is None:
+        notes.append("the smallest sets that single people out are found for records, not for whole histories")
+    else:
+        try:
+            singling = alone.result()
+        except UnsupportedError as reason:
+            notes.append(f"the smallest sets that single people out are left out: {reason}")
+    worst = {size: [risk for risk in counted if len(risk.columns) == size] for size in range(1, largest + 1)}
+    return Knowledge(
+        by_group,
+        tuple(risk for risk in counted if len(risk.columns) <= _SMALL),
+        tuple(max(risks, key=lambda risk: risk.classes) for risks in worst.values()),
+        len(counted),
+        singling,
+        parts,
+        tuple(notes),
+    )
+
+
+def _largest_size(columns: int, most: int) -> int:
+    """The largest size for which all sets of at most that size are few enough."""
+    sets, size = columns, 1
+    while size < min(_SMALL, columns) and sets + comb(columns, size + 1) <= most:
+        size += 1
+        sets += comb(columns, size)
+    return size
+
+
+def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
+    largest = min(_largest_size(len(names), _MOST_SMALL), len(names))
+    found = minimal_sets(table, names, up_to=largest)
+    worst = sorted(found.singled_out.items(), key=lambda item: -item[1])[:_LISTED]
+    by_size = {size: found.singled_out_by(size) for size in range(1, largest + 1)}
+    return SinglingOut(found.records, by_size, tuple(worst))

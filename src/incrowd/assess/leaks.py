@@ -1,0 +1,49 @@
+"""What happens if part of the table is stolen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.classes import ClassSizes
+from incrowd.leak import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
+from incrowd.notebook import Shown
+
+SHARES = (0.01, 0.05, 0.1, 0.3, 1.0)
+TARGETS = (1, 5, 15)
+KS = (3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks(Shown):
+    """The chance that a leak names the people somebody looks for.
+
+    `risks` are those of this table for every share and number of targets; `largest` is the largest leak within the
+    threshold; `planned` is the chance for a table whose classes all have k people.
+    """
+
+    risks: tuple[LeakRisk, ...]
+    largest: LargestLeak
+    planned: LeakTable | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "risks": [risk.to_dict() for risk in self.risks],
+            "largest": self.largest.to_dict(),
+            "planned": self.planned.to_dict() if self.planned else None,
+        }
+
+
+def assess_leaks(sizes: ClassSizes, threshold: float) -> Leaks:
+    """The exact chances for a few leaks, one target and several."""
+    people = sizes.people
+    risks = tuple(
+        leak_risk(sizes, share_of(share, people), targets=targets)
+        for targets in TARGETS
+        if targets <= people
+        for share in SHARES
+    )
+    ks = [k for k in KS if k <= people]
+    planned = leak_table(people=people, ks=ks, shares=SHARES) if ks else None
+    return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)

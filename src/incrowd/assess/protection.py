@@ -1,0 +1,103 @@
+"""What protection would cost and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from incrowd.notebook import Shown
+from incrowd.progress import Progress, part, silent
+from incrowd.protect import protect
+from incrowd.table import Table
+
+KS = (3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionCost(Shown):
+    """The table protected with one k: what is left of the risk and of the detail.
+
+    `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
+    column; `t` is the distance of the worst class from the table, for the sensitive column.
+    """
+
+    k: int
+    correctness: float
+    uniqueness: float
+    granularity: float
+    information_loss: float | None
+    cells_changed: float
+    rows_dropped: int
+    t: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Protection(Shown):
+    """The costs, the smallest k first; of `rows` rows, which is fewer than the table has where it is very large."""
+
+    method: str
+    rows: int
+    costs: tuple[ProtectionCost, ...]
+    notes: tuple[str, ...] = ()
+
+    def enough(self, threshold: float) -> ProtectionCost | None:
+        """The cheapest that brings the average risk to the threshold, if one does."""
+        kept = [cost for cost in self.costs if cost.correctness <= threshold]
+        return max(kept, key=lambda cost: cost.granularity) if kept else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "method": self.method,
+            "rows": self.rows,
+            "costs": [cost.to_dict() for cost in self.costs],
+            "notes": list(self.notes),
+        }
+
+
+def assess_protection(
+    table: Table,
+    names: Sequence[str],
+    *,
+    sensitive: str | None,
+    person: str | None,
+    threshold: float,
+    seed: int,
+    progress: Progress = silent,
+) -> Protection:
+    """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
+    wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
+    costs, notes = [], []
+    for done, k in enumerate(wanted):
+        step = part(progress, done / len(wanted), (done + 1) / len(wanted))
+        safe = protect(
+            table,
+            quasi_identifiers=names,
+            k=k,
+            sensitive=sensitive,
+            person=person,
+            identifiers=[],
+            seed=seed,
+            progress=part(step, 0.0, 0.6),
+        )
+        found = safe.evaluate(progress=part(step, 0.6, 1.0))
+        costs.append(
+            ProtectionCost(
+                k=k,
+                correctness=found.correctness,
+                uniqueness=found.uniqueness,
+                granularity=found.granularity,
+                information_loss=found.information_loss,
+                cells_changed=safe.share_changed,
+                rows_dropped=found.suppressed,
+                t=found.diversity.t if found.diversity else None,
+            )
+        )
+        notes += [note for note in safe.notes if note not in notes]
+    return Protection("partition", table.rows, tuple(costs), tuple(notes))

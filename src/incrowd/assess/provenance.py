@@ -1,0 +1,62 @@
+"""What it takes to get the same numbers again: the file, the options, the version."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from incrowd import __version__
+from incrowd.notebook import Shown
+from incrowd.table import Table
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance(Shown):
+    """Version, options and seed, and the file by its SHA-256 (None where the table came from memory)."""
+
+    version: str
+    made: str
+    table: str
+    sha256: str | None
+    rows: int
+    columns: int
+    options: Mapping[str, Any]
+    seed: int
+    seconds: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {"options": dict(self.options), "seconds": dict(self.seconds)}
+
+
+def note_provenance(table: Table, options: Mapping[str, Any], seed: int, seconds: Mapping[str, float]) -> Provenance:
+    """Note where the numbers come from."""
+    return Provenance(
+        version=__version__,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        table=table.name,
+        sha256=_hash(table.source),
+        rows=table.rows,
+        columns=len(table.columns),
+        options=dict(options),
+        seed=seed,
+        seconds={name: round(time, 3) for name, time in seconds.items()},
+    )
+
+
+def _hash(source: str | None) -> str | None:
+    """SHA-256 of a single file; a folder or a pattern of parts has none."""
+    if source is None or not Path(source).is_file():
+        return None
+    digest = hashlib.sha256()
+    with open(source, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,102 @@
+"""`incrowd check`: the gate. Exit 0 if every rule is kept, 1 if one is not, 2 if it cannot be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from incrowd.cli import options, show
+from incrowd.errors import InputError
+
+
+@options.opens_table
+def check_table(
+    table: options.TablePath,
+    qi: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    person: options.Person = None,
+    min_k: Annotated[int | None, typer.Option("--min-k", help="Fewest people in a class.")] = None,
+    max_risk: Annotated[
+        float | None, typer.Option("--max-risk", help="Highest average chance of being named, such as 0.09.")
+    ] = None,
+    max_uniqueness: Annotated[
+        float | None, typer.Option("--max-uniqueness", help="Largest share of people nobody looks like.")
+    ] = None,
+    min_l: Annotated[
+        float | None, typer.Option("--min-l", help="Fewest different values in a class, for sensitive columns.")
+    ] = None,
+    min_entropy_l: Annotated[
+        float | None, typer.Option("--min-entropy-l", help="The same by entropy: rare values count less.")
+    ] = None,
+    max_t: Annotated[
+        float | None, typer.Option("--max-t", help="Farthest a class may be from the table, 0 to 1.")
+    ] = None,
+    max_alpha: Annotated[
+        float | None, typer.Option("--max-alpha", help="Largest share one value may have of a class.")
+    ] = None,
+    max_beta: Annotated[
+        float | None, typer.Option("--max-beta", help="Largest relative gain in a value's share.")
+    ] = None,
+    max_delta: Annotated[
+        float | None, typer.Option("--max-delta", help="Largest |ln| of a value's share over the table's.")
+    ] = None,
+    max_given_away: Annotated[
+        float | None, typer.Option("--max-given-away", help="Largest share of records whose value is certain.")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="TOML file with [columns] and [rules]; options here win over it.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML for a CI server.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
+
+    [bold]incrowd check patients.csv --qi age,sex,zip --min-k 5 --max-risk 0.09[/bold]
+
+    [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
+    """
+    from incrowd.check import check
+    from incrowd.files import written_whole
+    from incrowd.settings import Settings, read_settings
+
+    given = {
+        "min_k": min_k,
+        "max_risk": max_risk,
+        "max_uniqueness": max_uniqueness,
+        "min_l": min_l,
+        "min_entropy_l": min_entropy_l,
+        "max_t": max_t,
+        "max_alpha": max_alpha,
+        "max_beta": max_beta,
+        "max_delta": max_delta,
+        "max_given_away": max_given_away,
+    }
+    settled = read_settings(policy) if policy else Settings()
+    limits: dict[str, Any] = {**settled.rules, **{name: limit for name, limit in given.items() if limit is not None}}
+    wanted = options.names(qi) or list(settled.quasi_identifiers)
+    if not wanted:
+        raise InputError(
+            "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
+            f"the table has: {', '.join(table.columns)}"
+        )
+    with show.working("counting people who look alike") as progress:
+        found = check(
+            table,
+            quasi_identifiers=wanted,
+            sensitive=options.names(sensitive) or settled.sensitive,
+            person=person or settled.person,
+            progress=progress,
+            **limits,
+        )
+    if junit is not None:
+        with written_whole(junit, force=True) as temporary:
+            temporary.write_text(found.to_junit(), encoding="utf-8")
+    if json:
+        show.as_json(found.to_dict())
+    else:
+        for rule in found.rules:
+            show.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
+    if not found.passed:
+        raise typer.Exit(1)

@@ -1,0 +1,66 @@
+"""`incrowd compare`: two tables or two saved assessments side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from incrowd.cli import options, show
+
+
+def compare_tables(
+    before: Annotated[str, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False)],
+    after: Annotated[str, typer.Argument(help="Table or assessment to compare with it.", show_default=False)],
+    qi: options.QuasiIdentifiers = None,
+    sensitive: options.Sensitive = None,
+    person: options.Person = None,
+    fail: Annotated[bool, typer.Option("--fail-if-worse", help="Exit 1 if any number got worse.")] = False,
+    json: options.Json = False,
+) -> None:
+    """What got better and what got worse, from one table to another?
+
+    [bold]incrowd compare patients.csv protected.csv --qi age,sex,zip --sensitive illness[/bold]
+
+    [bold]incrowd compare january.json february.json --fail-if-worse[/bold]
+    """
+    from incrowd.compare import compare
+
+    with show.working("comparing") as progress:
+        found = compare(
+            _opened(before),
+            _opened(after),
+            quasi_identifiers=options.names(qi) or None,
+            sensitive=options.names(sensitive),
+            person=person,
+            progress=progress,
+        )
+    if json:
+        show.as_json(found.to_dict())
+    else:
+        show.heading(found.sentence)
+        show.table(
+            ("", "before", "after", "", "what it means"),
+            [
+                (change.name, show.cell(change.before), show.cell(change.after), change.direction, change.meaning)
+                for change in found.changes
+            ],
+        )
+        for text in found.notes:
+            show.note(text)
+    if fail and found.of("worse"):
+        raise typer.Exit(1)
+
+
+def _opened(path: str) -> Any:
+    """A saved assessment as it was written, anything else as a table."""
+    from incrowd.report import read_assessment
+    from incrowd.table import read_table
+
+    if path.lower().endswith(".json") and Path(path).is_file():
+        with open(path, "rb") as file:
+            head = file.read(200)
+        if b'"schema"' in head and b"incrowd/assessment" in head:
+            return read_assessment(path)
+    return read_table(path)

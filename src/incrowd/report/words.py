@@ -1,0 +1,84 @@
+"""The words of a report that are the same for every table: glossary, methods and their sources, caveats."""
+
+from __future__ import annotations
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("quasi-identifier", "An attribute that others may know about a person, such as age, sex or place of living."),
+    ("sensitive", "An attribute that people keep to themselves, such as an illness or an income."),
+    ("class", "All people who share the same values in every quasi-identifier: they look alike."),
+    ("k", "The size of the smallest class. With k = 5 everybody looks like at least four others."),
+    ("unique", "Alone in one's class. A unique person is found for certain by whoever knows the attributes."),
+    (
+        "average risk (κ, correctness)",
+        "The share of people named correctly by somebody who guesses within each class: classes ÷ people.",
+    ),
+    ("highest risk", "The chance of naming the person who is easiest to name: 1 ÷ k."),
+    ("l", "The fewest different values of a sensitive attribute among people who look alike."),
+    ("t", "How far the values in the most unusual class are from those of the whole table, from 0 to 1."),
+    ("population", "Everybody the table could have been about. The table is a sample of them."),
+    ("interval", "The range in which the true number lies with the stated confidence, if the assumptions hold."),
+    ("detail kept (granularity)", "1 if no value was made coarser, 0 if nothing is left of any."),
+    (
+        "threshold",
+        "The highest average risk usually accepted for a kind of recipient. A convention, not a law.",
+    ),
+)
+
+METHODS: tuple[tuple[str, str, str], ...] = (
+    (
+        "Classes, k and average risk",
+        "People are grouped by all quasi-identifiers, a missing value being a value. Average risk is classes ÷ people.",
+        "Sweeney 2002, k-anonymity; Rocher, Hendrickx & de Montjoye, a scaling law to model the effectiveness of "
+        "identification techniques, 2025 (κ = Σ 1/f ÷ n).",
+    ),
+    (
+        "l and t",
+        "Counted in every class; t by the earth mover's distance, over ranks for numbers and dates, else all values "
+        "equally far.",
+        "Machanavajjhala et al. 2007, l-diversity; Li, Li & Venkatasubramanian 2007, t-closeness.",
+    ),
+    (
+        "Which attribute drives the risk",
+        "The Shapley value of each attribute in the game whose worth is the average risk: what it adds, averaged over "
+        "all orders (up to 12 attributes, else over random orders).",
+        "Shapley 1953, a value for n-person games.",
+    ),
+    (
+        "Smallest sets that single people out",
+        "Minimal sample uniques: sets by which a record is unique and by no part of which it is.",
+        "Elliot, Manning & Ford 2002, a computational algorithm for handling the special uniques problem.",
+    ),
+    (
+        "Sample against population",
+        "An anchored Gaussian copula with smoothed margins, combined with the posterior of a Pitman–Yor model of the "
+        "class sizes. Reported: the larger of table-to-population and population-to-table risk.",
+        "Copula estimators of this kind: patent application US 2022/0050917; the class sizes: Pitman & Yor 1997.",
+    ),
+    (
+        "Larger populations",
+        "A Pitman–Yor process fitted to the class sizes and carried on to the larger population, with the posterior's "
+        "interval.",
+        "The scaling law above; Pitman & Yor 1997; Archer, Park & Pillow 2014 (prior).",
+    ),
+    (
+        "Leaks",
+        "The exact chance over all leaks of a size, from generating functions; no simulation.",
+        "Antoniou et al., assessing the risk of re-identification arising from an attack on anonymised data; "
+        "the exact form is this package's own.",
+    ),
+    (
+        "Protection",
+        "Local recoding by recursive partition: values become ranges or sets shared by at least k people, and k is "
+        "counted on the result.",
+        "Sánchez, Martínez & Domingo-Ferrer, how to avoid reidentification with proper anonymization "
+        "(arXiv:1511.05957); LeFevre, DeWitt & Ramakrishnan 2006.",
+    ),
+)
+
+CAVEATS: tuple[str, ...] = (
+    "A low average risk is not a proof of anonymity: single people can be at high risk while the average is low.",
+    "The numbers hold for the quasi-identifiers named here. An attacker who knows another column knows more.",
+    "They speak of naming people, and with l and t of learning a secret within a class; not of every harm.",
+    "Estimates for a population assume that the table is a random sample of it.",
+    "Thresholds are conventions. The decision, and the law, remain yours.",
+)

@@ -1,0 +1,169 @@
+"""The journey as a whole: the same numbers as the rooms it passes through, and reasons where there is no answer."""
+
+import json
+
+import numpy as np
+import pytest
+
+from incrowd import InputError, assess, demo_table, fit_class_sizes, forecast, leak_risk, measure, population_risk
+from incrowd.assess import RECIPIENTS, propose_roles
+
+NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return demo_table(3_000)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return assess(
+        table,
+        quasi_identifiers=NAMES,
+        sensitive=["charge"],
+        population=300_000,
+        recipient="restricted",
+        groups={"census": ["age_yrs", "sex"], "place": ["patcnty"]},
+    )
+
+
+def test_every_section_has_the_number_of_its_room(table, found):
+    facts = measure(table, quasi_identifiers=NAMES, sensitive=["charge"])
+    assert found.facts.to_dict() == facts.to_dict()
+    risk = population_risk(table, population=300_000, quasi_identifiers=NAMES, seed=0)
+    assert found.population.B == risk.B
+    law = forecast(fit_class_sizes(facts.sizes), at=["city"], seed=0)
+    assert found.forecast.correctness.value[0] == pytest.approx(float(law.correctness.value[0]))
+    leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
+    assert leak.probability == leak_risk(facts.sizes, 300, targets=5).probability
+    assert [cost.k for cost in found.protection.costs] == [3, 5, 10, 12]
+    assert all(1 / cost.correctness >= cost.k for cost in found.protection.costs)
+    assert found.skipped == {}
+
+
+def test_contributions_add_up_to_the_average_risk(found):
+    parts = found.knowledge.contributions
+    assert sum(part.correctness for part in parts.columns) + parts.nothing_known == pytest.approx(
+        found.facts.correctness
+    )
+    assert found.knowledge.sets == 2 ** len(NAMES) - 1
+    assert found.knowledge.worst_by_size[-1].classes == found.facts.classes
+    assert [risk.label for risk in found.knowledge.by_group] == ["census", "place", "census + place"]
+
+
+def test_the_decision_is_the_risk_against_the_threshold(table, found):
+    assert found.verdict.threshold == RECIPIENTS["restricted"] == 0.09
+    assert found.verdict.risk == found.population.overall
+    strict = assess(table, quasi_identifiers=NAMES, protection=False)
+    assert (strict.verdict.decision, strict.verdict.basis, strict.passed) == ("over", "table", False)
+    easy = assess(table, quasi_identifiers=["sex"], protection=False)
+    assert (easy.verdict.decision, easy.passed) == ("within", True)
+    chosen = assess(table, quasi_identifiers=["sex"], threshold=0.0001, protection=False)
+    assert (chosen.verdict.decision, chosen.verdict.threshold) == ("over", 0.0001)
+
+
+def test_a_threshold_inside_the_interval_is_too_close_to_call(table, found):
+    low, high = found.population.interval
+    middle = (low + high) / 2
+    close = assess(table, quasi_identifiers=NAMES, population=300_000, threshold=middle, protection=False)
+    assert close.verdict.decision == "borderline"
+    assert not close.passed
+
+
+def test_every_number_says_what_it_means_how_sure_it_is_and_what_it_assumes(found):
+    statements = found.statements
+    assert {one.section for one in statements} == {
+        "facts",
+        "secrets",
+        "knowledge",
+        "drivers",
+        "population",
+        "forecast",
+        "leaks",
+        "protection",
+    }
+    assert all(one.name and one.shown and one.meaning.endswith(".") and one.sure and one.assumed for one in statements)
+
+
+def test_what_the_data_cannot_support_is_left_out_with_a_reason():
+    alone = {"a": list(range(50)), "b": [1] * 50}
+    found = assess(alone, quasi_identifiers=["a"])
+    assert found.forecast is None
+    assert "alone in their class" in found.skipped["forecast"]
+    assert "population" in found.skipped
+    same = assess({"a": [1] * 50}, quasi_identifiers=["a"])
+    assert "one class" in same.skipped["forecast"]
+    assert same.facts.k == 50
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_tiny_tables_are_assessed(rows):
+    found = assess({"a": [1, 1, 2, 2, 3][:rows], "b": ["x", "y", "x", "x", "y"][:rows]}, quasi_identifiers=["a", "b"])
+    assert found.facts.people == rows
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_people_with_several_records_are_assessed_as_people():
+    generator = np.random.default_rng(1)
+    visits = {
+        "patient_id": np.repeat(np.arange(200), 2).tolist(),
+        "age": generator.integers(20, 30, 400).tolist(),
+        "sex": generator.integers(0, 2, 400).tolist(),
+    }
+    found = assess(visits, quasi_identifiers=["age", "sex"], person="patient_id")
+    assert (found.facts.people, found.facts.records) == (200, 400)
+    assert found.knowledge.singling_out is None
+    assert any("histories" in note for note in found.knowledge.notes)
+    assert found.protection.costs[0].correctness <= 1 / 3
+
+
+def test_many_columns_are_sampled_and_said_to_be():
+    generator = np.random.default_rng(2)
+    wide = {f"c{i}": generator.integers(0, 3, 300).tolist() for i in range(15)}
+    found = assess(wide, quasi_identifiers=list(wide), protection=False)
+    assert found.knowledge.contributions.orders == 200
+    assert any("too many" in note for note in found.knowledge.notes)
+
+
+def test_guessed_roles_are_marked_as_guessed():
+    people = {"age": [30, 41, 30, 52], "diagnosis": list("xyxx"), "email": list("abcd")}
+    roles = propose_roles(people)
+    assert (roles.quasi_identifiers, roles.sensitive, roles.identifiers) == (("age",), ("diagnosis",), ("email",))
+    found = assess(people, protection=False)
+    assert not found.roles.confirmed
+    assert any("nobody confirmed" in note for note in found.notes)
+    assert any("email" in note for note in found.notes)
+    assert assess(people, quasi_identifiers=["age"], protection=False).roles.confirmed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"recipient": "everybody"}, "restricted"),
+        ({"threshold": 0}, "above 0"),
+        ({"population": 10}, "smaller than the table"),
+        ({"quasi_identifiers": ["agee"]}, "the table has"),
+        ({"person": "whoever"}, "whoever"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(table, options, message):
+    with pytest.raises(InputError, match=message):
+        assess(table, **{"quasi_identifiers": NAMES, "protection": False, **options})
+
+
+def test_the_same_seed_gives_the_same_answer(table, found):
+    again = assess(
+        table,
+        quasi_identifiers=NAMES,
+        sensitive=["charge"],
+        population=300_000,
+        recipient="restricted",
+        groups={"census": ["age_yrs", "sex"], "place": ["patcnty"]},
+    )
+    first, second = found.to_dict(), again.to_dict()
+    for plain in (first, second):
+        plain["provenance"].pop("made")
+        plain["provenance"].pop("seconds")
+        plain["population"].pop("seconds")
+    assert first == second

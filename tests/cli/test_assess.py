@@ -1,0 +1,113 @@
+"""assess, check and compare as a user meets them."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from incrowd import demo_table
+from incrowd.cli import main
+from incrowd.table import write_table
+
+
+def run(capsys, *arguments):
+    """Run the command; its exit code, stdout and stderr."""
+    with pytest.raises(SystemExit) as stopped:
+        main([str(argument) for argument in arguments])
+    streams = capsys.readouterr()
+    return stopped.value.code, streams.out, streams.err
+
+
+@pytest.fixture
+def stays(tmp_path):
+    return write_table(demo_table(800), tmp_path / "stays.csv")
+
+
+QI = ["--qi", "age_yrs,sex,patcnty"]
+
+
+def test_assess_says_the_decision_in_words_and_exits_1_if_it_is_over(capsys, stays):
+    code, out, _ = run(capsys, "assess", stays, *QI, "--sensitive", "charge")
+    assert code == 1
+    assert "not as it is" in out
+    assert "What to do" in out
+    assert run(capsys, "assess", stays, "--qi", "sex", "--no-protection")[0] == 0
+
+
+def test_assess_writes_a_page_and_json_for_machines(capsys, stays, tmp_path):
+    page, figure = tmp_path / "report.html", tmp_path / "risk.svg"
+    options = ["--html", page, "--plot", figure, "--json", "--population", "8e4", "--recipient", "trusted"]
+    code, out, err = run(capsys, "assess", stays, *QI, *options)
+    found = json.loads(out)
+    assert code in (0, 1)
+    assert found["schema"] == "incrowd/assessment/1"
+    assert found["population"]["population"] == 80_000
+    assert len(found["provenance"]["sha256"]) == 64
+    assert "<title>" in page.read_text(encoding="utf-8")
+    assert "<svg" in figure.read_text(encoding="utf-8")
+    assert "report written to" in err
+    assert run(capsys, "assess", stays, *QI, "--html", page)[0] == 2
+
+
+def test_without_roles_and_without_a_terminal_assess_proposes_and_stops(capsys, stays):
+    code, out, err = run(capsys, "assess", stays)
+    assert (code, out) == (2, "")
+    assert "--qi oshpd_id,age_yrs" in err
+    code, _, err = run(capsys, "assess", stays, "--yes", "--no-protection")
+    assert code == 1
+    assert "nobody confirmed" in err
+
+
+def test_a_saved_question_is_asked_again(capsys, stays):
+    run(
+        capsys,
+        "assess",
+        stays,
+        *QI,
+        "--save",
+        "--no-protection",
+        "--recipient",
+        "trusted",
+        "--groups",
+        "who=age_yrs,sex",
+    )
+    assert 'recipient = "trusted"' in (stays.parent / "incrowd.toml").read_text()
+    _, out, err = run(capsys, "assess", stays, "--json", "--no-protection")
+    found = json.loads(out)
+    assert found["verdict"]["recipient"] == "trusted"
+    assert found["knowledge"]["by_group"][0]["label"] == "who"
+    assert "settings taken from" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [(["--min-k", "1"], 0), (["--min-k", "2"], 1), (["--max-risk", "7"], 2), ([], 2), (["--policy", "none.toml"], 2)],
+)
+def test_the_gate_says_it_with_its_exit_code(capsys, stays, options, code):
+    assert run(capsys, "check", stays, *QI, *options)[0] == code
+
+
+def test_the_gate_reads_a_policy_and_writes_junit(capsys, stays, tmp_path):
+    policy, report = tmp_path / "policy.toml", tmp_path / "junit.xml"
+    policy.write_text(
+        '[columns]\nquasi_identifiers = ["age_yrs", "sex"]\nsensitive = ["charge"]\n[rules]\nmin_k = 5\nmax_t = 1.0\n'
+    )
+    code, out, _ = run(capsys, "check", stays, "--policy", policy, "--junit", report)
+    assert code == 1
+    assert [line.split()[0] for line in out.splitlines()] == ["FAIL", "ok"]
+    assert ElementTree.parse(report).getroot().get("failures") == "1"
+    code, out, _ = run(capsys, "check", stays, "--policy", policy, "--min-k", "1", "--json")
+    assert (code, json.loads(out)["passed"]) == (0, True)
+
+
+def test_compare_tells_better_from_worse(capsys, stays, tmp_path):
+    safe = tmp_path / "safe.csv"
+    assert run(capsys, "protect", stays, *QI, "--k", "5", "--out", safe)[0] == 0
+    code, out, _ = run(capsys, "compare", stays, safe, *QI, "--fail-if-worse")
+    assert code == 0
+    assert "better" in out
+    assert run(capsys, "compare", safe, stays, *QI, "--fail-if-worse", "--json")[0] == 1
+    assert run(capsys, "compare", stays, safe)[0] == 2
+    saved = tmp_path / "saved.json"
+    saved.write_text(run(capsys, "assess", stays, *QI, "--json", "--no-protection")[1])
+    assert run(capsys, "compare", saved, safe)[0] == 0

@@ -1,0 +1,56 @@
+"""Two tables or two assessments side by side."""
+
+import json
+
+import pytest
+
+from incrowd import InputError, assess, compare, demo_table, protect
+
+NAMES = ["age_yrs", "sex", "patcnty"]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    before = demo_table(2_000)
+    return before, protect(before, quasi_identifiers=NAMES, k=5).table
+
+
+def test_protection_makes_every_risk_better_or_leaves_it(tables):
+    found = compare(*tables, quasi_identifiers=NAMES, sensitive=["charge"])
+    by_name = {change.name: change for change in found.changes}
+    assert (by_name["smallest class (k)"].before, by_name["smallest class (k)"].after) == (1, 5)
+    assert by_name["unique"].after == by_name["in classes below 5"].after == 0
+    assert found.of("worse") == ()
+    assert len(found.of("better")) >= 7
+
+
+def test_the_other_way_round_everything_is_worse(tables):
+    there, back = compare(*tables, quasi_identifiers=NAMES), compare(*tables[::-1], quasi_identifiers=NAMES)
+    assert len(there.of("better")) == len(back.of("worse")) > 0
+
+
+def test_saved_assessments_are_compared_as_they_were_saved(tables):
+    before, after = (assess(table, quasi_identifiers=NAMES, population=100_000, protection=False) for table in tables)
+    saved = json.loads(json.dumps(before.to_dict()))
+    found = compare(saved, after)
+    assert "risk in the population" in {change.name for change in found.changes}
+    assert any("the decision was" in note for note in found.notes)
+    assert compare(saved, saved).of("same") == compare(saved, saved).changes
+
+
+def test_a_table_beside_an_assessment_is_measured_by_its_columns(tables):
+    before = assess(tables[0], quasi_identifiers=NAMES, sensitive=["charge"], protection=False)
+    found = compare(before, tables[1])
+    assert "charge: t" in {change.name for change in found.changes}
+
+
+def test_different_questions_are_pointed_out(tables):
+    first = assess(tables[0], quasi_identifiers=["sex"], protection=False)
+    second = assess(tables[0], quasi_identifiers=NAMES, protection=False)
+    assert any("quasi-identifiers differ" in note for note in compare(first, second).notes)
+    assert any("people" in note for note in compare(tables[0], demo_table(500), quasi_identifiers=NAMES).notes)
+
+
+def test_two_tables_need_columns(tables):
+    with pytest.raises(InputError, match="quasi_identifiers="):
+        compare(*tables)
