@@ -136,7 +136,7 @@ def test_weights_enter_benedetti_franconi_class_by_class():
 
 
 def test_people_with_several_records_are_counted_once():
-    table = {"who": [1, 1, 2, 3, 4, 4, 5], "a": [1, 1, 1, 2, 2, 2, 3]}
+    table = {"who": [1, 1, 2, 2, 3, 4, 5], "a": [1, 1, 1, 1, 2, 2, 3]}
     found = classical_risk(table, population=50, quasi_identifiers=["a"], person="who")
     assert found["zayatz"].population_uniques == zayatz(ClassSizes.from_sizes([2, 2, 1]), 50).population_uniques
 

@@ -94,7 +94,8 @@ def settle_population(
     """N: as given, or from the sampling fraction, or the sum of the weights."""
     if population is not None and fraction is not None:
         raise InputError("give the population or the sampling fraction, not both")
-    for what, value in (("population", population), ("sampling fraction", fraction)):
+    given: dict[str, Any] = {"population": population, "sampling fraction": fraction}
+    for what, value in given.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
             raise InputError(f"the {what} must be a number; {type(value).__name__} was given")
     if fraction is not None:
