@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from incrowd import ClassSizes
 from incrowd.cli import main
+from incrowd.population import classical
 
 
 def run(capsys, *arguments):
@@ -69,6 +71,10 @@ def test_a_risk_over_the_stated_limit_is_exit_1(capsys, sample):
     ("arguments", "message"),
     [
         (["--qi", "age"], "how many people"),
+        (["--qi", "age"], "--fraction"),
+        (["--qi", "age", "--population", "2e4", "--seed=-1"], "seed"),
+        (["--qi", "age", "--population", "2e4", "--records", "risk.doc"], ".parquet or .csv"),
+        (["--qi", "age", "--population", "2e4", "--plot", "risk.doc"], ".html, .svg or .png"),
         (["--population", "2e4"], "--qi"),
         (["--qi", "age", "--population", "5"], "cannot hold"),
         (["--qi", "age", "--population", "many"], "not a number"),
@@ -81,3 +87,56 @@ def test_bad_input_is_exit_2_with_a_reason(capsys, sample, arguments, message):
     assert code == 2
     assert message in err.replace("\n", " ")
     assert not out
+
+
+def test_the_table_itself_is_never_overwritten(capsys, sample):
+    before = sample.read_bytes()
+    wanted = ["population", sample, "--qi", "age,zip", "--population", "2e4", "--method", "posterior"]
+    code, _, err = run(capsys, *wanted, "--records", sample, "--force")
+    assert code == 2
+    assert "never overwritten" in err.replace("\n", " ")
+    assert sample.read_bytes() == before
+
+
+def test_output_files_are_checked_before_the_work(capsys, sample, tmp_path, monkeypatch):
+    def work(*_, **__):
+        raise AssertionError("the work was done")
+
+    monkeypatch.setattr("incrowd.population.population_risk", work)
+    there = tmp_path / "there.csv"
+    there.write_text("mine")
+    code, _, err = run(capsys, "population", sample, "--qi", "age", "--population", "2e4", "--records", there)
+    assert code == 2
+    assert "exists already" in err.replace("\n", " ")
+    assert there.read_text() == "mine"
+
+
+def test_an_interval_above_a_limit_is_said(capsys, tmp_path):
+    file = tmp_path / "few.csv"
+    pd.DataFrame({"age": np.arange(60) // 2, "sex": 1}).to_csv(file, index=False)
+    wanted = ["population", file, "--qi", "age,sex", "--population", "1000", "--method", "posterior"]
+    _, out, _ = run(capsys, *wanted, "--json")
+    found = json.loads(out)
+    assert found["doubtful"] == ["public release of sensitive data"]
+    _, out, _ = run(capsys, *wanted)
+    assert "interval reaches up to" in out.replace("\n", " ")
+
+
+def test_nobody_unique_is_said_in_words(capsys, tmp_path):
+    file = tmp_path / "large.csv"
+    pd.DataFrame({"sex": np.arange(400) % 2}).to_csv(file, index=False)
+    _, out, _ = run(capsys, "population", file, "--qi", "sex", "--population", "4000", "--method", "posterior")
+    assert "fewer than 1" in out
+
+
+def test_classical_estimators_count_people_too(capsys, tmp_path):
+    file = tmp_path / "visits.csv"
+    pd.DataFrame({"who": [1, 1, 2, 2, 3, 4, 5], "a": [1, 1, 1, 1, 2, 2, 3]}).to_csv(file, index=False)
+    known = ["population", file, "--qi", "a", "--population", "50", "--classical", "--json"]
+    _, by_person, _ = run(capsys, *known, "--person", "who")
+    _, by_record, _ = run(capsys, *known, "--method", "posterior")
+    zayatz = [json.loads(out)["classical"][0]["population_uniques"] for out in (by_person, by_record)]
+    assert zayatz == [
+        pytest.approx(classical.zayatz(ClassSizes.from_sizes(sizes), 50).population_uniques)
+        for sizes in ([2, 2, 1], [4, 2, 1])
+    ]

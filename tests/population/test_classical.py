@@ -98,6 +98,7 @@ def test_the_entropy_score_by_hand():
     ("estimator", "sizes"),
     [
         (zayatz, PAIRS),
+        (zayatz, UNIQUE),
         (pitman, UNIQUE),
         (pitman, ALIKE),
         (ewens, UNIQUE),
@@ -132,3 +133,14 @@ def test_weights_enter_benedetti_franconi_class_by_class():
     by_class = benedetti_franconi_risk(np.array([2.0, 1.0]), np.array([10.0, 30.0]))
     assert pytest.approx((2 * by_class[0] + by_class[1]) / 3) == found.B
     assert found.population == 40
+
+
+def test_people_with_several_records_are_counted_once():
+    table = {"who": [1, 1, 2, 2, 3, 4, 5], "a": [1, 1, 1, 1, 2, 2, 3]}
+    found = classical_risk(table, population=50, quasi_identifiers=["a"], person="who")
+    assert found["zayatz"].population_uniques == zayatz(ClassSizes.from_sizes([2, 2, 1]), 50).population_uniques
+
+
+def test_one_record_says_nothing():
+    with pytest.raises(UnsupportedError, match="one record"):
+        classical_risk({"a": [1]}, population=50, quasi_identifiers=["a"])

@@ -2,15 +2,20 @@
 
 import datetime as dt
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, sensitivity
+from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk, sensitivity
 from incrowd.pitmanyor import PitmanYor
 from incrowd.population import METHODS, THRESHOLDS, by_fraction
+from incrowd.population.anchored import fit_anchored
+from incrowd.population.combined import combine
+from incrowd.population.limits import certain_limits
 from incrowd.population.posterior import estimate_posterior
+from incrowd.population.sample import read_sample
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +172,10 @@ def test_people_with_several_records_are_answered_by_the_posterior():
         ({"fraction": 0.5, "population": 9}, "not both"),
         ({"population": 10, "method": "magic"}, "no method"),
         ({"population": 10, "draws": 0}, "draws"),
+        ({"population": 10, "seed": -1}, "seed"),
+        ({"population": 10, "seed": 0.5}, "seed"),
+        ({"population": "1000"}, "must be a number"),
+        ({"fraction": "0.1"}, "must be a number"),
         ({"population": 10, "weights": "b"}, "not numeric"),
     ],
 )
@@ -180,7 +189,8 @@ def test_what_cannot_be_used_is_said(given, message):
     [
         ([5, 0, 5], "1 are zero"),
         ([5, -1, 5], "1 weights"),
-        ([0.5, 0.5, 0.5], "fewer than"),
+        ([0.5, 0.5, 0.5], "look normalised"),
+        ([0.6, 0.9, 1.5], "look normalised"),
         ([1, None, 3], "no weight"),
     ],
 )
@@ -256,3 +266,133 @@ def test_categories_nobody_has_do_not_count():
     wide = plain.assign(x=pd.Categorical(values, categories=[*"abcdefghijklmnopqrstuvwxyz"]))
     first, second = (population_risk(table, population=60, quasi_identifiers=["x", "y"]) for table in (plain, wide))
     assert first.B == second.B
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_chance_to_stay_unique_is_a_chance_where_few_are_unique(method):
+    table = {"a": [0, *np.repeat(np.arange(1, 201), 2), *np.repeat(np.arange(201, 301), 3)]}
+    table["b"] = [value % 7 for value in table["a"]]
+    found = population_risk(table, population=1_402, quasi_identifiers=["a", "b"], method=method)
+    assert found.uniques == 1
+    assert 0 <= found.still_unique <= 1
+    assert found.to_dict()["still_unique"] == found.still_unique
+
+
+def test_the_chance_to_stay_unique_is_that_of_the_single_records():
+    sizes = ClassSizes.from_counts({1: 1, 2: 200, 3: 100})
+    found = population_risk(sizes, population=1_402, method="posterior")
+    assert found.still_unique == estimate_posterior(sizes, 1_402).grown.unique[0]
+    assert population_risk(ClassSizes.from_counts({2: 9, 3: 4}), population=100).still_unique is None
+
+
+def test_a_sample_may_be_at_less_risk_than_classes_over_population():
+    low, high = certain_limits(ClassSizes.from_sizes([19, 1]), 100)  # of classes of 90 and 10
+    truth = (19 / 90 + 1 / 10) / 20
+    assert low == pytest.approx((np.sqrt(19) + 1) ** 2 / 2_000)
+    assert low < truth < 2 / 100
+    assert high == 2 / 20
+
+
+def test_no_way_to_fill_the_classes_is_below_the_certain_limit():
+    seen = np.array([7, 2, 1])
+    low, high = certain_limits(ClassSizes.from_sizes(seen), 40)
+    risks = [
+        float((seen / np.array([one, two, 40 - one - two])).sum()) / 10
+        for one in range(7, 38)
+        for two in range(2, 40 - one)
+    ]
+    assert low <= min(risks) < low * 1.01
+    assert max(risks) <= high
+
+
+def test_intervals_hold_the_truth_where_classes_are_few_and_large():
+    people = np.repeat(np.arange(12), [30_000, 9_000, 5_000, 2_000, 1_500, 900, 600, 400, 300, 200, 60, 40])
+    sizes = np.bincount(people)
+    inside = 0
+    for seed in range(30):
+        drawn = np.random.default_rng(seed).choice(people, 5_000, replace=False)
+        found = population_risk(
+            ClassSizes.from_sizes([n for n in np.bincount(drawn) if n]), population=50_000, method="posterior"
+        )
+        inside += found.interval[0] <= (1 / sizes[drawn]).mean() <= found.interval[1]
+    assert inside >= 27
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_where_all_records_are_unique_everybody_may_be(method):
+    generator = np.random.default_rng(0)
+    table = {"a": np.arange(300), "b": generator.integers(0, 50, 300)}
+    found = population_risk(table, population=3_000, quasi_identifiers=["a", "b"], method=method)
+    assert found.interval[0] <= 1.0 == found.interval[1]
+    if method == "combined":
+        assert pytest.approx(population_risk(ClassSizes.from_sizes([1] * 300), population=3_000).B) == found.B
+
+
+def test_one_telling_column_is_left_to_the_class_sizes():
+    sizes = PitmanYor(0.6, 4_000.0).sample(20_000, seed=2)
+    drawn = np.random.default_rng(1).choice(np.repeat(np.arange(sizes.size), sizes), 1_000, replace=False)
+    table = {"income": drawn, "bracket": drawn // 500}
+    found = population_risk(table, population=20_000, quasi_identifiers=["income", "bracket"])
+    assert found.B == population_risk(table, population=20_000, quasi_identifiers=["income"], method="posterior").B
+    assert found.interval[0] <= (1 / sizes[drawn]).mean() <= found.interval[1]
+    assert any("one column alone" in note for note in found.notes)
+
+
+def test_parts_that_disagree_widen_the_interval(everybody):
+    sample = everybody.sample(400, random_state=2)
+    read = read_sample(sample, population=20_000, quasi_identifiers=QI)
+    fitted = fit_anchored(read.columns(), read.sizes, read.population, seed=[0])
+    near = combine(fitted, estimate_posterior(read.sizes, read.population), seed=[0])
+    far = combine(
+        replace(fitted, at_population=fitted.at_population / 2),
+        estimate_posterior(read.sizes, read.population),
+        seed=[0],
+    )
+    gap_near, gap_far = (abs(np.log(one.anchored / one.corrected)) for one in (near, far))
+    assert gap_far > gap_near
+    assert far.spread > near.spread
+
+
+def test_a_small_risk_has_a_narrow_interval():
+    generator = np.random.default_rng(0)
+    sizes = ClassSizes.from_sizes(np.bincount(generator.integers(0, 80, 2_000)))
+    found = population_risk(sizes, population=38_000_000, method="posterior")
+    assert pytest.approx(80 / 38e6, rel=0.05) == found.B
+    assert found.interval[1] < 10 * found.B
+
+
+def test_populations_that_are_no_numbers_are_refused():
+    with pytest.raises(InputError, match="numbers"):
+        sensitivity(ClassSizes.from_counts({1: 30, 2: 9}), population=["1000", "2000"], method="posterior")
+
+
+@pytest.mark.parametrize("scale", [0.03, 0.3])
+def test_weights_that_disagree_with_the_population_are_rescaled(scale):
+    weights = np.array([50.0, 20.0, 30.0])
+    table = {"a": [1, 2, 2], "w": weights * scale}
+    risks = record_risk(table, population=100, quasi_identifiers=["a"], weights="w")
+    assert risks["risk_weighted"] == pytest.approx(
+        record_risk(table | {"w": weights}, quasi_identifiers=["a"], weights="w")["risk_weighted"]
+    )
+    assert any("rescaled" in note for note in risks.notes)
+
+
+def test_weights_that_agree_are_left_alone():
+    table = {"a": [1, 2, 2], "w": [50.0, 20.0, 30.0]}
+    found = population_risk(table, population=100, quasi_identifiers=["a"], weights="w")
+    assert not any("rescaled" in note for note in found.notes)
+
+
+def test_a_recipient_is_doubtful_where_the_interval_reaches_above_the_limit():
+    found = population_risk(ClassSizes.from_counts({1: 30, 2: 9, 5: 2}), population=4_000)
+    doubtful = replace(found, B=0.08, interval=(0.06, 0.2))
+    assert doubtful.recipients == ("trusted recipient", "public release")
+    assert doubtful.doubtful == ("public release",)
+    assert doubtful.to_dict()["doubtful"] == ["public release"]
+    assert replace(found, B=0.01, interval=(0.005, 0.02)).doubtful == ()
+
+
+def test_risk_by_fraction_counts_people():
+    table = {"who": [1, 1, 2, 3, 4, 4], "a": [1, 2, 1, 1, 5, 6]}
+    found = by_fraction(table, quasi_identifiers=["a"], person="who", fractions=(0.1, 0.5), method="posterior")
+    assert [risk.people for risk in found.risks] == [4, 4]

@@ -183,7 +183,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
             "population",
             "unique there too",
             risk.still_unique,
-            share(min(risk.still_unique, 1.0)),
+            share(risk.still_unique),
             "Of the people who are unique in the table, so many are unique in the population.",
             "estimated with the same model",
             assumed,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, outputs, show
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,24 +54,29 @@ def population_of_table(
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    if records is not None:
+        outputs.check_table(table, records, force)
+    if plot is not None:
+        outputs.check_figure(table, plot, force)
     known: dict[str, Any] = {
         "quasi_identifiers": wanted,
         "population": None if population is None else options.count(population, "--population"),
         "fraction": fraction,
         "weights": weights,
+        "person": person,
     }
     with show.working("estimating the risk in the population") as progress:
         risk = population_risk(
-            table, **known, person=person, method=method, seed=seed, draws=draws, progress=progress
+            table, **known, method=method, seed=seed, draws=draws, progress=progress
         )  # fmt: skip
         moved = None
         if sensitivity or plot:
             moved = for_other_populations(
-                table, **known, person=person, method=method, seed=seed, progress=progress
+                table, **known, method=method, seed=seed, progress=progress
             )  # fmt: skip
         quoted = classical_risk(table, **known) if classical else {}
         if records is not None:
-            _write_records(table, records, known | {"person": person}, force)
+            _write_records(table, records, known, force)
     if plot is not None and moved is not None:
         from incrowd.plots import look
         from incrowd.plots.population import plot_sensitivity
@@ -151,20 +156,18 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
         ("in the table alone", f"{risk.classes / risk.people:.4f}", "what the table looks like if it were everybody"),
     ]
     if risk.population_uniques is not None:
-        share = risk.population_uniques / risk.population
-        rows.append(
-            (
-                "unique in the population",
-                f"{risk.population_uniques:,.0f} ({share:.3%})",
-                "people nobody else looks like",
-            )
-        )
+        rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
     if risk.still_unique is not None:
         rows.append(
             ("unique here and there", f"{risk.still_unique:.4g}", "chance that a unique record is so everywhere")
         )
     rows += [(f"  {name}", f"{value:.4g}", "what the estimate is made of") for name, value in risk.parts.items()]
     return rows
+
+
+def _people(risk: PopulationRisk) -> str:
+    alone = risk.population_uniques or 0.0
+    return f"{alone:,.0f} ({alone / risk.population:.3%})" if alone >= 1 else "fewer than 1"
 
 
 def _hundred(share: float) -> str:
@@ -177,6 +180,11 @@ def _verdict(risk: PopulationRisk) -> str:
     limits = ", ".join(f"{name} {limit:g}" for name, limit in THRESHOLDS.items())
     fit = " and for ".join(risk.recipients)
     said = f"Low enough for: {fit}." if risk.recipients else "Too high even for a trusted recipient."
+    if risk.doubtful and risk.interval is not None:
+        said += (
+            f" But the 95 % interval reaches up to {risk.interval[1]:.3g}, above the limit for: "
+            f"{' and for '.join(risk.doubtful)}."
+        )
     return f"{said} (Usual limits: {limits}.)"
 
 

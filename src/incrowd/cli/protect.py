@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import fnmatch
-import glob
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, outputs, show
 from incrowd.cli.evaluate import cost_rows, risk_rows
 from incrowd.errors import InputError, UnsupportedError
 
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
     from incrowd.evaluate import Evaluation
     from incrowd.progress import Progress
     from incrowd.protect import Protected
-    from incrowd.table import Table
 
 
 @options.opens_table
@@ -71,7 +67,7 @@ def protect_table(
     """Protect a table, check the file that was written, and say what it cost."""
     from incrowd.protect import protect
 
-    _check_output(table, out, force)
+    outputs.check_table(table, out, force)
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     with show.working("protecting") as progress:
@@ -130,42 +126,6 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
         )
         if not found.holds:
             raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
-
-
-def _check_output(table: Table, out: Path, force: bool) -> None:
-    """Refuse before the work is done: the input is never overwritten, and nothing else without being told."""
-    if out.exists() and any(os.path.samefile(part, out) for part in _files(table.source)):
-        raise InputError(f"{out} is the table to protect; it is never overwritten, name another file")
-    if _would_join(table.source, out):
-        raise InputError(f"{out} would become part of the table to protect; write it to another folder")
-    if out.exists() and not force:
-        raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
-    if out.suffix.lower() not in {".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"}:
-        raise InputError(
-            f"a table cannot be written as {out.suffix or 'a file without ending'!r}; use .parquet or .csv"
-        )
-
-
-def _files(source: str | None) -> list[str]:
-    """The files a table was read from: one, the parts in a folder, or those a pattern matches."""
-    if source is None:
-        return []
-    if os.path.isdir(source):
-        return [str(part) for part in Path(source).rglob("*.parquet")]
-    return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)
-
-
-def _would_join(source: str | None, out: Path) -> bool:
-    """Whether a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
-    if source is None or os.path.isfile(source):
-        return False
-    target, place = out.resolve(), Path(source).resolve()
-    if place.is_dir():
-        return target.is_relative_to(place)
-    if "**" in place.parts:
-        return fnmatch.fnmatch(str(target), str(place))
-    pairs = zip(target.parts, place.parts, strict=False)
-    return len(target.parts) == len(place.parts) and all(fnmatch.fnmatch(part, wanted) for part, wanted in pairs)
 
 
 def _t(given: str | None) -> float | str | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.population.copula import Drawn, draw, informative
 from incrowd.population.gaussian import fit_gaussian
+from incrowd.population.limits import within
 from incrowd.population.marginals import Columns, smoothed
 from incrowd.population.sampler import Copula, SyntheticClasses
 from incrowd.progress import Progress, part, silent
@@ -29,7 +30,8 @@ MOST_DRAWN = 10**8
 class Anchored:
     """κ and Ξ of the synthetic populations at the sample's size and at N, and the estimates they lead to.
 
-    The copula supplies only the change from n to N: B = κ(n) · κ_syn(N)/κ_syn(n), and uniqueness likewise.
+    The copula supplies only the change from n to N: B = κ(n) · κ_syn(N)/κ_syn(n), and uniqueness likewise;
+    `uniques_ratio`, Ξ_syn(N)/Ξ_syn(n), is also the chance that a unique record is unique in the population.
     """
 
     copula: Copula
@@ -50,11 +52,6 @@ class Anchored:
     def population_uniques(self) -> float:
         """N · Ξ(n) · Ξ_syn(N)/Ξ_syn(n); at most every sample unique is one in the population too."""
         return self.population * self.sizes.uniqueness * self.uniques_ratio
-
-
-def within(sizes: ClassSizes, population: int, value: float) -> float:
-    """The value within K/N ≤ B ≤ K/n, which hold whatever the population looks like."""
-    return min(max(value, sizes.classes / population), sizes.correctness)
 
 
 def fit_anchored(

@@ -56,6 +56,7 @@ class ClassicalEstimate(Shown):
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
     """Population class sizes taken to be distributed as the sample's: uniques = a₁ P(F=1 | f=1) / π."""
     _needs_uniques(sizes)
+    _needs_some_repeats(sizes)
     size, share = sizes.sizes.astype(np.float64), sizes.counts / sizes.classes
     once = np.exp(_log_one_drawn(size, sizes.people, population))
     chance = share[0] * once[0] / float(share @ once)
@@ -201,7 +202,8 @@ def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: fl
     """K_N, α and β that meet the observed a₁, a₂ and number of sample classes.
 
     With D = (1−π)(1−β): E a₁ = K π (β/(1−D))^α [1 + αD/(1−D)], and a class is in the sample unless nobody of it is:
-    E K_n = K [1 − (1−π) (β/(1−D))^α]. K is eliminated through E K_n; α for each β through a₁; β by a₂.
+    E K_n = K [1 − (1−π) (β/(1−D))^α]. K is eliminated through E K_n; α and β are searched
+    together, from several starts, until a₁ and a₂ are met.
     """
     from scipy.optimize import least_squares
 

@@ -13,7 +13,11 @@ with s the posterior's standard deviation of log B and t the copula's error,
     t² = T² log(N/n) + U log²(anchored/corrected):
 
 it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
-does not know. T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
+does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
+
+    spread² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected)
+
+T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
 """
 
 from __future__ import annotations
@@ -28,7 +32,8 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitmanyor import ClassSizeFit, fit_class_sizes
 from incrowd.pitmanyor.predict import new_classes
-from incrowd.population.anchored import Anchored, within
+from incrowd.population.anchored import Anchored
+from incrowd.population.limits import within
 from incrowd.population.posterior import PosteriorEstimate
 
 ASSUMPTIONS = (
@@ -58,6 +63,7 @@ class Combined:
 
     B: float
     population_uniques: float
+    still_unique: float | None
     weight: float
     spread: float
     anchored: float
@@ -76,11 +82,16 @@ def combine(anchored: Anchored, posterior: PosteriorEstimate, *, seed: Sequence[
         error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
         weight = error**2 / (error**2 + spread**2)
         joined = anchored.B ** (1.0 - weight) * corrected**weight
-        spread = error * spread / math.hypot(error, spread)
+        left = error * spread / math.hypot(error, spread)
+        spread = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
     uniques = (1.0 - weight) * anchored.population_uniques + weight * posterior.population_uniques
+    still_unique = posterior.still_unique
+    if still_unique is not None:
+        still_unique = (1.0 - weight) * anchored.uniques_ratio + weight * still_unique
     return Combined(
         B=within(sizes, population, joined),
         population_uniques=uniques,
+        still_unique=still_unique,
         weight=weight,
         spread=spread,
         anchored=anchored.B,

@@ -46,6 +46,12 @@ class Drawn:
         """People alone in their class in the synthetic population."""
         return float(np.mean([one.uniques for one in self.populations]))
 
+    def still_unique(self, people: int) -> float:
+        """The chance that somebody unique among so many people is unique in the synthetic population."""
+        alone = float(np.mean([one.uniqueness(people)[0] for one in self.populations]))
+        everywhere = float(np.mean([one.uniques / one.people for one in self.populations]))
+        return min(1.0, everywhere / alone) if alone else 0.0
+
 
 def draw(copula: Copula, population: int, *, seed: Sequence[int], draws: int, progress: Progress) -> Drawn:
     """Draw synthetic populations one after the other."""

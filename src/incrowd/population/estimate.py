@@ -29,6 +29,7 @@ class _Answer:
     B: float
     interval: tuple[float, float]
     population_uniques: float
+    still_unique: float | None
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
@@ -99,6 +100,8 @@ def answer(
 ) -> PopulationRisk:
     """The answer of a method for a sample already read."""
     started = time.perf_counter() if started is None else started
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"the seed must be a whole number of 0 or more; {seed!r} was given")
     sizes = sample.sizes
     if sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
@@ -114,6 +117,7 @@ def answer(
         B=found.B,
         interval=found.interval,
         population_uniques=found.population_uniques,
+        still_unique=found.still_unique if sizes.uniques else None,
         method=method,
         assumptions=found.assumptions,
         notes=(*sample.notes, *found.notes),
@@ -126,14 +130,23 @@ def answer(
 def _whole_population(sample: Sample) -> _Answer:
     sizes = sample.sizes
     note = "the table is the whole population: the answer is counted, not estimated"
-    return _Answer(sizes.correctness, (sizes.correctness,) * 2, float(sizes.uniques), (), (note,))
+    return _Answer(sizes.correctness, (sizes.correctness,) * 2, float(sizes.uniques), 1.0, (), (note,))
 
 
 def _posterior(sample: Sample, options: _Options) -> _Answer:
     options.progress("fitting the class sizes", 0.0)
     found = posterior.estimate_posterior(sample.sizes, sample.population)
-    interval = interval_around("posterior", found.B, sample, spread=combined.log_spread(found.interval))
-    return _Answer(found.B, interval, found.population_uniques, posterior.ASSUMPTIONS, found.notes)
+    interval = interval_around(
+        "posterior", found.B, sample, scatter=found.scatter, spread=combined.log_spread(found.interval)
+    )
+    return _Answer(
+        found.B, interval, found.population_uniques, found.still_unique, posterior.ASSUMPTIONS, found.notes
+    )  # fmt: skip
+
+
+def _scatter(sample: Sample) -> float:
+    """How much 1/F differs among the records; the class sizes say so for every method."""
+    return posterior.estimate_posterior(sample.sizes, sample.population).scatter
 
 
 def _columns(sample: Sample) -> Columns:
@@ -174,7 +187,9 @@ def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> _Answer:
     parts = [(kind, one.B) for kind, one in zip(kinds, drawn, strict=True)] if len(kinds) > 1 else []
     if options.draws > 1:
         parts += [(f"draw {k + 1}", float(np.mean([one.each[k] for one in drawn]))) for k in range(options.draws)]
-    return _Answer(B, interval_around(name, B, sample), uniques, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts))
+    still_unique = float(np.mean([one.still_unique(sample.sizes.people) for one in drawn]))
+    interval = interval_around(name, B, sample, scatter=_scatter(sample))
+    return _Answer(B, interval, uniques, still_unique, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts))
 
 
 def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
@@ -190,12 +205,22 @@ def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
 
 def _anchored(sample: Sample, options: _Options) -> _Answer:
     found = _fit_anchored(sample, options)
-    interval = interval_around("anchored", found.B, sample)
-    return _Answer(found.B, interval, found.population_uniques, anchored.ASSUMPTIONS, (*found.notes, copula.PATENT))
+    interval = interval_around("anchored", found.B, sample, scatter=_scatter(sample))
+    notes = (*found.notes, copula.PATENT)
+    return _Answer(found.B, interval, found.population_uniques, found.uniques_ratio, anchored.ASSUMPTIONS, notes)
+
+
+def _why_no_copula(sample: Sample) -> str | None:
+    """Why a copula adds nothing to the class sizes, or none where it does."""
+    if sample.sizes.uniques == sample.sizes.people:
+        return "all records are unique, so a copula has nothing to start from"
+    if len(copula.informative(sample.columns()).sizes) < 2:
+        return "one column alone tells the records apart, and a copula is about several"
+    return None
 
 
 def _combined(sample: Sample, options: _Options) -> _Answer:
-    reason = sample.why_no_columns()
+    reason = sample.why_no_columns() or _why_no_copula(sample)
     if reason is not None:
         found = _posterior(sample, options)
         return replace(found, notes=(*found.notes, f"the posterior estimator alone: {reason}"))
@@ -209,8 +234,9 @@ def _combined(sample: Sample, options: _Options) -> _Answer:
         parts.insert(2, ("posterior, corrected", both.corrected))
     return _Answer(
         both.B,
-        interval_around("combined", both.B, sample, spread=both.spread),
+        interval_around("combined", both.B, sample, scatter=sizes.scatter, spread=both.spread),
         both.population_uniques,
+        both.still_unique,
         combined.ASSUMPTIONS,
         tuple(notes),
         tuple(parts),

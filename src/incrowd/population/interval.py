@@ -5,8 +5,9 @@ tables and grows with the way from n to N. Both are added on the log-odds scale,
 
     s² = c₀² + c₁² log²(N/n) + noise² + c₂² spread²
 
-`noise` is that of the sample's own 1/F around their mean, about ½ B(1 − B)(1 − n/N)/n; `spread` is what the method
-itself states. The constants are those under which 95 % of the truths lie inside on the tables used for tuning.
+`noise` is that of the sample's own 1/F around their mean: B has the variance v (1 − n/N)/n, v that of 1/F among the
+records, which the posterior knows (`scatter` is v/(B(1 − B))); `spread` is what the method itself states. The
+constants are those under which 95 % of the truths lie inside on the tables used for tuning.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from incrowd.population.limits import certain_limits
 from incrowd.population.sample import Sample
 
 _REACH = 1.96
@@ -37,21 +39,26 @@ ERRORS = {
 }
 
 
-def interval_around(method: str, B: float, sample: Sample, *, spread: float = 0.0) -> tuple[float, float]:
-    """The 95 % interval of an estimate, within the certain limits K/N and K/n; `spread` is that of log B."""
-    certain = (sample.sizes.classes / sample.population, sample.sizes.correctness)
+def interval_around(
+    method: str, B: float, sample: Sample, *, scatter: float, spread: float = 0.0
+) -> tuple[float, float]:
+    """The 95 % interval of an estimate, within the certain limits; `spread` is that of log B.
+
+    Where all records are unique nothing in the sample speaks against a risk of 1, so the interval goes up to it.
+    """
+    certain = certain_limits(sample.sizes, sample.population)
     if B <= 0.0 or B >= 1.0:
         return certain
     error = ERRORS[method]
     way = math.log(sample.population / sample.sizes.people)
     room = 1.0 - B
-    noise = 0.5 * (1.0 - sample.fraction) / (sample.sizes.people * B * room)
+    noise = scatter * (1.0 - sample.fraction) / (sample.sizes.people * B * room)
     width = _REACH * math.sqrt(
         error.least**2 + (error.growth * way) ** 2 + noise + (error.spread * spread / max(room, 1e-3)) ** 2
     )
     odds = math.log(B / room)
     low, high = (min(max(_share(odds + side), certain[0]), certain[1]) for side in (-width, width))
-    return low, high
+    return low, certain[1] if sample.sizes.uniques == sample.sizes.people else high
 
 
 def _share(odds: float) -> float:

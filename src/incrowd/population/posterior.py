@@ -12,8 +12,9 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitmanyor import ClassSizeFit, Posterior, fit_class_sizes
 from incrowd.pitmanyor.posterior import weighted_interval
-from incrowd.pitmanyor.predict import new_classes, new_uniques
+from incrowd.pitmanyor.predict import new_uniques
 from incrowd.population.grown import GrownSizes, grow
+from incrowd.population.limits import certain_limits
 
 Floats = NDArray[np.float64]
 
@@ -28,14 +29,16 @@ _POINTS = 24  # points that stand for the posterior of (d, α) where a distribut
 class PosteriorEstimate:
     """B and what goes with it.
 
-    `correctness` is κ(N) of the population, `fit` the most probable model (none where all people are alike or all are
-    unique), `model` the posterior of (d, α), `grown` the population sizes of the sample's classes.
+    `still_unique` is P(F = 1 | f = 1), none where nobody is unique; `scatter` the variance of 1/F among the records, as
+    a share of the largest one possible, B(1 − B); `fit` the most probable model (none where all people are alike or all
+    are unique), `model` the posterior of (d, α), `grown` the population sizes of the sample's classes.
     """
 
     B: float
     interval: tuple[float, float]
     population_uniques: float
-    correctness: float
+    still_unique: float | None
+    scatter: float
     fit: ClassSizeFit | None
     model: Posterior
     grown: GrownSizes
@@ -79,15 +82,18 @@ def estimate_posterior(sizes: ClassSizes, population: int) -> PosteriorEstimate:
     means = grown.inverse @ share
     variances = (grown.inverse_square - grown.inverse**2) @ (sizes.counts * (sizes.sizes / people) ** 2)
     interval = _mixture_interval(means, np.maximum(variances, 0.0), model.weights)
-    low, high = classes / population, classes / people  # certain, whatever the model
-    uniques = sizes.uniques * float(grown.unique[0]) if sizes.uniques else 0.0
+    low, high = certain_limits(sizes, population)
+    still_unique = float(grown.unique[0]) if sizes.uniques else None
+    uniques = sizes.uniques * (still_unique or 0.0)
     uniques += full.mean(new_uniques(full.d, full.alpha, people=people, classes=classes, population=float(population)))
-    new = new_classes(full.d, full.alpha, people=people, classes=classes, population=float(population))
+    B = float(model.weights @ means)
+    square = float(model.weights @ grown.inverse_square @ share)
     return PosteriorEstimate(
-        B=float(model.weights @ means),
+        B=B,
         interval=(max(interval[0], low), min(interval[1], high)),
         population_uniques=uniques,
-        correctness=(classes + full.mean(new)) / population,
+        still_unique=still_unique,
+        scatter=max(square - B**2, 0.0) / (B * (1.0 - B)) if B < 1.0 else 0.0,
         fit=fit,
         model=full,
         grown=grown,

@@ -20,11 +20,13 @@ def classical_risk(
     quasi_identifiers: Sequence[str] | None = None,
     fraction: float | None = None,
     weights: str | None = None,
+    person: str | None = None,
 ) -> dict[str, ClassicalEstimate]:
     """Zayatz, Pitman, Ewens, SNB, Dankar's rule, Benedetti–Franconi and the entropy score, by name.
 
     An estimator without an answer for this sample says why in `refused`. With `weights` the Benedetti–Franconi estimate
-    uses each class's own weights. The entropy score needs the table.
+    uses each class's own weights. With `person` people are counted, not records. The entropy score
+    needs a table of one record a person.
 
     >>> from incrowd import ClassSizes
     >>> found = classical_risk(ClassSizes.from_counts({1: 300, 2: 120, 3: 60}), population=7200)
@@ -32,8 +34,15 @@ def classical_risk(
     0.1888...
     """
     sample = read_sample(
-        data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers, weights=weights
+        data,
+        population=population,
+        fraction=fraction,
+        quasi_identifiers=quasi_identifiers,
+        weights=weights,
+        person=person,
     )
+    if sample.sizes.people == 1:
+        raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
     found: dict[str, ClassicalEstimate] = {}
     for name, estimator in FROM_SIZES.items():
         try:

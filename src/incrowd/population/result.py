@@ -21,7 +21,8 @@ class PopulationRisk(Shown):
     """How often a record of the sample, matched against the population, is named correctly.
 
     `B` is the estimate and `interval` holds it with 95 % probability; it is none for a method that has none.
-    `population_uniques` is the expected number of people alone in their class in the whole population.
+    `population_uniques` is the expected number of people alone in their class in the whole population, `still_unique`
+    P(unique in the population | unique in the sample), none where nobody is unique in the sample.
     `parts` are the estimates a combination was made of.
     """
 
@@ -32,6 +33,7 @@ class PopulationRisk(Shown):
     B: float
     interval: tuple[float, float] | None
     population_uniques: float | None
+    still_unique: float | None
     method: str
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -54,13 +56,6 @@ class PopulationRisk(Shown):
         """The share of the population that is in the sample."""
         return self.people / self.population
 
-    @property
-    def still_unique(self) -> float | None:
-        """P(unique in the population | unique in the sample); none where nobody is unique in the sample."""
-        if self.population_uniques is None or not self.uniques:
-            return None
-        return self.population_uniques * self.fraction / self.uniques
-
     def fits(self, recipient: str) -> bool:
         """Whether the risk is at or below the threshold for this recipient, one of `THRESHOLDS`."""
         if recipient not in THRESHOLDS:
@@ -71,6 +66,12 @@ class PopulationRisk(Shown):
     def recipients(self) -> tuple[str, ...]:
         """To whom data of this risk may go by the usual thresholds."""
         return tuple(name for name in THRESHOLDS if self.fits(name))
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Those of `recipients` for whom the interval reaches above the threshold: the risk may be too high."""
+        high = self.overall if self.interval is None else max(self.A, self.interval[1])
+        return tuple(name for name in self.recipients if high > THRESHOLDS[name])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -89,6 +90,7 @@ class PopulationRisk(Shown):
             "still_unique": self.still_unique,
             "thresholds": dict(THRESHOLDS),
             "recipients": list(self.recipients),
+            "doubtful": list(self.doubtful),
             "parts": dict(self.parts),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,8 @@ def read_sample(
     else:
         sizes = assign_classes(table, names, person).sizes
     people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
+    if known is not None:
+        known = known.scaled_to(people)
     notes = _notes(table, names, sizes) if table.engine != "cluster" else ()
     return Sample(sizes, people, table, tuple(names), person, known, (*notes, *(known.notes if known else ())))
 
@@ -91,16 +94,25 @@ def settle_population(
     """N: as given, or from the sampling fraction, or the sum of the weights."""
     if population is not None and fraction is not None:
         raise InputError("give the population or the sampling fraction, not both")
+    given: dict[str, Any] = {"population": population, "sampling fraction": fraction}
+    for what, value in given.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise InputError(f"the {what} must be a number; {type(value).__name__} was given")
     if fraction is not None:
         if not 0 < fraction <= 1:
             raise InputError(f"the sampling fraction must be above 0 and at most 1; {fraction:g} was given")
         population = max(people, round(people / fraction))
     if population is None and weights is not None:
-        population = max(people, round(weights.total))
+        if weights.normalised:
+            raise InputError(
+                f"the weights add up to {weights.total:,.0f} for {people:,} records; they look normalised and do not "
+                "say how many people there are: give the population too (--population)"
+            )
+        population = round(weights.total)
     if population is None:
         raise InputError(
-            f"how many people do these {people:,} stand for? give the population, or the share of it that is in the "
-            "table (fraction), or a column of survey weights (weights)"
+            f"how many people do these {people:,} stand for? give the population (--population), or the share of it "
+            "that is in the table (--fraction), or a column of survey weights (--weights)"
         )
     if not math.isfinite(population) or population != int(population):
         raise InputError(f"the population must be a whole number; {population:g} was given")

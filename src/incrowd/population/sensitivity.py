@@ -72,6 +72,8 @@ def sensitivity(
     if method not in METHODS:
         raise InputError(f"no method {method!r}; there are: {', '.join(METHODS)}")
     several = population is not None and not np.isscalar(population)
+    if several and np.asarray(population).size and np.asarray(population).dtype.kind not in "iuf":
+        raise InputError("the populations must be numbers; something else was given")
     given = sorted(float(one) for one in np.atleast_1d(np.asarray(population))) if several else None
     if given is not None and not given:
         raise InputError("an empty list of populations; give at least one number")
@@ -106,17 +108,19 @@ def by_fraction(
     *,
     quasi_identifiers: Sequence[str] | None = None,
     fractions: Sequence[float] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    person: str | None = None,
     method: str = "combined",
     seed: int = 0,
     progress: Progress = silent,
 ) -> Sensitivity:
     """B if the sample were this share of its population: for whoever knows neither N nor the fraction well."""
-    sample = read_sample(data, quasi_identifiers=quasi_identifiers, fraction=1.0)
+    sample = read_sample(data, quasi_identifiers=quasi_identifiers, fraction=1.0, person=person)
     populations = [settle_population(sample.sizes.people, fraction=share) for share in fractions]
     return sensitivity(
         data,
         population=populations,
         quasi_identifiers=quasi_identifiers,
+        person=person,
         method=method,
         seed=seed,
         progress=progress,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.table import Table
 
+_NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
 _UNEVEN = 2.0  # ratio of the largest to the smallest usual weight from which it is worth a note
 
 
@@ -24,6 +25,20 @@ class Weights:
     def total(self) -> float:
         """How many people the sample stands for."""
         return float(self.values.sum())
+
+    @property
+    def normalised(self) -> bool:
+        """Whether they add up to the number of records or to fewer: then they say nothing about the population."""
+        return self.total <= self.values.size * (1.0 + _NEAR)
+
+    def scaled_to(self, population: int) -> Weights:
+        """The weights made to add up to the population, with a note where they did not."""
+        if abs(self.total / population - 1.0) <= _NEAR:
+            return self
+        note = (
+            f"the weights add up to {self.total:,.0f} and not to the population of {population:,}: they were rescaled"
+        )
+        return replace(self, values=self.values * (population / self.total), notes=(*self.notes, note))
 
     def of_classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
         """F̂ of every class: the weights of its records added up, never fewer than its records."""
@@ -51,11 +66,6 @@ def read_weights(table: Table, name: str) -> Weights:
         raise InputError(
             f"{negative:,} weights in {name!r} are negative and {zero:,} are zero; a record stands for somebody, "
             "so give positive weights or leave these records out"
-        )
-    if values.sum() < values.size:
-        raise InputError(
-            f"the weights in {name!r} add up to {values.sum():,.0f}, fewer than the {values.size:,} records; "
-            "they look normalised: multiply them by the population divided by the records"
         )
     low, high = np.quantile(values, [0.05, 0.95])
     uneven = (
