@@ -77,7 +77,10 @@ def assess_table(
         if path is not None and path.exists() and not force:
             raise InputError(f"{path} exists already; name another file, or say that it may be replaced (--force)")
     settled = _settings(table, config)
-    wanted, secret = options.names(qi) or list(settled.quasi_identifiers), options.names(sensitive)
+    wanted, secret = (
+        options.names(qi, table.columns) or list(settled.quasi_identifiers),
+        options.names(sensitive, table.columns),
+    )
     whose, weighed = person or settled.person, weight or settled.weight
     if not wanted:
         proposed = _confirmed(table, yes, json)

@@ -75,7 +75,7 @@ def check_table(
     }
     settled = read_settings(policy) if policy else Settings()
     limits: dict[str, Any] = {**settled.rules, **{name: limit for name, limit in given.items() if limit is not None}}
-    wanted = options.names(qi) or list(settled.quasi_identifiers)
+    wanted = options.names(qi, table.columns) or list(settled.quasi_identifiers)
     if not wanted:
         raise InputError(
             "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "

@@ -95,12 +95,13 @@ def curve_of(
         return sparse_curve(
             table, person=person, item=options.names(item), known=known, draws=draws, seed=seed, progress=progress
         )
-    if not options.names(qi):
+    known_columns = options.names(qi, table.columns)
+    if not known_columns:
         raise InputError(
             "say what an attacker knows: --qi columns, or --person, --item and --known for sets of points; the table "
             f"has: {', '.join(table.columns[:30])}"
         )
-    return correctness_curve(ClassSizes.from_table(table, quasi_identifiers=options.names(qi), person=person))
+    return correctness_curve(ClassSizes.from_table(table, quasi_identifiers=known_columns, person=person))
 
 
 def refuse_mixed(

@@ -49,7 +49,7 @@ def population_of_table(
     from incrowd.population import classical_risk, population_risk
     from incrowd.population import sensitivity as for_other_populations
 
-    wanted = options.names(qi)
+    wanted = options.names(qi, table.columns)
     if not wanted:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     if max_risk is not None and not 0 <= max_risk <= 1:
