@@ -15,7 +15,7 @@ demo: $(SETUP)
 	$(BIN)/incrowd assess out/demo.parquet --qi age_yrs,sex,race,patcnty --sensitive charge \
 	  --population 3985166 --recipient public --html out/report.html --force
 
-test: $(SETUP) .browser check
+test: $(SETUP) .tools check
 	$(BIN)/pytest -n 2 --dist worksteal
 
 check: $(SETUP)
@@ -34,19 +34,24 @@ $(SETUP): pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $(SETUP)
 
-# the report is tested in a browser; where none can be installed those tests are skipped, and say so
-.browser:
-	command -v chromium > /dev/null || command -v google-chrome > /dev/null \
-	  || (command -v apt-get > /dev/null && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) \
-	  || echo "no Chromium and no way to install it: the tests of the report in a browser are skipped"
-	touch .browser
+# what the tests use beside Python; where one cannot be installed its tests are skipped, and say so
+.tools:
+	command -v chromium > /dev/null || command -v google-chrome > /dev/null || $(call install,chromium)
+	command -v java > /dev/null || $(call install,openjdk-17-jre-headless)
+	test -x "$$(ls -d /usr/lib/postgresql/*/bin/postgres 2> /dev/null | tail -1)" || $(call install,postgresql)
+	test -f .tools-npm/node_modules/axe-core/axe.min.js || npm install --silent --no-fund --no-audit --prefix .tools-npm axe-core@4 \
+	  || echo "no axe-core and no way to install it: the accessibility check of the app is skipped"
+	touch .tools
+
+install = ((command -v apt-get > /dev/null && apt-get update -qq && apt-get install -y -qq --no-install-recommends $(1)) \
+	  || echo "no $(1) and no way to install it: its tests are skipped")
 
 docs: $(SETUP)
 	$(BIN)/mkdocs build --strict --quiet
 
 lock: $(SETUP)
-	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager -e '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager -e '.[dev,docs,spark,database,web]'
 	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
 
 clean:
-	rm -rf $(VENV) .browser out site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .tools .tools-npm out site .pytest_cache .mypy_cache .ruff_cache
