@@ -1,0 +1,58 @@
+// One slider from a person to the world. Every place on it was forecast by the server: nothing is computed here.
+import { count, data, make, percent } from "./app.js";
+
+const NAMED = [["city", "a city"], ["us", "United States"], ["eu", "European Union"], ["world", "the world"]];
+const box = document.getElementById("slider"), size = document.getElementById("size");
+const people = document.getElementById("people"), there = document.getElementById("there"), named = document.getElementById("named");
+let places = [], drawn = null;
+
+/** The populations to ask for: 1, 2, 3, 5, 7, 10 … 8 billion, and those with a name. */
+export function populations() {
+  const sizes = [];
+  for (let power = 0; power < 10; power += 1) for (const lead of [1, 2, 3, 5, 7]) sizes.push(lead * 10 ** power);
+  return [...sizes, 8e9, ...NAMED.map(([name]) => name)];
+}
+
+export function fill(view) {
+  const found = data(view, "result");
+  if (!found) return;
+  places = found.at.map((at, index) => ({ at, name: found.names[index], index })).sort((a, b) => a.at - b.at);
+  for (const place of places) {
+    for (const key of ["correctness", "uniqueness"]) {
+      const estimate = found[key];
+      place[key] = estimate && { value: estimate.value[place.index], low: estimate.low[place.index], high: estimate.high[place.index] };
+    }
+  }
+  size.max = String(places.length - 1);
+  const wanted = Number(sessionStorage.getItem("incrowd-people")) || found.measured || 1e6;
+  size.value = String(nearest(wanted));
+  named.replaceChildren(...NAMED.filter(([name]) => places.some((place) => place.name === name)).map(([name, words]) => make("button", {
+    type: "button", onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); move(); },
+  }, words)));
+  box.hidden = false;
+  move();
+}
+
+const nearest = (wanted) => places.reduce((best, place, index) => (Math.abs(Math.log(place.at / wanted)) < Math.abs(Math.log(places[best].at / wanted)) ? index : best), 0);
+
+function move() {
+  const place = places[Number(size.value)];
+  const name = NAMED.find(([key]) => key === place.name);
+  people.textContent = count(place.at);
+  size.setAttribute("aria-valuetext", `${count(place.at)} people${name ? ", " + name[1] : ""}`);
+  try { sessionStorage.setItem("incrowd-people", String(place.at)); } catch { /* a browser that keeps nothing starts anew */ }
+  const item = (title, estimate, words) => estimate && make("div", {}, make("dt", {}, title), make("dd", {},
+    make("strong", {}, percent(estimate.value)), make("span", {}, words(estimate)), make("em", {}, `95 % interval ${percent(estimate.low)} to ${percent(estimate.high)}`)));
+  there.replaceChildren(...[
+    item("named correctly", place.correctness, (one) => `about ${count(one.value * place.at)} of them`),
+    item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} look like nobody else`),
+  ].filter(Boolean));
+  drawn?.data("chosen", [{ people: place.at }]).run();
+}
+
+size.addEventListener("input", move);
+document.addEventListener("drawn", (event) => {
+  if (event.target.id !== "figure-forecast") return;
+  drawn = event.detail;
+  if (places.length) move();
+});
