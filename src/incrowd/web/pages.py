@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.assess import RECIPIENTS
+from incrowd.assess.statements import share
 from incrowd.report.html import chart_engine
 from incrowd.report.parts import TEMPLATES, templates
 from incrowd.web.problems import Refusal
@@ -55,6 +56,7 @@ def add_pages(app: FastAPI) -> None:
 @cache
 def _environment() -> jinja2.Environment:
     environment = templates(_HERE / "templates")
+    environment.filters["share"] = share
     environment.globals.update(steps=STEPS, version=version("incrowd"))
     return environment
 
@@ -106,7 +108,7 @@ def table_page(request: Request, table: str, name: str) -> HTMLResponse:
         found = _session(request).table(table)
     except Refusal as problem:
         return refusal(problem.status, str(problem))
-    recipients = [(key, words, f"{RECIPIENTS[key]:.0%}") for key, words in _RECIPIENTS.items()]
+    recipients = [(key, words, RECIPIENTS[key]) for key, words in _RECIPIENTS.items()]
     return _page(request, name, found, recipients=recipients, methods=_METHODS)
 
 

@@ -82,7 +82,7 @@ export function written(text) {
 
 /* ---------------------------------------------------------------- work in the background */
 
-const NAMES = { assessment: "Assessing", forecast: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods", table: "Opening" };
+const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods" };
 const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const watchers = [];
 const known = new Map();
@@ -101,7 +101,7 @@ export function follow(job) {
 function changed(job) {
   const before = known.get(job.id);
   known.set(job.id, job);
-  if (before && before.state === job.state && before.progress === job.progress && before.stage === job.stage) return;
+  if (before && before.state === job.state && before.progress === job.progress && before.stage === job.stage && before.has_result === job.has_result) return;
   for (const [wanted, action] of watchers) if (wanted(job)) action(job);
   showTray();
 }
@@ -191,7 +191,8 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
     if (!over(job)) {
       place.setAttribute("aria-busy", "true");
       if (quiet && place.dataset.shown) place.classList.add("fading");
-      else waiting(job, place);
+      else if (place.dataset.job !== job.id) waiting(job, place);
+      if (job.has_result && place.dataset.job !== job.id) await show(job, place, form).catch(problem);
       return;
     }
     if (place.dataset.latest && place.dataset.latest !== job.id) return;
@@ -218,24 +219,21 @@ export const newest = (jobs, kind) => jobs.filter((job) => job.kind === kind && 
 
 /* ---------------------------------------------------------------- settings, undo, the header */
 
-export async function settings() { return table ? steps(await api("GET", `/tables/${table}/settings`)) : null; }
+export async function settings() { return table ? taken(await api("GET", `/tables/${table}/settings`)) : null; }
 
-export async function save(changed) {
-  const made = steps(await api("PUT", `/tables/${table}/settings`, changed));
-  document.dispatchEvent(new CustomEvent("settings", { detail: made }));
-  return made;
-}
+export async function save(changed) { return taken(await api("PUT", `/tables/${table}/settings`, changed)); }
 
-function steps(found) {
+/** The settings of an answer; the buttons show whether there is a step back or forward. */
+function taken(state) {
   const undo = document.getElementById("undo"), redo = document.getElementById("redo");
-  if (undo) { undo.disabled = !found.can_undo; redo.disabled = !found.can_redo; }
-  return found;
+  undo.disabled = !state.can_undo;
+  redo.disabled = !state.can_redo;
+  return state.settings;
 }
 
 async function step(which) {
   try {
-    const made = steps(await api("POST", `/tables/${table}/settings/${which}`));
-    document.dispatchEvent(new CustomEvent("settings", { detail: made }));
+    const made = taken(await api("POST", `/tables/${table}/settings/${which}`));
     document.dispatchEvent(new CustomEvent("stepped", { detail: made }));
     say(which === "undo" ? "Undone." : "Done again.");
   } catch (error) { problem(error); }

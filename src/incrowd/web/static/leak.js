@@ -3,7 +3,7 @@ import { answersOf, api, count, problem, resume, say, settled, start, table } fr
 
 const SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1];
 const view = document.getElementById("view");
-const share = document.getElementById("share"), targets = document.getElementById("targets"), k = document.getElementById("k");
+const share = document.getElementById("share"), targets = document.getElementById("targets"), k = document.getElementById("k"), bound = document.getElementById("bound");
 let rows = 1;
 
 const leaked = () => Math.max(Number(targets.value), Math.max(1, Math.round(SHARES[Number(share.value)] * rows)));
@@ -18,13 +18,13 @@ function words() {
 
 const ask = settled(async () => {
   try {
-    const job = await start(`/tables/${table}/leaks`, { leaked: leaked(), targets: Number(targets.value), k: Number(k.value) });
+    const job = await start(`/tables/${table}/leaks`, { leaked: leaked(), targets: [Number(targets.value)], k: Number(k.value), at_most: Number(bound.value) });
     view.dataset.latest = job.id;
   } catch (error) { problem(error); }
 });
 
-answersOf("leak", view, { again: ask, quiet: true, shown: () => say(view.querySelector(".lead")?.textContent || "") });
-for (const slider of [share, targets, k]) slider.addEventListener("input", () => { words(); ask(); });
+answersOf("leak", view, { again: ask, quiet: true, shown: () => say(view.querySelector("figcaption p")?.textContent || "") });
+for (const slider of [share, targets, k, bound]) slider.addEventListener("input", () => { words(); ask(); });
 document.getElementById("leak").addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("stepped", ask);
 try {

@@ -1,9 +1,9 @@
 // A forecast without a table: measured points, pasted.
-import { answersOf, newest, problem, resume, start } from "./app.js";
+import { answersOf, problem, resume, start } from "./app.js";
 import { fill, populations } from "./slider.js";
 
 const view = document.getElementById("view"), pasted = document.getElementById("pasted");
-answersOf("forecast", view, { shown: () => fill(view) });
+answersOf("points", view, { shown: () => fill(view) });
 
 /** One point a line; what is wrong is said with its line. */
 function read(text) {
@@ -23,12 +23,11 @@ function read(text) {
 document.getElementById("points").addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
-    const matching = document.querySelector("input[name=matching]:checked").value;
-    await start("/forecasts", { points: read(pasted.value), matching, at: populations() });
+    await start("/forecasts", { points: read(pasted.value), at: populations() });
   } catch (error) { problem(error); }
 });
 document.getElementById("example").addEventListener("click", () => {
   pasted.value = "people, found\n100, 0.993\n1000, 0.968\n10000, 0.912\n100000, 0.815";
   pasted.focus();
 });
-try { newest(await resume(), "forecast"); } catch (error) { problem(error); }
+try { await resume(); } catch (error) { problem(error); }

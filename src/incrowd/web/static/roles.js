@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, percent, problem, resume, save, say, settings, settled, table, written } from "./app.js";
+import { api, count, make, percent, problem, resume, save, settings, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -12,6 +12,7 @@ const ROLES = [
 const lanes = document.getElementById("lanes");
 const groups = document.getElementById("groups");
 const live = document.getElementById("live");
+const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, Number(one.dataset.bound)]));
 let columns = [], now = null, dragged = null, asked = 0;
 
 const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
@@ -22,13 +23,13 @@ function card(column) {
   const choice = make("select", { "aria-label": `Role of ${short(column.name)}`, onchange: (event) => change(column.name, event.target.value) },
     ROLES.map(([name, words]) => make("option", { value: name, selected: name === role }, words)));
   const missing = column.nulls ? ` · ${count(column.nulls)} missing` : "";
-  const distinct = column.distinct === null || column.distinct < 0 ? "" : ` · ${count(column.distinct)} distinct`;
+  const distinct = column.distinct === null ? "" : ` · ${count(column.distinct)} distinct`;
   return make("li", {
     class: "card", draggable: "true", "data-column": column.name,
     ondragstart: (event) => { dragged = column.name; event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", short(column.name)); event.currentTarget.classList.add("dragged"); },
     ondragend: (event) => { dragged = null; event.currentTarget.classList.remove("dragged"); },
   }, make("b", {}, make("bdi", {}, short(column.name))), make("small", {}, column.type + distinct + missing),
-  make("small", {}, role === column.role ? `Suggested: ${column.reason}` : "As you said"), choice);
+  make("small", {}, role === column.suggested ? `Suggested: ${column.reason}` : "As you said"), choice);
 }
 
 function lane([role, title, words]) {
@@ -68,7 +69,7 @@ function drawGroups() {
 
 async function put(changes) {
   try {
-    now = await save({ ...stripped(now), ...changes });
+    now = await save({ ...now, ...changes });
     draw();
     await count_again();
   } catch (error) {
@@ -78,9 +79,6 @@ async function put(changes) {
   }
 }
 
-/** What is sent back: the settings without what only the server knows. */
-function stripped({ can_undo, can_redo, ...rest }) { return rest; }
-
 function change(column, role) {
   if (now.roles[column] === role) return;
   const roles = { ...now.roles, [column]: role };
@@ -88,13 +86,19 @@ function change(column, role) {
     for (const other of Object.keys(roles)) if (other !== column && roles[other] === role) roles[other] = "other";
   }
   const allowed = new Set(columns.map((one) => one.name).filter((name) => roles[name] === "quasi-identifier"));
-  const trimmed = Object.fromEntries(Object.entries(now.groups || {}).map(([name, members]) => [name, members.filter((one) => allowed.has(one))]));
+  const trimmed = Object.fromEntries(Object.entries(now.groups || {}).map(([name, members]) => [name, members.filter((one) => allowed.has(one))])
+    .filter(([, members]) => members.length));
   put({ roles, groups: trimmed });
 }
 
 function regroup(edit) {
   const all = structuredClone(now.groups || {});
   edit(all);
+  if (Object.values(all).some((members) => !members.length)) {
+    problem(new Error("A group needs at least one column that others may know. Remove the group instead."));
+    drawGroups();
+    return;
+  }
   put({ groups: all });
 }
 
@@ -117,9 +121,9 @@ async function count_again() {
     return;
   }
   live.classList.add("fading");
-  const filled = Object.fromEntries(Object.entries(now.groups || {}).filter(([, members]) => members.length));
+  const person = columns.find((column) => now.roles[column.name] === "person")?.name ?? null;
   try {
-    const found = await api("POST", `/tables/${table}/live`, { quasi_identifiers: names, groups: filled });
+    const found = await api("POST", `/tables/${table}/live`, { quasi_identifiers: names, groups: now.groups, person });
     if (mine !== asked) return;
     showLive(found);
   } catch (error) {
@@ -141,13 +145,12 @@ function showLive(found) {
       item("unique", percent(found.uniqueness), `${count(found.uniques)} of ${count(found.people)}`),
       item("average risk", percent(found.correctness), found.correctness > bound ? "above the threshold" : "within the threshold")),
     meter, make("p", { class: "sentence" }, found.sentence));
-  for (const [name, group] of Object.entries(found.groups || {})) {
-    const place = groups.querySelector(`output[data-group="${CSS.escape(name)}"]`);
+  for (const group of found.groups) {
+    const place = groups.querySelector(`output[data-group="${CSS.escape(group.label)}"]`);
     if (place) place.textContent = `${percent(group.correctness)} named correctly, ${percent(group.uniqueness)} unique`;
   }
 }
 
-const thresholds = { trusted: 0.33, restricted: 0.09, public: 0.05 };
 
 function field(id, key, check) {
   document.getElementById(id).addEventListener("change", (event) => {

@@ -14,7 +14,7 @@ export function populations() {
 }
 
 export function fill(view) {
-  const found = data(view, "result");
+  const found = data(view, "result")?.forecast;
   if (!found) return;
   places = found.at.map((at, index) => ({ at, name: found.names[index], index })).sort((a, b) => a.at - b.at);
   for (const place of places) {
@@ -47,7 +47,7 @@ function move() {
     item("named correctly", place.correctness, (one) => `about ${count(one.value * place.at)} of them`),
     item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} look like nobody else`),
   ].filter(Boolean));
-  drawn?.data("chosen", [{ people: place.at }]).run();
+  drawn?.data("chosen", [{ n: place.at }]).run();
 }
 
 size.addEventListener("input", move);
