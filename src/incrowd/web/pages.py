@@ -88,7 +88,7 @@ def from_report(request: Request) -> Response:
 @router.get("/")
 def data_page(request: Request) -> HTMLResponse:
     """Open a table, or go on with one."""
-    settings = request.app.state.settings
+    settings = request.app.state.server.settings
     size = f"{settings.max_bytes / 1e9:,.0f} GB" if settings.max_bytes >= 1e9 else f"{settings.max_bytes / 1e6:,.0f} MB"
     return _page(request, "data", limits={"size": size, "folders": [str(folder) for folder in settings.folders]})
 
@@ -117,7 +117,7 @@ def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
     """What a job found, as a part of a page."""
     session = _session(request)
     try:
-        found = request.app.state.jobs.get(session.key, job)
+        found = request.app.state.server.jobs.get(session.key, job)
         return HTMLResponse(view(_environment(), session, found, form))
     except Refusal as problem:
         return HTMLResponse("", status_code=problem.status)
