@@ -21,6 +21,7 @@ const takes = { k: (name) => name !== "coarsen", resolution: (name) => name === 
 
 function fits() {
   document.getElementById("k-said").textContent = k.value;
+  document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
   document.getElementById("method-help").textContent = HELP[method.value];
   for (const [what, wanted] of Object.entries(takes)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !wanted(method.value); });
   if (takes.columns(method.value) && columns.dataset.method !== method.value) drawColumns();
@@ -106,7 +107,7 @@ function take(index) {
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;
   event.target.dataset.clickable = "yes";
-  event.detail.addEventListener("click", (_, item) => { if (item?.datum && Number.isInteger(item.datum.index)) take(item.datum.index); });
+  event.detail.addEventListener("click", (_, item) => { if (Number.isInteger(item?.datum?.order)) take(item.datum.order); });
 });
 compared.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-point]");

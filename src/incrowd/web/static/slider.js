@@ -6,31 +6,26 @@ const box = document.getElementById("slider"), size = document.getElementById("s
 const people = document.getElementById("people"), there = document.getElementById("there"), named = document.getElementById("named");
 let places = [], drawn = null;
 
-/** The populations to ask for: 1, 2, 3, 5, 7, 10 … 8 billion, and those with a name. */
-export function populations() {
-  const sizes = [];
-  for (let power = 0; power < 10; power += 1) for (const lead of [1, 2, 3, 5, 7]) sizes.push(lead * 10 ** power);
-  return [...sizes, 8e9, ...NAMED.map(([name]) => name)];
-}
+/** The populations to ask for beside those that the server forecasts anyway. */
+export const populations = () => NAMED.map(([name]) => name);
 
 export function fill(view) {
-  const found = data(view, "result")?.forecast;
+  const found = data(view, "result");
   if (!found) return;
-  places = found.at.map((at, index) => ({ at, name: found.names[index], index })).sort((a, b) => a.at - b.at);
-  for (const place of places) {
-    for (const key of ["correctness", "uniqueness"]) {
-      const estimate = found[key];
-      place[key] = estimate && { value: estimate.value[place.index], low: estimate.low[place.index], high: estimate.high[place.index] };
-    }
-  }
+  places = [found.curve, found.forecast].flatMap(forecasts).sort((a, b) => a.at - b.at);
   size.max = String(places.length - 1);
-  const wanted = Number(sessionStorage.getItem("incrowd-people")) || found.measured || 1e6;
+  const wanted = Number(sessionStorage.getItem("incrowd-people")) || found.forecast.measured || 1e6;
   size.value = String(nearest(wanted));
   named.replaceChildren(...NAMED.filter(([name]) => places.some((place) => place.name === name)).map(([name, words]) => make("button", {
     type: "button", onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); move(); },
   }, words)));
   box.hidden = false;
   move();
+}
+
+function forecasts(part) {
+  const at = (estimate, index) => estimate && { value: estimate.value[index], low: estimate.low[index], high: estimate.high[index] };
+  return part.at.map((people, index) => ({ at: people, name: part.names[index], correctness: at(part.correctness, index), uniqueness: at(part.uniqueness, index) }));
 }
 
 const nearest = (wanted) => places.reduce((best, place, index) => (Math.abs(Math.log(place.at / wanted)) < Math.abs(Math.log(places[best].at / wanted)) ? index : best), 0);
