@@ -55,7 +55,7 @@ def to_html(found: Assessment, *, external: bool = False) -> str:
         methods=METHODS,
         caveats=CAVEATS,
         options=renamed(_options(found), shown),
-        specs=_json({figure.name: renamed(_spec(figure), shown) for figure in figures}),
+        specs=_json({figure.name: renamed(chart_spec(figure), shown) for figure in figures}),
         engine=engine,
         script=script,
         style=(_TEMPLATES / "report.css").read_text(encoding="utf-8"),
@@ -102,7 +102,7 @@ def _json(value: Any) -> str:
     return text
 
 
-def _spec(figure: Figure) -> dict[str, Any]:
+def chart_spec(figure: Figure) -> dict[str, Any]:
     """The chart undressed: the page's style sheet gives it colours, so that one serves dark, light and print."""
     spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _PALE}
     spec["description"] = f"{figure.title}. {figure.says}"
