@@ -105,8 +105,10 @@ def decide(
     population: PopulationRisk | None,
     knowledge: Knowledge,
     protection: Protection | None,
+    *,
+    pending: bool = False,
 ) -> Verdict:
-    """Hold the risk against the threshold, and say what to do."""
+    """Hold the risk against the threshold, and say what to do; `pending`: the population is still being estimated."""
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
     decision: Decision = "over" if risk > threshold else "within"
@@ -119,14 +121,14 @@ def decide(
         risk,
         interval,
         "table" if population is None else "population",
-        tuple(_reasons(facts, population)),
+        tuple(_reasons(facts, population, pending)),
         tuple(_actions(decision, threshold, facts, protection)),
         tuple(_given_away(facts)),
         () if decision == "within" else tuple(_drivers(knowledge)),
     )
 
 
-def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]:
+def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool) -> list[str]:
     """What the decision rests on."""
     found = []
     if population is None:
@@ -135,8 +137,11 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
             f"right record {share(facts.correctness)} of the time."
         )
         found.append(
-            "No population was given, so the attacker is taken to know that the person is in the table; if the table "
-            "is a sample the true risk is lower."
+            "The population is still being estimated; until then the attacker is taken to know that the person is in "
+            "the table."
+            if pending
+            else "No population was given, so the attacker is taken to know that the person is in the table; if the "
+            "table is a sample the true risk is lower."
         )
     else:
         found.append(

@@ -6,9 +6,11 @@ from typing import Any
 
 import altair as alt
 
+from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluate import Frontier
 from incrowd.plots import look
+from incrowd.plots.assess import class_size_bins
 
 _NAMES = {
     "partition": "partition",
@@ -79,3 +81,28 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
         title="What protection leaves and costs",
         subtitle="Down and to the left is better: less risk, less detail lost.",
     )
+
+
+def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
+    """How many people share their class with how many, before protection and after it, side by side."""
+    rows = [
+        {**row, "table": table}
+        for table, sizes in (("before", before), ("after", after))
+        for row in class_size_bins(sizes)
+    ]
+    order = ["before", "after"]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=look.HEIGHT)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%")),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
+            ),
+            tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    said = f"{before.uniqueness:.1%} of the people stood alone before, {after.uniqueness:.1%} after"
+    return look.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
