@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.classes import ClassSizes
-from incrowd.evaluate import Evaluation, frontier
+from incrowd.evaluate import Evaluation, distributions, frontier
 from incrowd.evaluate.frontier import Frontier, FrontierPoint
 from incrowd.plots.assess import class_size_bins
-from incrowd.plots.protect import before_and_after, frontier_chart
+from incrowd.plots.protect import before_and_after, distribution_chart, frontier_chart
 from incrowd.progress import Progress, part
 from incrowd.protect import Protected, protect
 from incrowd.report import DataTable, Figure
@@ -133,8 +133,25 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
 
 
 def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
-    """One for each quasi-identifier that has a distribution to compare."""
-    return []
+    """One for each quasi-identifier, those that have changed most first."""
+    found = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
+    return [
+        Figure(
+            f"before-after-{number}",
+            one.column,
+            f"{one.distance:.1%} of the rows would have to move to make both alike.",
+            distribution_chart(one),
+            DataTable(
+                f"{one.column} before and after",
+                ("values", "before", "after"),
+                tuple(
+                    (group, f"{was:.2%}", f"{now:.2%}")
+                    for group, was, now in zip(one.groups, one.before, one.after, strict=True)
+                ),
+            ),
+        )
+        for number, one in enumerate(sorted(found, key=lambda one: -one.distance))
+    ]
 
 
 def _frontier_figure(found: Frontier) -> Figure:
