@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -23,7 +22,6 @@ from incrowd.web.security import Guard
 from incrowd.web.server import Server
 from incrowd.web.settings import ServerSettings
 
-_log = logging.getLogger("incrowd.web")
 _SWEEP = 60.0  # seconds between looks for idle sessions
 
 
@@ -49,7 +47,6 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     app.add_exception_handler(IncrowdError, _in_words)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _as_usual)
-    app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(Guard, settings=server.settings, sessions=server.sessions)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
@@ -96,12 +93,6 @@ def _as_usual(request: Request, error: Exception) -> JSONResponse:
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response
-
-
-def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """A mistake of ours: its words may quote cells, so only its kind is told."""
-    _log.error("%s failed with %s", request.method, type(error).__name__)
-    return _problem(500, f"this should not have happened ({type(error).__name__}); please tell us")
 
 
 def _problem(status: int, sentence: str) -> JSONResponse:

@@ -234,7 +234,10 @@ class FrontierQuestion(Model):
 
 
 class JobInfo(Model):
-    """Work in the background. `has_result`: something can be shown already, all of it once the state is done."""
+    """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
+
+    `stages` counts how often there was more to show, so that a page knows when to draw again.
+    """
 
     id: str
     kind: Kind
@@ -244,6 +247,7 @@ class JobInfo(Model):
     stage: str
     message: str
     has_result: bool
+    stages: int
     created: str
     seconds: float
 
