@@ -55,7 +55,8 @@ def test_a_cookie_that_was_made_up_is_refused(stranger, app):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8765", "127.0.0.1@evil.example", "[::", "", "10.0.0.1"]
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "evil.example:8765", "127.0.0.1@evil.example", "[::", "", "10.0.0.1"],
 )
 def test_another_host_name_is_refused_even_with_the_token(base, host):
     with httpx.Client(base_url=base, headers={"authorization": "Bearer a-token-for-tests-only"}) as client:
@@ -70,7 +71,9 @@ def test_two_host_headers_are_refused(app):
         assert b" 40" in line.recv(1000).split(b"\r\n")[0]
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"]
+)
 def test_another_origin_is_refused(new_browser, origin):
     browser = new_browser()
     assert browser.post(f"{TABLES}/demo", json={"rows": 10}, headers={"origin": origin}).status_code == 403

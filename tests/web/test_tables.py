@@ -24,7 +24,7 @@ def test_a_file_is_uploaded_looked_at_and_removed(script, app):
     table = answer.json()
     assert table["name"] == "people.csv"
     assert table["rows"] == 60
-    assert [(c["name"], c["role"]) for c in table["columns"]][0] == ("name", "identifier")
+    assert (table["columns"][0]["name"], table["columns"][0]["role"]) == ("name", "identifier")
     zip_code = table["columns"][2]
     assert (zip_code["type"], zip_code["distinct"], zip_code["nulls"]) == ("text", 3, 0)
     folder = app.state.server.sessions.named(script.headers["x-incrowd-session"]).tables[table["id"]].folder
@@ -75,7 +75,12 @@ def test_every_kind_of_file_is_read(script, tmp_path, ending):
         ("broken.json", b"{", 400, "line 1 is not JSON"),
         ("twice.csv", b"a,a\n1,2\n", 400, "more than once"),
         ("large.csv", b"a,b\n" + b"1,2\n" * 800_000, 413, "larger than the 3 MB"),
-        ("wide.csv", ",".join(f"c{n}" for n in range(60)).encode() + b"\n" + b",".join([b"1"] * 60) + b"\n", 413, "60 columns"),
+        (
+            "wide.csv",
+            ",".join(f"c{n}" for n in range(60)).encode() + b"\n" + b",".join([b"1"] * 60) + b"\n",
+            413,
+            "60 columns",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_words(script, app, name, content, status, words):
@@ -91,7 +96,10 @@ def test_what_cannot_be_read_is_refused_in_words(script, app, name, content, sta
 def test_a_form_without_a_file_is_refused(script):
     assert script.post(TABLES, data={"file": "not a file"}).status_code == 415
     assert script.post(TABLES, files={"other": ("a.csv", CSV)}).status_code == 400
-    assert script.post(TABLES, content=b"x", headers={"content-type": "multipart/form-data; boundary=b"}).status_code == 400
+    assert (
+        script.post(TABLES, content=b"x", headers={"content-type": "multipart/form-data; boundary=b"}).status_code
+        == 400
+    )
     two = script.post(TABLES, files=[("file", ("a.csv", CSV)), ("file", ("b.csv", CSV))])
     assert two.status_code == 400
     cut = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\n1,'
@@ -159,8 +167,8 @@ def test_paths_outside_the_folder_are_refused_alike(script, folder, tmp_path):
         os.symlink(folder.parent, linked)
     words = set()
     for path in (
-        "../secret.csv", str(outside), "link.csv", "linked/secret.csv", "/etc/passwd", "no-such.csv", ".", "", "~/x.csv",
-        "../data-of-others/x.csv", "*.csv", "people.csv/../../secret.csv", "file:///etc/passwd", "a" * 3_000,
+        "../secret.csv", str(outside), "link.csv", "linked/secret.csv", "/etc/passwd", "no-such.csv", ".", "",
+        "~/x.csv",        "../data-of-others/x.csv", "*.csv", "people.csv/../../secret.csv", "file:///etc/passwd", "a" * 3_000,
     ):  # fmt: skip
         answer = script.post(f"{TABLES}/open", json={"path": path})
         assert answer.status_code == (422 if not path else 404), (path, answer.text)

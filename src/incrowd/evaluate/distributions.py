@@ -69,33 +69,37 @@ def distributions(safe: Protected) -> tuple[Distribution, ...]:
 def _distribution(meaning: Meaning) -> Distribution:
     original = meaning.original
     where, bins = _number_bins(meaning) if is_number(original) else _common_values(original)
-    tally = np.bincount(original.codes, minlength=original.size)
-    before = np.bincount(where, weights=tally, minlength=len(bins))
-    labels = np.bincount(meaning.codes, minlength=meaning.covered.size)
-    after = np.zeros(len(bins))
-    for label in np.flatnonzero(labels):
-        inside = _covered(meaning, int(label))
-        spread = np.bincount(where[inside], minlength=len(bins)) / max(inside.size, 1)
-        after += labels[label] * spread
-    total = after.sum()
-    return Distribution(
-        original.name,
-        tuple(bins),
-        tuple((before / before.sum()).tolist()),
-        tuple((after / total if total else after).tolist()),
+    before = np.bincount(original.codes, minlength=original.size).astype(np.float64)
+    both = (before, _after(meaning))
+    shares = [np.bincount(where, weights=records / records.sum(), minlength=len(bins)) for records in both]
+    return Distribution(original.name, tuple(bins), *(tuple(one.tolist()) for one in shares))
+
+
+def _after(meaning: Meaning) -> NDArray[np.float64]:
+    """How many records each of the original's values may have now, what a label covers spread evenly over it."""
+    size = meaning.original.size
+    tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
+    used = np.flatnonzero(tally).tolist()
+    found = np.zeros(size)
+    for label in (label for label in used if meaning.members[label] is not None):
+        codes = meaning.members[label]
+        assert codes is not None
+        found[codes] += tally[label] / codes.size
+    ranges = np.array([label for label in used if meaning.members[label] is None], dtype=np.int64)
+    filled = meaning.place[: size - meaning.original.has_null]
+    first = np.searchsorted(filled, meaning.low[ranges])
+    last = np.where(
+        meaning.open_ended[ranges],
+        np.searchsorted(filled, meaning.high[ranges]),
+        np.searchsorted(filled, meaning.high[ranges], "right"),
     )
-
-
-def _covered(meaning: Meaning, label: int) -> NDArray[np.int64]:
-    """The codes of the original that a label may stand for."""
-    listed = meaning.members[label]
-    if listed is not None:
-        return listed
-    if meaning.wildcard[label]:
-        return np.arange(meaning.original.size)
-    above = meaning.place >= meaning.low[label]
-    below = meaning.place < meaning.high[label] if meaning.open_ended[label] else meaning.place <= meaning.high[label]
-    return np.flatnonzero(above & below)
+    first, last = np.where(meaning.wildcard[ranges], 0, first), np.where(meaning.wildcard[ranges], size, last)
+    covering = last > first  # a number that the original has not covers nothing
+    weight = tally[ranges][covering] / (last - first)[covering]
+    steps = np.zeros(size + 1)
+    np.add.at(steps, first[covering], weight)
+    np.add.at(steps, last[covering], -weight)
+    return found + np.cumsum(steps)[:-1]
 
 
 def _number_bins(meaning: Meaning) -> tuple[NDArray[np.int64], list[str]]:
@@ -103,11 +107,13 @@ def _number_bins(meaning: Meaning) -> tuple[NDArray[np.int64], list[str]]:
     original, filled = meaning.original, meaning.original.size - meaning.original.has_null
     place = meaning.place[:filled]
     low, high = float(place.min()), float(place.max())
-    edges = np.linspace(low, high, min(_BINS, filled) + 1)
-    where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, edges.size - 2)
+    edges = np.linspace(low, high, _BINS + 1)
+    where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, _BINS - 1)
+    if filled <= _BINS:
+        where = np.arange(filled)  # so few that each has a bin of its own
     texts = as_text(original.values).to_pylist()
     bins = []
-    for number in range(edges.size - 1):
+    for number in range(_BINS):
         inside = np.flatnonzero(where == number)
         first, last = (texts[inside[0]], texts[inside[-1]]) if inside.size else ("", "")
         bins.append("" if not inside.size else str(first) if first == last else f"{first} – {last}")

@@ -8,7 +8,7 @@ import altair as alt
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.evaluate import Frontier
+from incrowd.evaluate import Distribution, Frontier
 from incrowd.plots import look
 from incrowd.plots.assess import class_size_bins
 
@@ -90,19 +90,46 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
         for table, sizes in (("before", before), ("after", after))
         for row in class_size_bins(sizes)
     ]
-    order = ["before", "after"]
     chart = (
         alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=look.HEIGHT)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
             x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("table:N", sort=order),
-            y=alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%")),
-            color=alt.Color(
-                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
-            ),
+            **_side_by_side(),
             tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
         )
     )
     said = f"{before.uniqueness:.1%} of the people stood alone before, {after.uniqueness:.1%} after"
     return look.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
+
+
+def distribution_chart(found: Distribution) -> Any:
+    """The values of one column before protection and after it, side by side."""
+    rows = [
+        {"value": value, "share": share, "table": table}
+        for table, shares in (("before", found.before), ("after", found.after))
+        for value, share in zip(found.bins, shares, strict=True)
+    ]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=200)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:N", sort=None, title=found.column, axis=alt.Axis(labelLimit=90, labelOverlap="greedy")),
+            **_side_by_side(),
+            tooltip=["table:N", "value:N", alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    said = f"{found.moved:.1%} of the records are elsewhere than before"
+    return look.dressed(chart, title=f"{found.column}, before and after", subtitle=said)
+
+
+def _side_by_side() -> dict[str, Any]:
+    """Bars of two tables beside each other."""
+    order = ["before", "after"]
+    return {
+        "xOffset": alt.XOffset("table:N", sort=order),
+        "y": alt.Y("share:Q", title="share of records", axis=alt.Axis(format="~%")),
+        "color": alt.Color(
+            "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
+        ),
+    }

@@ -141,6 +141,4 @@ def _load_kernels() -> None:
     from incrowd.classes import ClassSizes
 
     rows = 300
-    ClassSizes.from_table(
-        {"a": list(range(rows)), "b": ["x", "y", None] * (rows // 3)}, quasi_identifiers=["a", "b"]
-    )
+    ClassSizes.from_table({"a": list(range(rows)), "b": ["x", "y", None] * (rows // 3)}, quasi_identifiers=["a", "b"])
