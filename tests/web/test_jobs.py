@@ -69,6 +69,8 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
         recipient="trusted",
         seed=3,
     ).to_dict()
+    for found in (result, expected):
+        del found["population"]["seconds"]
     for section in ("verdict", "facts", "knowledge", "population", "forecast", "leaks", "protection", "skipped"):
         assert result[section] == expected[section], section
     figures = script.get(f"/api/v1/jobs/{job['id']}/figures").json()
@@ -90,11 +92,8 @@ def test_the_library_tells_what_it_knows_so_far():
     found = assess(
         demo_table(1_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], population=9_000, partial=early.append
     )
-    assert [set(one.skipped) for one in early] == [
-        {"population", "protection"},
-        {"population", "protection"},
-        {"protection"},
-    ]
+    both = {"population", "protection"}
+    assert [set(one.skipped) for one in early] == [both, both, {"protection"}]
     assert "still being estimated" in early[0].verdict.reasons[1]
     assert early[2].population == found.population
     assert early[0].facts.to_dict() == found.facts.to_dict()
@@ -185,9 +184,7 @@ def test_a_job_survives_a_reload_and_can_be_cancelled_by_it(new_browser, demo, w
     browser = new_browser()
     table = demo(browser)["id"]
     job = browser.post(f"{TABLES}/{table}/assessments").json()
-    again = {name: value for name, value in browser.cookies.items()}  # what a reloaded page has
-    listed = browser.get("/api/v1/jobs", cookies=None).json()
-    assert again
+    listed = browser.get("/api/v1/jobs").json()  # all that a reloaded page has is its cookie
     assert [one["id"] for one in listed] == [job["id"]]
     assert browser.delete(f"/api/v1/jobs/{job['id']}").status_code == 204
     state = browser.get(f"/api/v1/jobs/{job['id']}")

@@ -22,7 +22,7 @@ from incrowd.web.tables import OpenTable
 from incrowd.web.work.figures import as_figures
 
 _LARGEST = 8_000_000_000
-_BETWEEN = 60  # sizes of the curve that is drawn, and that a slider reads from
+_BETWEEN = 40  # sizes of the curve that is drawn, and that a slider reads from
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
