@@ -1,59 +1,68 @@
-"""Distributions before and after protection, against counting by hand."""
+"""Columns before and after protection: counted by hand where a cell stands for several values."""
 
-from collections import Counter
+import datetime
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from incrowd import demo_table, protect
-from incrowd.demo import QUASI_IDENTIFIERS
 from incrowd.evaluate import distributions
-
-AGES = [20, 20, 25, 30, 41, 41, 60, 64]
-
-
-def test_a_number_is_spread_over_the_values_its_label_covers():
-    safe = protect({"age": AGES, "sex": list("ffmmffmm")}, quasi_identifiers=["age", "sex"], k=2, identifiers=[])
-    age = distributions(safe)[0]
-    expected: Counter[int] = Counter()
-    for label in safe.table["age"].to_pylist():
-        low, _, high = str(label).strip("[]").partition(";")
-        covered = [value for value in sorted(set(AGES)) if int(low) <= value <= int(high or low)]
-        for value in covered:
-            expected[value] += Fraction(1, 8 * len(covered))
-    shown = {name: (was, now) for name, was, now in zip(age.bins, age.before, age.after, strict=True)}
-    assert set(shown) == {str(value) for value in AGES}
-    for value in set(AGES):
-        was, now = shown[str(value)]
-        assert was == pytest.approx(AGES.count(value) / 8)
-        assert now == pytest.approx(float(expected[value]))
+from incrowd.table import parse_generalised
 
 
-def test_a_table_that_did_not_change_has_the_same_distribution():
-    rows = {"age": [30, 30, 41, 41, None, None], "city": ["a", "a", "b", "b", "a", "a"]}
-    for found in distributions(protect(rows, quasi_identifiers=["age", "city"], k=2, identifiers=[])):
-        assert found.before == pytest.approx(found.after)
-        assert found.moved == pytest.approx(0)
-        assert "empty" in found.bins or found.column == "city"
-
-
-@pytest.mark.parametrize(
-    ("method", "more"),
-    [
-        ("partition", {}),
-        ("sorted", {}),
-        ("coarsen", {"resolution": 8}),
-        ("mask", {"steps": [("sex", "*"), ("patzip", "keep=3")]}),
-    ],
-)
-def test_shares_add_up_for_every_method(method, more):
-    safe = protect(
-        demo_table(2_000), quasi_identifiers=QUASI_IDENTIFIERS if method != "mask" else ["sex", "patzip"],
-        method=method, k=3, identifiers=[], **more,
-    )  # fmt: skip
-    for found in distributions(safe):
+def test_a_column_that_was_left_alone_looks_the_same():
+    table = demo_table(500)
+    for found in distributions(table, table, columns=["age_yrs", "sex", "diag_p", "charge"]):
+        assert found.distance == 0
         assert sum(found.before) == pytest.approx(1)
-        assert sum(found.after) == pytest.approx(1)
-        assert 0 <= found.moved <= 1
-        assert len(found.bins) <= 21
-        assert len(set(found.bins)) == len(found.bins)
+
+
+def test_cells_count_in_equal_parts_for_all_they_stand_for():
+    before = {"city": ["a", "b", "c", None], "age": [1, 2, 3, 4]}
+    after = {"city": ["{a,b}", "{a,b}", "*", "*"], "age": ["[1;2]", "[1;3]", "[1;3]", "4"]}
+    city, age = distributions(before, after, columns=["city", "age"])
+    assert city.groups == ("a", "b", "c", "missing")
+    half = Fraction(2, 4)
+    assert city.after == pytest.approx([float(Fraction(2, 2) / 4 + half / 4)] * 2 + [float(half / 4)] * 2)
+    assert age.after == pytest.approx(
+        [float((Fraction(1, 2) + Fraction(2, 3)) / 4)] * 2 + [float(Fraction(2, 12)), 0.25]
+    )
+
+
+def test_a_protected_table_agrees_with_reading_every_cell_by_itself():
+    table = demo_table(400)
+    safe = protect(table, quasi_identifiers=["age_yrs", "sex"], k=5)
+    (found, _) = distributions(table, safe.table, columns=["age_yrs", "sex"])
+    ages = np.array(table["age_yrs"].to_pylist())
+    values = np.unique(ages)
+    expected = dict.fromkeys(values.tolist(), 0.0)
+    for cell in safe.table["age_yrs"].to_pylist():
+        meaning = parse_generalised(str(cell))
+        stands_for = [
+            v for v in values.tolist() if (v == int(cell) if meaning is None else meaning.low <= v <= meaning.high)
+        ]
+        for value in stands_for:
+            expected[value] += 1 / len(stands_for)
+    edges = [int(group.split("–")[0]) for group in found.groups]
+    shares = [
+        sum(share for value, share in expected.items() if low <= value < high) / len(ages)
+        for low, high in zip(edges, [*edges[1:], 10**9], strict=True)
+    ]
+    assert found.after == pytest.approx(shares)
+    assert sum(found.after) == pytest.approx(1)
+
+
+def test_many_texts_are_the_commonest_and_the_others():
+    column = {"word": [f"w{n}" for n in range(30) for _ in range(30 - n)]}
+    (found,) = distributions(column, column, columns=["word"])
+    assert found.groups[:2] == ("w0", "w1")
+    assert found.groups[-1] == "others"
+    assert len(found.groups) == 12
+
+
+def test_dates_are_grouped_by_days():
+    days = {"born": [datetime.date(2000, 1, 1) + datetime.timedelta(days=n) for n in range(48)]}
+    (found,) = distributions(days, days, columns=["born"])
+    assert found.groups[0] == "from 2000-01-01"
+    assert len(found.groups) == 12

@@ -228,7 +228,7 @@ def test_a_protection_is_downloaded_and_applied(script, wait_for):
     result = script.get(f"/api/v1/jobs/{job['id']}/result").json()
     assert result["after"]["k"] >= 10 > result["before"]["k"]
     figures = script.get(f"/api/v1/jobs/{job['id']}/figures").json()
-    assert list(figures) == ["class-sizes", "distribution-1"]
+    assert list(figures) == ["class-sizes", "before-after-0"]
     csv = script.get(f"/api/v1/jobs/{job['id']}/table")
     assert csv.headers["content-type"].startswith("text/csv")
     assert "'=1+1" in csv.text  # a spreadsheet would run it

@@ -1,7 +1,8 @@
-"""How a column's values are spread, before protection and after it."""
+"""The values of a column before protection and after it: what somebody who analyses the protected table still sees."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,129 +12,116 @@ from numpy.typing import NDArray
 from incrowd.engines import Coded, encode
 from incrowd.evaluate.labels import Meaning, understand
 from incrowd.notebook import Shown
-from incrowd.protect import Protected
-from incrowd.protect.problem import is_number
+from incrowd.protect.problem import as_days, first_of, is_number, positions
 from incrowd.protect.recoding import as_text
 from incrowd.table import read_table
 
-_BINS = 20
-_REST = "all others"
+_GROUPS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution(Shown):
-    """The share of records in each bin of a column's values; what a label covers is spread over the values it covers.
+class ColumnDistribution(Shown):
+    """The share of rows in each group of a column's values, before and after.
 
-    A number has bins of equal width, anything else the commonest values. Shares add up to 1, before and after.
+    A protected cell that stands for several values counts for each of them in equal parts.
     """
 
     column: str
-    bins: tuple[str, ...]
+    groups: tuple[str, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
 
     @property
-    def moved(self) -> float:
-        """The share of records that would have to change bins to make both alike (total variation)."""
-        return sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True)) / 2
+    def distance(self) -> float:
+        """The share of rows that would have to move between groups to make both alike: 0 the same, 1 nothing alike."""
+        return 0.5 * sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        return {
-            "column": self.column,
-            "bins": list(self.bins),
-            "before": list(self.before),
-            "after": list(self.after),
-            "moved": self.moved,
-        }
+        return {name: getattr(self, name) for name in self.__slots__} | {"distance": self.distance}
 
 
-def distributions(safe: Protected) -> tuple[Distribution, ...]:
-    """Each quasi-identifier of a protected table, as it was and as it is.
+def distributions(
+    original: Any, protected: Any, *, columns: Sequence[str], hierarchies: Mapping[str, Any] | None = None
+) -> tuple[ColumnDistribution, ...]:
+    """The columns before and after, in at most a dozen groups of values each; of text the commonest and the others.
 
-    >>> from incrowd import protect
-    >>> safe = protect({"age": [30, 31, 62, 64], "sex": ["f", "f", "m", "f"]}, quasi_identifiers=["age", "sex"], k=2)
-    >>> age, sex = distributions(safe)
-    >>> sex.bins, sex.before, sex.after
-    (('f', 'm'), (0.75, 0.25), (0.75, 0.25))
+    >>> (found,) = distributions({"age": [1, 2, 3, 4]}, {"age": ["[1;2]", "[1;2]", "3", "4"]}, columns=["age"])
+    >>> found.groups, found.after
+    (('1', '2', '3', '4'), (0.25, 0.25, 0.25, 0.25))
     """
-    assert safe.original is not None
-    names = list(safe.quasi_identifiers)
-    after = read_table(safe.table)
-    return tuple(
-        _distribution(understand(was, now, (safe.hierarchies or {}).get(was.name)))
-        for was, now in zip(encode(safe.original, names), encode(after, names), strict=True)
-    )
+    given = hierarchies or {}
+    pairs = zip(encode(read_table(original), columns), encode(read_table(protected), columns), strict=True)
+    return tuple(_distribution(understand(was, now, given.get(was.name))) for was, now in pairs)
 
 
-def _distribution(meaning: Meaning) -> Distribution:
-    original = meaning.original
-    where, bins = _number_bins(meaning) if is_number(original) else _common_values(original)
-    before = np.bincount(original.codes, minlength=original.size).astype(np.float64)
-    both = (before, _after(meaning))
-    shares = [np.bincount(where, weights=records / records.sum(), minlength=len(bins)) for records in both]
-    return Distribution(original.name, tuple(bins), *(tuple(one.tolist()) for one in shares))
+def _distribution(meaning: Meaning) -> ColumnDistribution:
+    column = meaning.original
+    names, group = _groups(column)
+    before = np.bincount(column.codes, minlength=column.size).astype(float)
+    shares = (np.bincount(group, weights=tally, minlength=len(names)) for tally in (before, _spread(meaning)))
+    was, now = (tuple((share / share.sum()).tolist()) for share in shares)
+    return ColumnDistribution(column.name, names, was, now)
 
 
-def _after(meaning: Meaning) -> NDArray[np.float64]:
-    """How many records each of the original's values may have now, what a label covers spread evenly over it."""
+def _spread(meaning: Meaning) -> NDArray[np.float64]:
+    """How many rows of the protected table each value of the original may stand behind, in equal parts."""
     size = meaning.original.size
-    tally = np.bincount(meaning.codes, minlength=meaning.covered.size)
-    used = np.flatnonzero(tally).tolist()
+    filled = size - meaning.original.has_null
+    tally = np.bincount(meaning.codes, minlength=meaning.covered.size).astype(float)
+    values = meaning.place[:filled]
+    first = np.searchsorted(values, meaning.low)
+    last = np.searchsorted(values, meaning.high, "right")
+    last = np.where(meaning.open_ended, np.searchsorted(values, meaning.high), last)
+    steps = np.zeros(size + 1)  # what changes from one value to the next: ranges are many and wide
     found = np.zeros(size)
-    for label in (label for label in used if meaning.members[label] is not None):
-        codes = meaning.members[label]
-        assert codes is not None
-        found[codes] += tally[label] / codes.size
-    ranges = np.array([label for label in used if meaning.members[label] is None], dtype=np.int64)
-    filled = meaning.place[: size - meaning.original.has_null]
-    first = np.searchsorted(filled, meaning.low[ranges])
-    last = np.where(
-        meaning.open_ended[ranges],
-        np.searchsorted(filled, meaning.high[ranges]),
-        np.searchsorted(filled, meaning.high[ranges], "right"),
-    )
-    first, last = np.where(meaning.wildcard[ranges], 0, first), np.where(meaning.wildcard[ranges], size, last)
-    covering = last > first  # a number that the original has not covers nothing
-    weight = tally[ranges][covering] / (last - first)[covering]
-    steps = np.zeros(size + 1)
-    np.add.at(steps, first[covering], weight)
-    np.add.at(steps, last[covering], -weight)
-    return found + np.cumsum(steps)[:-1]
+    for label in np.flatnonzero(tally).tolist():
+        members = meaning.members[label]
+        if members is not None:
+            found[members] += tally[label] / members.size
+            continue
+        low, high = (0, size) if meaning.wildcard[label] else (int(first[label]), int(last[label]))
+        low = min(low, filled - 1)
+        high = max(high, low + 1)  # a range between two values counts for the next one
+        steps[low] += tally[label] / (high - low)
+        steps[high] -= tally[label] / (high - low)
+    return np.asarray(found + np.cumsum(steps)[:size])
 
 
-def _number_bins(meaning: Meaning) -> tuple[NDArray[np.int64], list[str]]:
-    """Bins of equal width over a number's values, a null in one of its own."""
-    original, filled = meaning.original, meaning.original.size - meaning.original.has_null
-    place = meaning.place[:filled]
-    low, high = float(place.min()), float(place.max())
-    edges = np.linspace(low, high, _BINS + 1)
-    where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, _BINS - 1)
-    if filled <= _BINS:
-        where = np.arange(filled)  # so few that each has a bin of its own
-    texts = as_text(original.values).to_pylist()
-    bins = []
-    for number in range(_BINS):
-        inside = np.flatnonzero(where == number)
-        first, last = (texts[inside[0]], texts[inside[-1]]) if inside.size else ("", "")
-        bins.append("" if not inside.size else str(first) if first == last else f"{first} – {last}")
-    used = [number for number in range(len(bins)) if bins[number]]
-    renumbered = np.zeros(len(bins), dtype=np.int64)
-    renumbered[used] = np.arange(len(used))
-    found = renumbered[where]
-    shown = [bins[number] for number in used]
-    if original.has_null:
-        return np.append(found, len(shown)), [*shown, "empty"]
-    return found, shown
+def _groups(column: Coded) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Names of groups of values, and the group of each value."""
+    filled = column.size - column.has_null
+    if is_number(column) and filled > _GROUPS:
+        names, group = _ranges(column, filled)
+    elif filled > _GROUPS:
+        tally = np.bincount(column.codes, minlength=column.size)[:filled]
+        common = np.argsort(-tally, kind="stable")[: _GROUPS - 1]
+        texts = as_text(column.values)
+        names = [*(str(texts[int(code)].as_py()) for code in common), "others"]
+        group = np.full(filled, _GROUPS - 1, dtype=np.int64)
+        group[common] = np.arange(common.size)
+    else:
+        names, group = [str(text) for text in as_text(column.values.slice(0, filled)).to_pylist()], np.arange(filled)
+    if column.has_null:
+        names, group = [*names, "missing"], np.append(group, len(names))
+    return tuple(names), group
 
 
-def _common_values(original: Coded) -> tuple[NDArray[np.int64], list[str]]:
-    """The commonest values, and one bin for the rest."""
-    tally = np.bincount(original.codes, minlength=original.size)
-    order = np.argsort(-tally, kind="stable")
-    kept = order if order.size <= _BINS else order[: _BINS - 1]
-    where = np.full(original.size, kept.size, dtype=np.int64)
-    where[kept] = np.arange(kept.size)
-    texts = as_text(original.values).to_pylist()
-    bins = ["empty" if texts[code] is None else str(texts[code]) for code in kept]
-    return where, bins if kept.size == order.size else [*bins, _REST]
+def _ranges(column: Coded, filled: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Ranges of equal length from the smallest value to the largest."""
+    import pyarrow as pa
+
+    place = positions(column)[:filled]
+    low, high = float(place[0]), float(place[-1])
+    kind = column.values.type
+    whole = pa.types.is_integer(kind)
+    width = float(np.ceil((high - low + 1) / _GROUPS)) if whole else (high - low) / _GROUPS
+    group = np.minimum((place - low) // width, _GROUPS - 1).astype(np.int64)
+    starts = [low + number * width + first_of(column) for number in range(int(group.max()) + 1)]
+    if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
+        unit = pa.int32() if pa.types.is_date32(kind) else pa.int64()
+        days = as_days(pa.array([int(start) for start in starts], unit).cast(kind)).to_pylist()
+        return [f"from {day}" for day in days], group
+    if whole:
+        return [f"{start:.0f}" if width == 1 else f"{start:.0f}–{start + width - 1:.0f}" for start in starts], group
+    return [f"{start:.3g} to {start + width:.3g}" for start in starts], group

@@ -8,7 +8,7 @@ import altair as alt
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.evaluate import Distribution, Frontier
+from incrowd.evaluate import ColumnDistribution, Frontier
 from incrowd.plots import look
 from incrowd.plots.assess import class_size_bins
 
@@ -72,10 +72,10 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
     )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
     below = alt.datum.method == _NAMES["tcloseness"]
-    names = [
-        base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11).encode(text="setting:N"),
-        base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N"),
-    ]
+    names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
+    if any(point.method == "tcloseness" for point in found.points):
+        lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
+        names.append(lower.encode(text="setting:N"))
     return look.dressed(
         alt.layer(lines, dots, *names).properties(width=look.WIDTH, height=look.HEIGHT),
         title="What protection leaves and costs",
@@ -90,12 +90,17 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
         for table, sizes in (("before", before), ("after", after))
         for row in class_size_bins(sizes)
     ]
+    order = ["before", "after"]
     chart = (
         alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=look.HEIGHT)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
             x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
-            **_side_by_side(),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%")),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
+            ),
             tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
         )
     )
@@ -103,33 +108,26 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     return look.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
 
 
-def distribution_chart(found: Distribution) -> Any:
+def distribution_chart(found: ColumnDistribution) -> Any:
     """The values of one column before protection and after it, side by side."""
+    order = ["before", "after"]
     rows = [
-        {"value": value, "share": share, "table": table}
-        for table, shares in (("before", found.before), ("after", found.after))
-        for value, share in zip(found.bins, shares, strict=True)
+        {"values": group, "share": share, "table": table}
+        for table, shares in zip(order, (found.before, found.after), strict=True)
+        for group, share in zip(found.groups, shares, strict=True)
     ]
     chart = (
-        alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=200)
-        .mark_bar()
+        alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=220)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
-            x=alt.X("value:N", sort=None, title=found.column, axis=alt.Axis(labelLimit=90, labelOverlap="greedy")),
-            **_side_by_side(),
-            tooltip=["table:N", "value:N", alt.Tooltip("share:Q", format=".2%")],
+            x=alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110)),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4)),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
+            ),
+            tooltip=["table:N", "values:N", alt.Tooltip("share:Q", format=".2%")],
         )
     )
-    said = f"{found.moved:.1%} of the records are elsewhere than before"
-    return look.dressed(chart, title=f"{found.column}, before and after", subtitle=said)
-
-
-def _side_by_side() -> dict[str, Any]:
-    """Bars of two tables beside each other."""
-    order = ["before", "after"]
-    return {
-        "xOffset": alt.XOffset("table:N", sort=order),
-        "y": alt.Y("share:Q", title="share of records", axis=alt.Axis(format="~%")),
-        "color": alt.Color(
-            "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
-        ),
-    }
+    said = f"{found.distance:.1%} of the rows would have to move to make both alike"
+    return look.dressed(chart, title=found.column, subtitle=said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -16,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from incrowd import __version__
 from incrowd.errors import IncrowdError, UnsupportedError
-from incrowd.web import api
+from incrowd.web import api, pages
 from incrowd.web.problems import Refusal
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
@@ -40,10 +39,7 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     )
     app.state.server = server
     app.include_router(api.router)
-    if importlib.util.find_spec("incrowd.web.pages") is not None:
-        from incrowd.web import pages
-
-        pages.add_pages(app)
+    pages.add_pages(app)
     app.add_exception_handler(IncrowdError, _in_words)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _as_usual)

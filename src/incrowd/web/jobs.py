@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError
 from incrowd.progress import Progress
 from incrowd.web import models
 from incrowd.web.problems import Refusal, not_found
+
+if TYPE_CHECKING:
+    from incrowd.web.tables import OpenTable
 
 _log = logging.getLogger("incrowd.web")
 
@@ -62,11 +65,20 @@ class Job:
     started: float | None = None
     ended: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    source: OpenTable | None = None
+    asked: models.TableSettings | None = None  # the settings of the table when it was started
 
     @property
     def over(self) -> bool:
         """Whether it will not change any more."""
         return self.state in ("done", "failed", "cancelled")
+
+    @property
+    def stale(self) -> bool:
+        """Whether the settings of the table have changed since; how it is protected does not matter."""
+        if self.source is None or self.asked is None:
+            return False
+        return self.asked != self.source.settings.model_copy(update={"protection": self.asked.protection})
 
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
@@ -81,6 +93,7 @@ class Job:
             message=self.message,
             has_result=self.outcome is not None,
             stages=self.stages,
+            stale=self.stale,
             created=self.created.isoformat(timespec="seconds"),
             seconds=round(seconds, 3),
         )
@@ -99,7 +112,7 @@ class Job:
         """Let go of the result and its file."""
         if self.outcome is not None and self.outcome.file is not None:
             self.outcome.file.unlink(missing_ok=True)
-        self.outcome = self.work = None
+        self.outcome = self.work = self.source = None
 
 
 class Jobs:

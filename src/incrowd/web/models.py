@@ -13,7 +13,7 @@ FrontierMethod = Literal["partition", "sorted", "t-close partition", "tcloseness
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Columns = Annotated[list[Name], Field(max_length=2_000)]
 People = Annotated[int, Field(ge=1, le=10**12)]
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -186,7 +186,7 @@ class AssessmentQuestion(Model):
 class ForecastQuestion(Model):
     """Populations by size or name (city, us, eu, world)."""
 
-    at: Annotated[list[People | Literal["city", "us", "eu", "world"]], Field(min_length=1, max_length=50)] = [
+    at: Annotated[list[People | Literal["city", "us", "eu", "world"]], Field(min_length=1, max_length=200)] = [
         "city",
         "us",
         "world",
@@ -237,6 +237,7 @@ class JobInfo(Model):
     """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
 
     `stages` counts how often there was more to show, so that a page knows when to draw again.
+    `stale`: the settings of the table have changed since it was started.
     """
 
     id: str
@@ -248,6 +249,7 @@ class JobInfo(Model):
     message: str
     has_result: bool
     stages: int
+    stale: bool
     created: str
     seconds: float
 

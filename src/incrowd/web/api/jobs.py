@@ -119,4 +119,6 @@ def _start(
     equivalent: models.Equivalent,
 ) -> models.JobInfo:
     job = Job(session.key, kind, table.id if table else None, work, equivalent)
+    if table is not None:
+        job.source, job.asked = table, table.settings
     return server.jobs.add(job).info()

@@ -22,7 +22,7 @@ from incrowd.web.tables import OpenTable
 from incrowd.web.work.figures import as_figures
 
 _LARGEST = 8_000_000_000
-_BETWEEN = 40  # sizes of the curve that is drawn, and that a slider reads from
+_LEADS = (1, 2, 3, 5, 7)  # round sizes of the curve that is drawn, and that a slider reads from
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
@@ -61,7 +61,7 @@ def _outcome(
     if check is not None and check.warning:
         answer = replace(answer, notes=(*answer.notes, check.warning))
     largest = max(_LARGEST, float(answer.at.max()))
-    between = np.unique(np.rint(np.geomspace(1, largest, _BETWEEN)))
+    between = np.unique([min(lead * 10.0**power, largest) for power in range(13) for lead in _LEADS])
     smooth = forecast(fit, between.tolist(), seed=question.seed, progress=part(progress, 0.4, 0.95))
     result: dict[str, Any] = {
         "fit": fit.to_dict(),

@@ -67,6 +67,7 @@ def _result(
     result: dict[str, Any] = {
         "people": sizes.people,
         "leaked": leaked,
+        "k": question.k,
         "share_leaked": leaked / sizes.people,
         "risks": [risk.to_dict() for risk in risks["the table"]],
         "planned": [risk.to_dict() for name, found in risks.items() if name != "the table" for risk in found],

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.classes import ClassSizes
-from incrowd.evaluate import Distribution, Evaluation, distributions, frontier
+from incrowd.evaluate import Evaluation, distributions, frontier
 from incrowd.evaluate.frontier import Frontier, FrontierPoint
 from incrowd.plots.assess import class_size_bins
 from incrowd.plots.protect import before_and_after, distribution_chart, frontier_chart
 from incrowd.progress import Progress, part
-from incrowd.protect import protect
+from incrowd.protect import Protected, protect
 from incrowd.report import DataTable, Figure
 from incrowd.table import write_table
 from incrowd.web import models
@@ -56,11 +56,7 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
         file = write_table(safe.table, folder / f"{secrets.token_hex(8)}.parquet")
         progress("comparing distributions", 0.9)
         figures = as_figures(
-            [
-                _sizes_figure(before, safe.classes),
-                *(_distribution_figure(number, one) for number, one in enumerate(distributions(safe), start=1)),
-            ],
-            table.table.columns,
+            [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
         )
         result = {**safe.to_dict(), "evaluation": cost.to_dict(), "before": _risk(before), "after": _after(cost)}
         return Outcome(None, lambda: result, lambda: figures, file)
@@ -136,16 +132,26 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
 
 
-def _distribution_figure(number: int, found: Distribution) -> Figure:
-    shares = zip(found.bins, found.before, found.after, strict=True)
-    rows = tuple((value, f"{was:.2%}", f"{now:.2%}") for value, was, now in shares)
-    return Figure(
-        f"distribution-{number}",
-        f"{found.column}, before and after",
-        f"{found.moved:.1%} of the records are in another bin than before; what a label covers is spread over it.",
-        distribution_chart(found),
-        DataTable(f"Share of records by {found.column}", (found.column, "before", "after"), rows),
-    )
+def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
+    """One for each quasi-identifier, those that have changed most first."""
+    found = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
+    return [
+        Figure(
+            f"before-after-{number}",
+            one.column,
+            f"{one.distance:.1%} of the rows would have to move to make both alike.",
+            distribution_chart(one),
+            DataTable(
+                f"{one.column} before and after",
+                ("values", "before", "after"),
+                tuple(
+                    (group, f"{was:.2%}", f"{now:.2%}")
+                    for group, was, now in zip(one.groups, one.before, one.after, strict=True)
+                ),
+            ),
+        )
+        for number, one in enumerate(sorted(found, key=lambda one: -one.distance))
+    ]
 
 
 def _frontier_figure(found: Frontier) -> Figure:
