@@ -1,5 +1,6 @@
 """A server for the tests, on a port of its own, and browsers and scripts that talk to it."""
 
+import io
 import threading
 import time
 
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("fastapi")
 uvicorn = pytest.importorskip("uvicorn")
 
+from incrowd import demo_table  # noqa: E402
 from incrowd.web.app import create_app  # noqa: E402
 from incrowd.web.settings import ServerSettings  # noqa: E402
 from incrowd.web.sockets import listening  # noqa: E402
@@ -100,12 +102,22 @@ def wait_for():
     return wait
 
 
-@pytest.fixture
-def demo():
-    """Opens a demo table."""
+@pytest.fixture(scope="session")
+def demo_file():
+    """2,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
+    import pyarrow.parquet
 
-    def opened(client, rows=2_000):
-        answer = client.post("/api/v1/tables/demo", json={"rows": rows})
+    written = io.BytesIO()
+    pyarrow.parquet.write_table(demo_table(2_000), written)
+    return written.getvalue()
+
+
+@pytest.fixture
+def demo(demo_file):
+    """Opens the demo table."""
+
+    def opened(client):
+        answer = client.post("/api/v1/tables", files={"file": ("demo.parquet", demo_file)})
         assert answer.status_code == 201, answer.text
         return answer.json()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -17,13 +15,12 @@ from starlette.exceptions import HTTPException
 
 from incrowd import __version__
 from incrowd.errors import IncrowdError, UnsupportedError
-from incrowd.web import api
+from incrowd.web import api, pages
 from incrowd.web.problems import Refusal
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
 from incrowd.web.settings import ServerSettings
 
-_log = logging.getLogger("incrowd.web")
 _SWEEP = 60.0  # seconds between looks for idle sessions
 
 
@@ -42,14 +39,10 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     )
     app.state.server = server
     app.include_router(api.router)
-    if importlib.util.find_spec("incrowd.web.pages") is not None:
-        from incrowd.web import pages
-
-        pages.add_pages(app)
+    pages.add_pages(app)
     app.add_exception_handler(IncrowdError, _in_words)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _as_usual)
-    app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(Guard, settings=server.settings, sessions=server.sessions)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
@@ -96,12 +89,6 @@ def _as_usual(request: Request, error: Exception) -> JSONResponse:
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response
-
-
-def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """A mistake of ours: its words may quote cells, so only its kind is told."""
-    _log.error("%s failed with %s", request.method, type(error).__name__)
-    return _problem(500, f"this should not have happened ({type(error).__name__}); please tell us")
 
 
 def _problem(status: int, sentence: str) -> JSONResponse:

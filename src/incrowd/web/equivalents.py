@@ -157,8 +157,9 @@ def _both(
     source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
 ) -> models.Equivalent:
     """The command, with those that make its file; the script, with what it imports."""
-    command = shlex.join(["incrowd", verb, source.file, *arguments])
-    table = f"table = read_table({source.file!r})"
+    file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
+    command = shlex.join(["incrowd", verb, file, *arguments])
+    table = f"table = read_table({file!r})"
     if source.kind == "demo":
         names, table = [*names, "demo_table"], f"table = read_table(demo_table({source.rows}, seed={source.seed}))"
     imported = ", ".join(sorted({*names, "read_table"}))

@@ -61,7 +61,7 @@ class Job:
     stage: str = "waiting for its turn"
     message: str = ""
     outcome: Outcome | None = None
-    final: bool = False
+    stages: int = 0
     started: float | None = None
     ended: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
@@ -92,6 +92,7 @@ class Job:
             stage=self.stage,
             message=self.message,
             has_result=self.outcome is not None,
+            stages=self.stages,
             stale=self.stale,
             created=self.created.isoformat(timespec="seconds"),
             seconds=round(seconds, 3),
@@ -228,7 +229,7 @@ class Jobs:
         def publish(outcome: Outcome) -> None:
             if job.stop.is_set():
                 raise Cancelled
-            job.outcome = outcome
+            job.outcome, job.stages = outcome, job.stages + 1
 
         work, job.work = job.work, None
         try:
@@ -258,7 +259,7 @@ class Jobs:
             job.state, job.stage = state, state
             job.message = words if state == "failed" else ""
             if outcome is not None:
-                job.outcome, job.final, job.progress = outcome, True, 1.0
+                job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
 
     def _drop_oldest(self, session: str) -> None:
         with self._changed:

@@ -236,6 +236,7 @@ class FrontierQuestion(Model):
 class JobInfo(Model):
     """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
 
+    `stages` counts how often there was more to show, so that a page knows when to draw again.
     `stale`: the settings of the table have changed since it was started.
     """
 
@@ -247,6 +248,7 @@ class JobInfo(Model):
     stage: str
     message: str
     has_result: bool
+    stages: int
     stale: bool
     created: str
     seconds: float

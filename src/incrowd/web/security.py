@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 from collections.abc import Callable, MutableMapping
 from html import escape
 from http.cookies import CookieError, SimpleCookie
@@ -32,6 +33,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
 }
+_log = logging.getLogger("incrowd.web")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_JSON = 2_000_000  # bytes of a request that is not an upload
 _UPLOAD = "/api/v1/tables"
@@ -66,6 +68,11 @@ class Guard:
             await self.app(scope, _limited(receive, request, limit), armoured)
         except Refusal as refusal:
             await _refuse(armoured, refusal, as_json=request.is_api)
+        except Exception as error:
+            # a traceback may quote cells, so that only the kind of a mistake of ours is told, and none is logged
+            _log.error("%s failed with %s", request.method, type(error).__name__)
+            sentence = f"this should not have happened ({type(error).__name__}); please tell us"
+            await _refuse(armoured, Refusal(500, sentence), as_json=request.is_api)
 
     def _check_host(self, request: _Request) -> None:
         if len(request.all("host")) != 1 or _name_of(request.header("host")) not in self.settings.hosts:
@@ -189,8 +196,14 @@ def _with_headers(send: Any, path: str) -> Callable[[_Message], Any]:
     """Every answer tells the browser what it may do with it, and not to keep it."""
     kept = "no-cache" if path.startswith("/static/") else "no-store"
 
+    started = False
+
     async def sending(message: _Message) -> None:
+        nonlocal started
         if message["type"] == "http.response.start":
+            if started:
+                return  # it broke in the middle: what has gone out cannot be taken back
+            started = True
             mine = {**_HEADERS, "cache-control": kept}
             headers = [(key, value) for key, value in message.get("headers", []) if key.decode().lower() not in mine]
             message["headers"] = headers + [(key.encode(), value.encode()) for key, value in mine.items()]
