@@ -21,6 +21,7 @@ export async function api(method, path, body) {
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
+    options.keepalive = method === "PUT" && options.body.length < 30000; // a change outlives a click on the next page
   }
   let answer;
   try {

@@ -142,6 +142,7 @@ try {
   const secret = about.columns.filter((column) => column.role === "sensitive");
   sensitive.append(...secret.map(({ name }) => make("option", { value: name }, name.slice(0, 60))));
   fill();
+  form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
   const jobs = await resume();
   nothing.hidden = Boolean(newest(jobs, "protection") || newest(jobs, "frontier"));
 } catch (error) { problem(error); }
