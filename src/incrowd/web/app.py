@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -86,9 +87,17 @@ def _as_usual(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     words = {404: "there is nothing here", 405: "this address does not take that method"}
     response = _problem(error.status_code, words.get(error.status_code, str(error.detail)))
-    for name, value in (error.headers or {}).items():
-        response.headers[name] = value
+    if error.status_code == 405:
+        response.headers["allow"] = ", ".join(_methods(request.app, request.url.path)) or "GET"
     return response
+
+
+def _methods(app: FastAPI, path: str) -> list[str]:
+    """The methods that the API takes at an address, by its own document."""
+    for template, operations in app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", re.escape(template)), path):
+            return sorted(method.upper() for method in operations)
+    return []
 
 
 def _problem(status: int, sentence: str) -> JSONResponse:

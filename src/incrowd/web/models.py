@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
 Recipient = Literal["trusted", "restricted", "public"]
@@ -13,18 +13,25 @@ FrontierMethod = Literal["partition", "sorted", "t-close partition", "tcloseness
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
+
+def _is_whole(value: Any) -> bool:
+    """In JSON 75.0 is a whole number like 75."""
+    return isinstance(value, float) and value.is_integer()
+
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Columns = Annotated[list[Name], Field(max_length=2_000)]
-People = Annotated[int, Field(ge=1, le=10**12)]
+Whole = Annotated[int, BeforeValidator(lambda value: int(value) if _is_whole(value) else value)]
+People = Annotated[Whole, Field(ge=1, le=10**12)]
 Share = Annotated[float, Field(gt=0, le=1)]
-ClassSize = Annotated[int, Field(ge=1, le=10**9)]
-Seed = Annotated[int, Field(ge=0, le=2**32)]
+ClassSize = Annotated[Whole, Field(ge=1, le=10**9)]
+Seed = Annotated[Whole, Field(ge=0, le=2**32)]
 
 
 class Model(BaseModel):
-    """No unknown fields, no NaN."""
+    """No unknown fields, no NaN, and a yes is not a 1."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
 class Problem(Model):
@@ -62,7 +69,7 @@ class Path(Model):
 class Demo(Model):
     """An invented table."""
 
-    rows: Annotated[int, Field(ge=1, le=5_000_000)] = 100_000
+    rows: Annotated[Whole, Field(ge=1, le=5_000_000)] = 100_000
     seed: Seed = 0
 
 
@@ -100,14 +107,14 @@ class Preview(Model):
 class Protection(Model):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns."""
 
-    k: Annotated[int, Field(ge=2, le=10**9)] = 5
+    k: Annotated[Whole, Field(ge=2, le=10**9)] = 5
     t: Share | Literal["bound"] | None = None
     l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
     sensitive: Name | None = None
     method: Method = "partition"
     aim: Literal["information", "granularity"] | None = None
     resolution: (
-        Annotated[int, Field(ge=1, le=10**6)] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
+        Annotated[Whole, Field(ge=1, le=10**6)] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
     ) = None
     suppress: Annotated[float, Field(ge=0, lt=1)] | None = None
     steps: Annotated[list[Step], Field(max_length=1_000)] = []
@@ -191,7 +198,7 @@ class ForecastQuestion(Model):
         "us",
         "world",
     ]
-    k: Annotated[list[Annotated[int, Field(ge=2, le=100)]], Field(max_length=5)] = []
+    k: Annotated[list[Annotated[Whole, Field(ge=2, le=100)]], Field(max_length=5)] = []
     seed: Seed = 0
 
 
@@ -212,9 +219,9 @@ class PointsQuestion(ForecastQuestion):
 class LeakQuestion(Model):
     """A leak of so many people, or of a share of them; `k` asks what classes of that size would make of it."""
 
-    leaked: Annotated[int, Field(ge=0, le=10**12)] | None = None
+    leaked: Annotated[Whole, Field(ge=0, le=10**12)] | None = None
     share: Annotated[float, Field(ge=0, le=1)] | None = None
-    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000)]], Field(min_length=1, max_length=6)] = [1]
+    targets: Annotated[list[Annotated[Whole, Field(ge=1, le=1_000)]], Field(min_length=1, max_length=6)] = [1]
     k: ClassSize | None = None
     at_most: Share | None = None
 

@@ -61,8 +61,8 @@ class Guard:
             if request.path == "/" and "token" in request.query:
                 await self._begin(request, armoured)
                 return
-            self._check_origin(request)
             session = self._session(request)
+            self._check_origin(request)
             scope.setdefault("state", {})["session"] = session
             limit = self.settings.max_bytes + _MOST_JSON if request.is_upload else _MOST_JSON
             await self.app(scope, _limited(receive, request, limit), armoured)

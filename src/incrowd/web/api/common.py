@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
+from starlette.convertors import Convertor, register_url_convertor
 
 from incrowd.web import models
 from incrowd.web.jobs import Job
@@ -23,6 +24,21 @@ _WORDS = {
     422: "A field is missing or out of range, or the data cannot support an answer.",
     429: "Too many at once.",
 }
+
+
+class _Key(Convertor[str]):
+    """Names of tables and jobs in addresses; nothing else is one, so that /tables/open is not a table."""
+
+    regex = "[0-9a-f]{16}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("key", _Key())
 
 
 def refusals(*more: int) -> dict[int | str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from incrowd.web.tables import OpenTable
 router = APIRouter(tags=["jobs"])
 
 
-@router.post("/tables/{table_id}/assessments", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404))
 def start_assessment(
     table: TheTable, server: TheServer, session: TheSession, question: models.AssessmentQuestion | None = None
 ) -> models.JobInfo:
@@ -27,7 +27,7 @@ def start_assessment(
     return _start(server, session, "assessment", table, assessment(table, asked), equivalents.assessment(table, asked))
 
 
-@router.post("/tables/{table_id}/forecasts", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404))
 def start_forecast(
     table: TheTable, server: TheServer, session: TheSession, question: models.ForecastQuestion | None = None
 ) -> models.JobInfo:
@@ -49,7 +49,7 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
     return _start(server, session, "points", None, work, equivalents.points_forecast(question))
 
 
-@router.post("/tables/{table_id}/leaks", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404))
 def start_leak(
     table: TheTable, server: TheServer, session: TheSession, question: models.LeakQuestion | None = None
 ) -> models.JobInfo:
@@ -61,7 +61,7 @@ def start_leak(
     return _start(server, session, "leak", table, leak(table, asked), equivalents.leak(table, asked))
 
 
-@router.post("/tables/{table_id}/protections", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404))
 def start_protection(
     table: TheTable, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
@@ -74,7 +74,7 @@ def start_protection(
     return _start(server, session, "protection", table, work, equivalents.protection(table, asked))
 
 
-@router.post("/tables/{table_id}/frontiers", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404))
 def start_frontier(
     table: TheTable, server: TheServer, session: TheSession, question: models.FrontierQuestion | None = None
 ) -> models.JobInfo:
@@ -92,13 +92,13 @@ def list_jobs(server: TheServer, session: TheSession) -> list[models.JobInfo]:
     return [job.info() for job in server.jobs.of_session(session.key)]
 
 
-@router.get("/jobs/{job_id}", responses=refusals(404))
+@router.get("/jobs/{job_id:key}", responses=refusals(404))
 def read_job(job: TheJob) -> models.JobInfo:
     """How far a job is."""
     return job.info()
 
 
-@router.delete("/jobs/{job_id}", status_code=204, responses=refusals(404))
+@router.delete("/jobs/{job_id:key}", status_code=204, responses=refusals(404))
 def end_job(job: TheJob, server: TheServer) -> Response:
     """Cancel a job; forget it if it is over."""
     server.jobs.cancel_or_forget(job)

@@ -32,45 +32,47 @@ _FILE: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/jobs/{job_id}/result", responses=refusals(404, 409), response_model=dict[str, Any])
+@router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
 def read_result(job: TheJob) -> JSONResponse:
     """What was found, as the library's own JSON. Of an assessment that runs, what is known so far."""
     return JSONResponse(job.answer().result())
 
 
-@router.get("/jobs/{job_id}/figures", responses=refusals(404, 409), response_model=dict[str, models.FigureInfo])
+@router.get("/jobs/{job_id:key}/figures", responses=refusals(404, 409), response_model=dict[str, models.FigureInfo])
 def read_figures(job: TheJob) -> JSONResponse:
     """The figures as Vega-Lite, each with its numbers and a sentence."""
     return JSONResponse(job.answer().figures())
 
 
-@router.get("/jobs/{job_id}/equivalent", responses=refusals(404))
+@router.get("/jobs/{job_id:key}/equivalent", responses=refusals(404))
 def read_equivalent(job: TheJob) -> models.Equivalent:
     """The command and the Python script that do the same."""
     return job.equivalent
 
 
-@router.get("/jobs/{job_id}/report.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
+@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
 def download_report(job: TheJob, session: TheSession) -> Response:
     """The report of an assessment as one self-contained page."""
     return _attachment(_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
 
 
-@router.get("/jobs/{job_id}/report-external.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
+@router.get(
+    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response
+)
 def download_external_report(job: TheJob, session: TheSession) -> Response:
     """The short report for outsiders, which leaves out what would help an attacker."""
     page = _assessment(job).to_html(external=True)
     return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
 
 
-@router.get("/jobs/{job_id}/report.json", responses=refusals(404, 409), response_model=dict[str, Any])
+@router.get("/jobs/{job_id:key}/report.json", responses=refusals(404, 409), response_model=dict[str, Any])
 def download_json(job: TheJob, session: TheSession) -> JSONResponse:
     """The assessment by its published schema, as `incrowd compare` reads it."""
     name = _file_name(job, session.tables, "assessment.json")
     return JSONResponse(_assessment(job).to_dict(), headers=_as_attachment(name))
 
 
-@router.get("/jobs/{job_id}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
+@router.get("/jobs/{job_id:key}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
 def download_table(
     job: TheJob, server: TheServer, session: TheSession, format: Annotated[Literal["csv", "parquet"], Query()] = "csv"
 ) -> Response:
@@ -84,7 +86,7 @@ def download_table(
     return StreamingResponse(_as_csv(file, server.store.folder), media_type="text/csv", headers=_as_attachment(name))
 
 
-@router.post("/jobs/{job_id}/apply", status_code=201, responses=refusals(404, 409))
+@router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
 def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
     """Go on with the protected table: it becomes a table of the session."""
     return server.open_protected(session, job, job.equivalent.cli).info()

@@ -58,20 +58,20 @@ def open_demo(server: TheServer, session: TheSession, demo: models.Demo | None =
     return server.open_demo(session, wanted.rows, wanted.seed).info()
 
 
-@router.get("/tables/{table_id}", responses=refusals(404))
+@router.get("/tables/{table_id:key}", responses=refusals(404))
 def read_table(table: TheTable) -> models.TableInfo:
     """A table's columns, roles and notes."""
     return table.info()
 
 
-@router.delete("/tables/{table_id}", status_code=204, responses=refusals(404))
+@router.delete("/tables/{table_id:key}", status_code=204, responses=refusals(404))
 def close_table(table: TheTable, server: TheServer, session: TheSession) -> Response:
     """Close a table: work on it stops, its results and files are deleted."""
     server.close_table(session, table)
     return Response(status_code=204)
 
 
-@router.get("/tables/{table_id}/preview", responses=refusals(404))
+@router.get("/tables/{table_id:key}/preview", responses=refusals(404))
 def preview_table(
     table: TheTable,
     show: Annotated[bool, Query(description="Show values; otherwise only their kind.")] = False,
@@ -81,34 +81,34 @@ def preview_table(
     return table.preview(rows, show)
 
 
-@router.get("/tables/{table_id}/settings", responses=refusals(404))
+@router.get("/tables/{table_id:key}/settings", responses=refusals(404))
 def read_settings(table: TheTable) -> models.SettingsState:
     """The roles of the columns and what is asked."""
     return table.state
 
 
-@router.put("/tables/{table_id}/settings", responses=refusals(404))
+@router.put("/tables/{table_id:key}/settings", responses=refusals(404))
 def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
     """Replace the settings; the old ones can be had back with undo."""
     table.change(settings)
     return table.state
 
 
-@router.post("/tables/{table_id}/settings/undo", responses=refusals(404, 409))
+@router.post("/tables/{table_id:key}/settings/undo", responses=refusals(404, 409))
 def undo_settings(table: TheTable) -> models.SettingsState:
     """Back to the settings before."""
     table.step(-1)
     return table.state
 
 
-@router.post("/tables/{table_id}/settings/redo", responses=refusals(404, 409))
+@router.post("/tables/{table_id:key}/settings/redo", responses=refusals(404, 409))
 def redo_settings(table: TheTable) -> models.SettingsState:
     """Forward to the settings that were undone."""
     table.step(1)
     return table.state
 
 
-@router.post("/tables/{table_id}/live", responses=refusals(404))
+@router.post("/tables/{table_id:key}/live", responses=refusals(404))
 def count_live(question: models.LiveQuestion, table: TheTable) -> models.Live:
     """Count by the given columns, at once."""
     return table.live(question)
