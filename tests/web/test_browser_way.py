@@ -1,91 +1,11 @@
 """The app in a browser: the whole way, by mouse and by keyboard, on a phone, by night; nothing asked of the network."""
 
-import json
 from pathlib import Path
 
-import pytest
+from tests.web.browsing import answered, demo
 
-TOKEN = "a-token-for-tests-only"
 ROOT = Path(__file__).parents[2]
-SHOTS = ROOT / "out" / "screenshots"
-KNOWN = ("age_yrs", "sex", "race", "patcnty")
 STEPS = ("roles", "risk", "forecast", "leak", "protect", "report")
-
-
-@pytest.fixture(scope="module")
-def shots():
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    return SHOTS
-
-
-@pytest.fixture
-def opened(browser, base):
-    """A function that opens the app in a browser of its own; at the end nothing has gone wrong there."""
-    contexts, troubles = [], []
-
-    def watch(request):
-        if not request.url.startswith((base, "data:", "blob:")):
-            troubles.append(f"asked for {request.url}")
-
-    def complain(message):
-        expected = "Failed to load resource" in message.text and refusals
-        if message.type in ("error", "warning") and not expected:
-            troubles.append(message.text)
-
-    refusals = []
-
-    def open_page(*, may_be_refused=False, **options):
-        refusals[:] = [True] if may_be_refused else []
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(60_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", watch)
-        page.on("console", complain)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(f"{base}/?token={TOKEN}")
-        assert page.url == f"{base}/"
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.request.delete(f"{base}/api/v1/session", headers={"origin": base})
-        context.close()
-    assert troubles == []
-
-
-def ask(page, method, path, body=None):
-    """Ask the API as the page would."""
-    answer = page.evaluate(
-        """async ([method, path, body]) => {
-            const sent = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-            const answer = await fetch("/api/v1" + path, { method, ...(body === null ? {} : sent) });
-            return { status: answer.status, text: await answer.text() };
-        }""",
-        [method, path, body],
-    )
-    assert answer["status"] < 300, answer
-    return json.loads(answer["text"]) if answer["text"] else None
-
-
-def demo(page, rows=3_000):
-    """A demo table with few quasi-identifiers."""
-    table = ask(page, "POST", "/tables/demo", {"rows": rows})
-    roles = {column["name"]: "other" for column in table["columns"] if column["role"] == "quasi-identifier"}
-    roles |= dict.fromkeys(KNOWN, "quasi-identifier")
-    ask(
-        page,
-        "PUT",
-        f"/tables/{table['id']}/settings",
-        {"roles": roles, "population": 300_000, "recipient": "restricted"},
-    )
-    return table["id"]
-
-
-def answered(page, place="#view"):
-    """Wait for the answer of the page, all of it."""
-    page.wait_for_selector(f"{place}[data-shown]:not([aria-busy])")
-    assert page.query_selector_all(f"{place} [data-drawn=no]") == []
 
 
 def test_the_whole_way_by_mouse(opened, shots, tmp_path):
@@ -239,7 +159,7 @@ def test_every_page_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
         for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 22, 29)")):
             page.emulate_media(color_scheme=scheme)
             assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
-            page.screenshot(path=shots / f"{step}-{scheme}.png", full_page=True)
+            page.screenshot(path=shots / f"{step}-{scheme}.png", full_page=scheme == "light")
             found |= barriers(page, f"{scheme} {step}", [] if scheme == "light" else ["color-contrast"])
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(color_scheme="light")
@@ -256,7 +176,7 @@ def barriers(page, where, rules):
     if not page.evaluate("Boolean(window.axe)"):
         page.add_script_tag(path=axe)
     options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
-    report = page.evaluate("options => axe.run(options)", options)
+    report = page.evaluate("options => axe.run({ exclude: ['.chart svg'] }, options)", options)
     return {
         f"{where}: {one['id']}": [node["html"][:200] for node in one["nodes"][:3]]
         for one in report["violations"]

@@ -88,13 +88,13 @@ async function protect(wanted) {
 
 form.addEventListener("submit", (event) => { event.preventDefault(); try { protect(asked()); } catch (error) { problem(error); } });
 form.addEventListener("input", fits);
-document.getElementById("compare").addEventListener("click", () => {
+function compare() {
   nothing.hidden = true;
   start(`/tables/${table}/frontiers`, sensitive.value ? { sensitive: sensitive.value } : {}).catch(problem);
-});
-
-answersOf("protection", view, { shown: () => { nothing.hidden = true; } });
-answersOf("frontier", compared, { shown: () => { nothing.hidden = true; } });
+}
+document.getElementById("compare").addEventListener("click", compare);
+answersOf("protection", view, { again: () => form.requestSubmit() });
+answersOf("frontier", compared, { again: compare });
 
 /** A point of the comparison becomes the choice, and is applied. */
 function take(index) {
