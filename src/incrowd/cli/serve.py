@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -64,6 +65,7 @@ def serve_app(
             show.note("this address can be reached from other machines, and what is sent to it is not encrypted")
         show.line(f"incrowd is ready: open {settings.address}")
         show.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
+        sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
         config = uvicorn.Config(
             create_app(settings),
             http="h11",

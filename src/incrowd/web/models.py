@@ -21,11 +21,11 @@ def _is_whole(value: Any) -> bool:
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Columns = Annotated[list[Name], Field(max_length=2_000)]
-Whole = Annotated[int, BeforeValidator(lambda value: int(value) if _is_whole(value) else value)]
-People = Annotated[Whole, Field(ge=1, le=10**12)]
+_WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
+People = Annotated[int, Field(ge=1, le=10**12), _WHOLE]
 Share = Annotated[float, Field(gt=0, le=1)]
-ClassSize = Annotated[Whole, Field(ge=1, le=10**9)]
-Seed = Annotated[Whole, Field(ge=0, le=2**32)]
+ClassSize = Annotated[int, Field(ge=1, le=10**9), _WHOLE]
+Seed = Annotated[int, Field(ge=0, le=2**32), _WHOLE]
 
 
 class Model(BaseModel):
@@ -69,7 +69,7 @@ class Path(Model):
 class Demo(Model):
     """An invented table."""
 
-    rows: Annotated[Whole, Field(ge=1, le=5_000_000)] = 100_000
+    rows: Annotated[int, Field(ge=1, le=5_000_000), _WHOLE] = 100_000
     seed: Seed = 0
 
 
@@ -107,14 +107,14 @@ class Preview(Model):
 class Protection(Model):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns."""
 
-    k: Annotated[Whole, Field(ge=2, le=10**9)] = 5
+    k: Annotated[int, Field(ge=2, le=10**9), _WHOLE] = 5
     t: Share | Literal["bound"] | None = None
     l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
     sensitive: Name | None = None
     method: Method = "partition"
     aim: Literal["information", "granularity"] | None = None
     resolution: (
-        Annotated[Whole, Field(ge=1, le=10**6)] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
+        Annotated[int, Field(ge=1, le=10**6), _WHOLE] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
     ) = None
     suppress: Annotated[float, Field(ge=0, lt=1)] | None = None
     steps: Annotated[list[Step], Field(max_length=1_000)] = []
@@ -198,7 +198,7 @@ class ForecastQuestion(Model):
         "us",
         "world",
     ]
-    k: Annotated[list[Annotated[Whole, Field(ge=2, le=100)]], Field(max_length=5)] = []
+    k: Annotated[list[Annotated[int, Field(ge=2, le=100), _WHOLE]], Field(max_length=5)] = []
     seed: Seed = 0
 
 
@@ -219,9 +219,9 @@ class PointsQuestion(ForecastQuestion):
 class LeakQuestion(Model):
     """A leak of so many people, or of a share of them; `k` asks what classes of that size would make of it."""
 
-    leaked: Annotated[Whole, Field(ge=0, le=10**12)] | None = None
+    leaked: Annotated[int, Field(ge=0, le=10**12), _WHOLE] | None = None
     share: Annotated[float, Field(ge=0, le=1)] | None = None
-    targets: Annotated[list[Annotated[Whole, Field(ge=1, le=1_000)]], Field(min_length=1, max_length=6)] = [1]
+    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
     k: ClassSize | None = None
     at_most: Share | None = None
 
