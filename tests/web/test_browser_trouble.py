@@ -74,6 +74,7 @@ def test_changed_settings_are_told_of_and_counted_again(opened, base):
     page.wait_for_selector("#undo:enabled")
     page.goto(f"{base}/tables/{table}/risk")
     page.wait_for_selector("#stale:visible")
+    answered(page)
     first = page.get_attribute("#view", "data-shown")
     page.click("#renew")
     answered(page, f"#view:not([data-shown='{first}'])")

@@ -120,7 +120,7 @@ def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
         found = request.app.state.server.jobs.get(session.key, job)
         return HTMLResponse(view(_environment(), session, found, form))
     except Refusal as problem:
-        return HTMLResponse("", status_code=problem.status)
+        return refusal(problem.status, str(problem))
 
 
 def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLResponse:
