@@ -129,10 +129,12 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
     upload(page, hostile)
     page.wait_for_url("**/roles")
     page.wait_for_selector("html[data-settled=yes]", state="attached")
+    page.select_option(".card[data-column=__proto__] select", "quasi-identifier")
+    page.wait_for_selector(".lane[data-role=quasi-identifier] .card[data-column=__proto__]")
     for index in range(len(NASTY) - 1):
-        card = page.locator(".card").nth(index)
-        card.locator("select").select_option("quasi-identifier")
+        page.locator(".card select").nth(index).select_option("quasi-identifier")
         page.wait_for_selector("#live:not(.fading)")
+    assert "\u202e" not in page.inner_text("#lanes")
     assert len(page.query_selector_all(".lane[data-role=quasi-identifier] .card")) >= 3
     table = page.url.split("/")[4]
     columns = ask(page, "GET", f"/tables/{table}")["columns"]

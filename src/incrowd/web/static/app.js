@@ -47,6 +47,12 @@ export function sentence(text) {
   return first + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
 }
 
+/** A name or cell as it may be shown: not endless, and without letters that turn the text around them. */
+export function short(text, most = 60) {
+  const plain = text.slice(0, most + 1).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\ufffd");
+  return plain.length > most ? plain.slice(0, most - 1) + "…" : plain;
+}
+
 export const count = (number) => Math.round(number).toLocaleString("en-US");
 
 export function percent(share) {
