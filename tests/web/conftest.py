@@ -3,6 +3,7 @@
 import io
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -122,3 +123,47 @@ def demo(demo_file):
         return answer.json()
 
     return opened
+
+
+@pytest.fixture
+def opened(browser, base):
+    """A function that opens the app in a browser of its own; at the end nothing has gone wrong there."""
+    contexts, troubles = [], []
+
+    def watch(request):
+        if not request.url.startswith((base, "data:", "blob:")):
+            troubles.append(f"asked for {request.url}")
+
+    def complain(message):
+        expected = "Failed to load resource" in message.text and refusals
+        if message.type in ("error", "warning") and not expected:
+            troubles.append(message.text)
+
+    refusals = []
+
+    def open_page(*, may_be_refused=False, **options):
+        refusals[:] = [True] if may_be_refused else []
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", watch)
+        page.on("console", complain)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(f"{base}/?token={TOKEN}")
+        assert page.url == f"{base}/"
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.request.delete(f"{base}/api/v1/session", headers={"origin": base})
+        context.close()
+    assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def shots():
+    """Where screenshots are kept."""
+    folder = Path(__file__).parents[2] / "out" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

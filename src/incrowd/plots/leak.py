@@ -35,7 +35,7 @@ def against_leak(
     for bound in thresholds:
         data = {"values": [{"bound": bound, "text": f"{bound:g}: {known.get(bound, 'bound')}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x=WIDTH)
+        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
         chart += rule + words.encode(y="bound:Q", text="text:N")
     if leaked is not None:
         chart += (

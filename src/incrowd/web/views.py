@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from incrowd.report import DataTable, Figure, renamed, shown_names
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from incrowd.web.jobs import Job
     from incrowd.web.sessions import Session
 
+_OPTION = re.compile(r" \(--[a-z-]+\)")  # hints at the command line, where there is none
+
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
     """The answer of a job as HTML. `form` is "release" for what can be taken away of an assessment."""
@@ -23,7 +26,8 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
         name = "release" if form == "release" else "assessment"
     else:
         context, name = _of_figures(session, job), "forecast" if job.kind == "points" else job.kind
-    return environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
+    page = environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
+    return _OPTION.sub("", page)
 
 
 def _of_figures(session: Session, job: Job) -> dict[str, Any]:
@@ -34,7 +38,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     result, figures = outcome.result(), outcome.figures()
     specs = {name: figure["spec"] for name, figure in figures.items()}
     if "forecast" in specs:
-        specs["forecast"] = _with_slider(specs["forecast"])
+        specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
     return {
         "result": renamed(result, shown),
         "data": safe_json(result),
@@ -49,10 +53,10 @@ def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows), {})
 
 
-def _with_slider(spec: dict[str, Any]) -> dict[str, Any]:
+def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
     """The forecast with a line where the slider stands; the page's script says where."""
     rule = {
-        "data": {"name": "chosen", "values": []},
+        "data": {"name": "chosen", "values": [{"n": people}]},
         "mark": {"type": "rule", "color": "#d9822b", "strokeWidth": 2},
         "encoding": {"x": {"field": "n", "type": "quantitative", "title": "people in the gallery"}},
     }

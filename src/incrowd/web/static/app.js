@@ -21,6 +21,7 @@ export async function api(method, path, body) {
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
+    options.keepalive = method === "PUT" && options.body.length < 30000; // a change outlives a click on the next page
   }
   let answer;
   try {
@@ -101,7 +102,7 @@ export function follow(job) {
 function changed(job) {
   const before = known.get(job.id);
   known.set(job.id, job);
-  if (before && before.state === job.state && before.progress === job.progress && before.stage === job.stage && before.has_result === job.has_result) return;
+  if (before && before.state === job.state && before.progress === job.progress && before.stage === job.stage && before.stages === job.stages) return;
   for (const [wanted, action] of watchers) if (wanted(job)) action(job);
   showTray();
 }
@@ -162,7 +163,6 @@ export async function show(job, place, form = "") {
   if (!answer.ok) throw new Error("This answer is no longer there. Ask again.");
   place.innerHTML = await answer.text(); // made by this app's templates, which escape everything
   place.dataset.job = job.id;
-  place.removeAttribute("aria-busy");
   place.classList.remove("fading");
   if (window.drawFigures) await window.drawFigures(place);
   place.dataset.shown = job.id;
@@ -185,32 +185,41 @@ export function waiting(job, place) {
   } else place.prepend(made);
 }
 
+/** What to do where there is no answer. */
+function instead(job, again) {
+  const button = make("button", { type: "button", onclick: again }, "Try again");
+  if (job.state === "cancelled") return make("p", { class: "row" }, "Cancelled.", button);
+  return make("p", { class: "row" }, make("a", { class: "button", href: `/tables/${table}/roles` }, "Change the roles"), button);
+}
+
 /** What happens in `place` while a job of a kind runs and when it ends. */
 export function answersOf(kind, place, { form = "", again = null, shown = () => {}, quiet = false } = {}) {
   watch((job) => job.kind === kind && (job.table || null) === table, async (job) => {
     if (!over(job)) {
       place.setAttribute("aria-busy", "true");
       if (quiet && place.dataset.shown) place.classList.add("fading");
-      else if (place.dataset.job !== job.id) waiting(job, place);
-      if (job.has_result && place.dataset.job !== job.id) await show(job, place, form).catch(problem);
+      else waiting(job, place);
+      if (job.has_result && place.dataset.seen !== `${job.id} ${job.stages}`) {
+        place.dataset.seen = `${job.id} ${job.stages}`;
+        await show(job, place, form).catch(problem);
+        if (!over(known.get(job.id))) waiting(known.get(job.id), place);
+      }
       return;
     }
     if (place.dataset.latest && place.dataset.latest !== job.id) return;
     place.querySelector(".waiting")?.remove();
-    place.removeAttribute("aria-busy");
     if (job.state === "done") {
       try {
         await show(job, place, form);
         shown(job);
         if (!quiet) say("The answer is here.");
       } catch (error) { problem(error); }
-      return;
+    } else {
+      if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
+      if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
     }
     place.classList.remove("fading");
-    if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
-    if (again && !place.dataset.shown) {
-      place.replaceChildren(make("p", {}, job.state === "cancelled" ? "Cancelled. " : "", make("button", { type: "button", class: "main", onclick: again }, "Try again")));
-    }
+    place.removeAttribute("aria-busy");
   });
 }
 

@@ -117,3 +117,4 @@ for (const item of document.querySelectorAll(".tables li")) {
   });
 }
 resume().catch(problem);
+for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // they work from now on

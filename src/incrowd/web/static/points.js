@@ -31,3 +31,4 @@ document.getElementById("example").addEventListener("click", () => {
   pasted.focus();
 });
 try { await resume(); } catch (error) { problem(error); }
+for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // they work from now on

@@ -88,13 +88,13 @@ async function protect(wanted) {
 
 form.addEventListener("submit", (event) => { event.preventDefault(); try { protect(asked()); } catch (error) { problem(error); } });
 form.addEventListener("input", fits);
-document.getElementById("compare").addEventListener("click", () => {
+function compare() {
   nothing.hidden = true;
   start(`/tables/${table}/frontiers`, sensitive.value ? { sensitive: sensitive.value } : {}).catch(problem);
-});
-
-answersOf("protection", view, { shown: () => { nothing.hidden = true; } });
-answersOf("frontier", compared, { shown: () => { nothing.hidden = true; } });
+}
+document.getElementById("compare").addEventListener("click", compare);
+answersOf("protection", view, { again: () => form.requestSubmit() });
+answersOf("frontier", compared, { again: compare });
 
 /** A point of the comparison becomes the choice, and is applied. */
 function take(index) {
@@ -142,6 +142,7 @@ try {
   const secret = about.columns.filter((column) => column.role === "sensitive");
   sensitive.append(...secret.map(({ name }) => make("option", { value: name }, name.slice(0, 60))));
   fill();
+  form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
   const jobs = await resume();
   nothing.hidden = Boolean(newest(jobs, "protection") || newest(jobs, "frontier"));
 } catch (error) { problem(error); }

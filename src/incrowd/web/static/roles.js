@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, percent, problem, resume, save, settings, table, written } from "./app.js";
+import { api, count, make, percent, problem, resume, save, settings, settled, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -13,14 +13,18 @@ const lanes = document.getElementById("lanes");
 const groups = document.getElementById("groups");
 const live = document.getElementById("live");
 const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, Number(one.dataset.bound)]));
-let columns = [], now = null, dragged = null, asked = 0;
+let columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve();
 
 const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
 const short = (name) => (name.length > 60 ? name.slice(0, 59) + "…" : name);
 
 function card(column) {
   const role = now.roles[column.name];
-  const choice = make("select", { "aria-label": `Role of ${short(column.name)}`, onchange: (event) => change(column.name, event.target.value) },
+  const choice = make("select", { "aria-label": `Role of ${short(column.name)}`,
+    // keys pass through roles on their way: wait for the last
+    onkeydown: (event) => { event.target.dataset.typed = "yes"; }, onpointerdown: (event) => { delete event.target.dataset.typed; },
+    onchange: (event) => (event.target.dataset.typed ? typed : change)(column.name, event.target.value),
+    onblur: (event) => { if (event.target.isConnected && event.target.value !== now.roles[column.name]) change(column.name, event.target.value); } },
     ROLES.map(([name, words]) => make("option", { value: name, selected: name === role }, words)));
   const missing = column.nulls ? ` · ${count(column.nulls)} missing` : "";
   const distinct = column.distinct === null ? "" : ` · ${count(column.distinct)} distinct`;
@@ -67,16 +71,18 @@ function drawGroups() {
       }) }), make("bdi", {}, short(column))))))));
 }
 
-async function put(changes) {
-  try {
-    now = await save({ ...now, ...changes });
-    draw();
-    await count_again();
-  } catch (error) {
+/** Take a change at once, and keep it; what is kept comes in the order of the clicks. */
+function put(changes) {
+  now = { ...now, ...changes };
+  const wanted = now;
+  draw();
+  countAgain();
+  saving = saving.then(() => save(wanted)).catch(async (error) => {
     problem(error);
     now = await settings();
     draw();
-  }
+    countAgain();
+  });
 }
 
 function change(column, role) {
@@ -90,6 +96,8 @@ function change(column, role) {
     .filter(([, members]) => members.length));
   put({ roles, groups: trimmed });
 }
+
+const typed = settled((column, role) => change(column, role), 700);
 
 function regroup(edit) {
   const all = structuredClone(now.groups || {});
@@ -114,7 +122,7 @@ document.getElementById("add-group").addEventListener("click", () => regroup((al
 }));
 
 /** The numbers of the roles as they are now; answers that come late are left out. */
-async function count_again() {
+async function countAgain() {
   const mine = ++asked, names = known();
   if (!names.length) {
     live.replaceChildren(make("p", {}, "No column is marked as known to others, so nobody can be picked out by these. Is that so?"));
@@ -165,14 +173,14 @@ field("population", "population", (value) => { if (value < 1 || !Number.isIntege
 field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1."); });
 document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
 for (const choice of document.querySelectorAll("input[name=recipient]")) choice.addEventListener("change", () => put({ recipient: choice.value }));
-document.addEventListener("stepped", (event) => { now = event.detail; draw(); count_again(); });
+document.addEventListener("stepped", (event) => { now = event.detail; draw(); countAgain(); });
 
 try {
   const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
   columns = about.columns;
   now = found;
   draw();
-  await count_again();
+  await countAgain();
   await resume();
   document.documentElement.dataset.settled = "yes";
 } catch (error) { problem(error); }

@@ -17,7 +17,7 @@ export function fill(view) {
   const wanted = Number(sessionStorage.getItem("incrowd-people")) || found.forecast.measured || 1e6;
   size.value = String(nearest(wanted));
   named.replaceChildren(...NAMED.filter(([name]) => places.some((place) => place.name === name)).map(([name, words]) => make("button", {
-    type: "button", onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); move(); },
+    type: "button", "data-name": name, onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); move(); },
   }, words)));
   box.hidden = false;
   move();
@@ -34,6 +34,7 @@ function move() {
   const place = places[Number(size.value)];
   const name = NAMED.find(([key]) => key === place.name);
   people.textContent = count(place.at);
+  document.getElementById("people-word").textContent = place.at === 1 ? "person" : `people${name ? ", " + name[1] : ""}`;
   size.setAttribute("aria-valuetext", `${count(place.at)} people${name ? ", " + name[1] : ""}`);
   try { sessionStorage.setItem("incrowd-people", String(place.at)); } catch { /* a browser that keeps nothing starts anew */ }
   const item = (title, estimate, words) => estimate && make("div", {}, make("dt", {}, title), make("dd", {},
@@ -42,6 +43,7 @@ function move() {
     item("named correctly", place.correctness, (one) => `about ${count(one.value * place.at)} of them`),
     item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} look like nobody else`),
   ].filter(Boolean));
+  for (const chip of named.children) chip.setAttribute("aria-pressed", String(chip.dataset.name === place.name));
   drawn?.data("chosen", [{ n: place.at }]).run();
 }
 
