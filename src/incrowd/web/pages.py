@@ -53,6 +53,12 @@ def add_pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
 
 
+def prepare() -> None:
+    """Make ready what the first visitor would wait for: the templates and the chart engine."""
+    _environment().get_template("pages/data.html")
+    _engine()
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = templates(_HERE / "templates")

@@ -233,8 +233,8 @@ def read_file(path: Path, settings: ServerSettings) -> Table:
 def _warmed(table: OpenTable) -> None:
     try:
         table.warm()
-    except (IncrowdError, MemoryError, OSError):
-        return  # whoever asks gets the same error in words
+    except (IncrowdError, MemoryError, OSError, RuntimeError):
+        return  # whoever asks gets the same error in words; a server that ends takes no new work
 
 
 def _check_size(table: Table, settings: ServerSettings) -> None:
