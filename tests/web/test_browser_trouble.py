@@ -113,6 +113,26 @@ def test_a_file_that_is_no_table_is_refused_in_words(opened, tmp_path, name, con
     assert page.query_selector_all(".tables li") == []
 
 
+def test_a_file_can_be_dropped_anywhere(opened):
+    page = opened()
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        const rows = Array.from({ length: 50 }, (_, n) => `${20 + n % 5},${n % 2 ? "f" : "m"}`);
+        data.items.add(new File([["age,sex", ...rows].join("\\n")], "dropped.csv", { type: "text/csv" }));
+        document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
+    }""")
+    page.wait_for_url("**/roles")
+    page.wait_for_selector("html[data-settled=yes]", state="attached")
+    assert "dropped.csv" in page.inner_text("#pick-table")
+    assert len(page.query_selector_all(".card")) == 2
+
+
+def test_there_is_a_page_for_addresses_without_one(opened, base):
+    page = opened(may_be_refused=True)
+    assert page.goto(f"{base}/nothing").status == 404
+    assert "Not here" in page.inner_text("h1")
+
+
 def test_a_path_outside_the_open_folder_is_refused(opened, base):
     page = opened(may_be_refused=True)
     page.fill("#path", "../../etc/passwd")

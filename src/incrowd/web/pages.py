@@ -8,9 +8,10 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.assess import RECIPIENTS
@@ -103,6 +104,12 @@ def data_page(request: Request) -> HTMLResponse:
 def points_page(request: Request) -> HTMLResponse:
     """A forecast from measured points, without a table."""
     return _page(request, "points")
+
+
+@router.get("/tables/{table}")
+def first_page(table: str) -> RedirectResponse:
+    """The first step of a table."""
+    return RedirectResponse(f"/tables/{quote(table)}/roles", status_code=303)
 
 
 @router.get("/tables/{table}/{name}")
