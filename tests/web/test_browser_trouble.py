@@ -74,6 +74,7 @@ def test_changed_settings_are_told_of_and_counted_again(opened, base):
     page.wait_for_selector("#undo:enabled")
     page.goto(f"{base}/tables/{table}/risk")
     page.wait_for_selector("#stale:visible")
+    answered(page)
     first = page.get_attribute("#view", "data-shown")
     page.click("#renew")
     answered(page, f"#view:not([data-shown='{first}'])")
@@ -112,6 +113,26 @@ def test_a_file_that_is_no_table_is_refused_in_words(opened, tmp_path, name, con
     assert page.query_selector_all(".tables li") == []
 
 
+def test_a_file_can_be_dropped_anywhere(opened):
+    page = opened()
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        const rows = Array.from({ length: 50 }, (_, n) => `${20 + n % 5},${n % 2 ? "f" : "m"}`);
+        data.items.add(new File([["age,sex", ...rows].join("\\n")], "dropped.csv", { type: "text/csv" }));
+        document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
+    }""")
+    page.wait_for_url("**/roles")
+    page.wait_for_selector("html[data-settled=yes]", state="attached")
+    assert "dropped.csv" in page.inner_text("#pick-table")
+    assert len(page.query_selector_all(".card")) == 2
+
+
+def test_there_is_a_page_for_addresses_without_one(opened, base):
+    page = opened(may_be_refused=True)
+    assert page.goto(f"{base}/nothing").status == 404
+    assert "Not here" in page.inner_text("h1")
+
+
 def test_a_path_outside_the_open_folder_is_refused(opened, base):
     page = opened(may_be_refused=True)
     page.fill("#path", "../../etc/passwd")
@@ -128,10 +149,12 @@ def test_a_hostile_table_stays_text(opened, hostile, base, shots):
     upload(page, hostile)
     page.wait_for_url("**/roles")
     page.wait_for_selector("html[data-settled=yes]", state="attached")
+    page.select_option(".card[data-column=__proto__] select", "quasi-identifier")
+    page.wait_for_selector(".lane[data-role=quasi-identifier] .card[data-column=__proto__]")
     for index in range(len(NASTY) - 1):
-        card = page.locator(".card").nth(index)
-        card.locator("select").select_option("quasi-identifier")
+        page.locator(".card select").nth(index).select_option("quasi-identifier")
         page.wait_for_selector("#live:not(.fading)")
+    assert "\u202e" not in page.inner_text("#lanes")
     assert len(page.query_selector_all(".lane[data-role=quasi-identifier] .card")) >= 3
     table = page.url.split("/")[4]
     columns = ask(page, "GET", f"/tables/{table}")["columns"]

@@ -9,7 +9,7 @@ STEPS = ("roles", "risk", "forecast", "leak", "protect", "report")
 
 
 def test_the_whole_way_by_mouse(opened, shots, tmp_path):
-    page = opened()
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
     page.screenshot(path=shots / "1-data.png", full_page=True)
     page.select_option("#rows", "3000")
     page.click("#demo button")
@@ -80,13 +80,20 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     download.value.save_as(tmp_path / "safe.csv")
     assert len((tmp_path / "safe.csv").read_text().splitlines()) > 2_900
     page.screenshot(path=shots / "6-protect.png", full_page=True)
+    safe = page.url
+    page.click("#view .apply")
+    page.wait_for_url(lambda url: url != safe and url.endswith("/risk"))
+    assert "protected demo" in page.inner_text("#pick-table")
+    page.goto(safe)
 
     page.click(".onward a")
     answered(page)
     with page.expect_download() as download:
         page.click("text=External report")
     assert download.value.suggested_filename.endswith("report-external.html")
-    assert "incrowd assess" in page.inner_text("#cli")
+    page.click("button[aria-controls=cli]")
+    page.wait_for_selector("button[aria-controls=cli] >> text=Copied")
+    assert "incrowd assess" in page.evaluate("navigator.clipboard.readText()")
     page.screenshot(path=shots / "7-report.png", full_page=True)
 
 

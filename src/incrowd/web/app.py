@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from incrowd import __version__
@@ -85,10 +85,13 @@ def _not_understood(request: Request, error: Exception) -> JSONResponse:
     return _problem(422, f"{where or 'the request'}: {first.get('msg', 'not understood')}")
 
 
-def _as_usual(request: Request, error: Exception) -> JSONResponse:
+def _as_usual(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     words = {404: "there is nothing here", 405: "this address does not take that method"}
-    response = _problem(error.status_code, words.get(error.status_code, str(error.detail)))
+    sentence = words.get(error.status_code, str(error.detail))
+    if not request.url.path.startswith("/api/"):
+        return pages.refusal(error.status_code, sentence)
+    response = _problem(error.status_code, sentence)
     if error.status_code == 405:
         response.headers["allow"] = ", ".join(_methods(request.app, request.url.path)) or "GET"
     return response

@@ -94,7 +94,7 @@ class Job:
             has_result=self.outcome is not None,
             stages=self.stages,
             stale=self.stale,
-            created=self.created.isoformat(timespec="seconds"),
+            created=self.created.isoformat(timespec="milliseconds"),
             seconds=round(seconds, 3),
         )
 

@@ -8,9 +8,10 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.assess import RECIPIENTS
@@ -105,6 +106,12 @@ def points_page(request: Request) -> HTMLResponse:
     return _page(request, "points")
 
 
+@router.get("/tables/{table}")
+def first_page(table: str) -> RedirectResponse:
+    """The first step of a table."""
+    return RedirectResponse(f"/tables/{quote(table)}/roles", status_code=303)
+
+
 @router.get("/tables/{table}/{name}")
 def table_page(request: Request, table: str, name: str) -> HTMLResponse:
     """One step of the way of a table."""
@@ -126,7 +133,7 @@ def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
         found = request.app.state.server.jobs.get(session.key, job)
         return HTMLResponse(view(_environment(), session, found, form))
     except Refusal as problem:
-        return HTMLResponse("", status_code=problem.status)
+        return refusal(problem.status, str(problem))
 
 
 def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLResponse:

@@ -219,7 +219,9 @@ async def _refuse(send: Any, refusal: Refusal, *, as_json: bool) -> None:
         page = (
             "<!doctype html><html lang='en'><meta charset='utf-8'><title>incrowd</title>"
             "<meta name='viewport' content='width=device-width'>"
-            f"<link rel='stylesheet' href='/static/app.css'><main><h1>incrowd</h1><p>{escape(str(refusal))}</p></main>"
+            "<link rel='stylesheet' href='/static/report.css'><link rel='stylesheet' href='/static/app.css'>"
+            "<link rel='stylesheet' href='/static/dark.css' media='screen and (prefers-color-scheme: dark)'>"
+            f"<body class='app'><main><h1>incrowd</h1><p class='lead'>{escape(str(refusal)).capitalize()}.</p></main>"
         )
         body, kind = page.encode(), b"text/html; charset=utf-8"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]

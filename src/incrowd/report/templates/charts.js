@@ -15,7 +15,7 @@ window.drawFigures = (function () {
     defaultStyle: false, tooltip: { disableDefaultStyle: true },
   };
   function draw(place, spec) {
-    const legend = { ...config.legend, ...(place.clientWidth < 480 ? { columns: 1 } : {}) };
+    const legend = { ...config.legend, ...(place.clientWidth < 340 ? { columns: 1 } : {}) };
     return vegaEmbed(place, spec, { ...options, config: { ...config, legend } }).then(
       (made) => { place.dataset.drawn = "yes"; place.dispatchEvent(new CustomEvent("drawn", { bubbles: true, detail: made.view })); },
       () => { place.dataset.drawn = "no"; place.textContent = "The figure could not be drawn; its numbers are in the table below."; },

@@ -43,7 +43,14 @@ export async function api(method, path, body) {
 /** A message of the library as a sentence: a capital letter, a full stop. */
 export function sentence(text) {
   const trimmed = String(text).trim();
-  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
+  const first = /^[a-z]+[ ,:;]/.test(trimmed) ? trimmed.charAt(0).toUpperCase() : trimmed.charAt(0); // a file's name stays
+  return first + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
+}
+
+/** A name or cell as it may be shown: not endless, and without letters that turn the text around them. */
+export function short(text, most = 60) {
+  const plain = text.slice(0, most + 1).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\ufffd");
+  return plain.length > most ? plain.slice(0, most - 1) + "…" : plain;
 }
 
 export const count = (number) => Math.round(number).toLocaleString("en-US");
@@ -84,7 +91,7 @@ export function written(text) {
 /* ---------------------------------------------------------------- work in the background */
 
 const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods" };
-const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
+export const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const watchers = [];
 const known = new Map();
 let timer = null;
@@ -150,8 +157,12 @@ export async function start(path, body) {
 
 /** All jobs of this browser; those still at work are followed again after a reload. */
 export async function resume() {
-  const jobs = await api("GET", "/jobs");
-  jobs.forEach((job) => follow(job));
+  const jobs = await api("GET", "/jobs"), seen = new Set();
+  for (const job of jobs) { // the newest first: of those that are over, only the last of a kind is worth showing
+    const kind = `${job.kind} ${job.table}`;
+    if (!over(job) || !seen.has(kind)) follow(job);
+    seen.add(kind);
+  }
   return jobs;
 }
 
@@ -160,8 +171,10 @@ export async function resume() {
 /** Show a finished job in its place: the server sets the answer with the report's own parts. */
 export async function show(job, place, form = "") {
   const answer = await fetch(`/jobs/${job.id}/view${form ? "?form=" + form : ""}`, { credentials: "same-origin" });
+  const made = await answer.text();
+  if (place.dataset.wanted !== job.id) return place; // something newer was asked in the meantime
   if (!answer.ok) throw new Error("This answer is no longer there. Ask again.");
-  place.innerHTML = await answer.text(); // made by this app's templates, which escape everything
+  place.innerHTML = made; // by this app's templates, which escape everything
   place.dataset.job = job.id;
   place.classList.remove("fading");
   if (window.drawFigures) await window.drawFigures(place);
@@ -194,7 +207,11 @@ function instead(job, again) {
 
 /** What happens in `place` while a job of a kind runs and when it ends. */
 export function answersOf(kind, place, { form = "", again = null, shown = () => {}, quiet = false } = {}) {
+  let latest = null;
   watch((job) => job.kind === kind && (job.table || null) === table, async (job) => {
+    if (latest && latest.id !== job.id && job.created < latest.created) return;
+    latest = job;
+    place.dataset.wanted = job.id;
     if (!over(job)) {
       place.setAttribute("aria-busy", "true");
       if (quiet && place.dataset.shown) place.classList.add("fading");
@@ -206,11 +223,11 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
       }
       return;
     }
-    if (place.dataset.latest && place.dataset.latest !== job.id) return;
     place.querySelector(".waiting")?.remove();
     if (job.state === "done") {
       try {
         await show(job, place, form);
+        if (latest.id !== job.id) return;
         shown(job);
         if (!quiet) say("The answer is here.");
       } catch (error) { problem(error); }

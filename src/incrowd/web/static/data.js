@@ -1,5 +1,5 @@
 // Opening tables: a file with progress, a path, the demo; a look inside, masked until asked.
-import { api, count, make, noProblem, percent, problem, resume, say, sentence } from "./app.js";
+import { api, count, make, noProblem, percent, problem, resume, say, sentence, short } from "./app.js";
 
 const drop = document.getElementById("drop");
 const file = document.getElementById("file");
@@ -83,9 +83,9 @@ async function look(id, place, values) {
   const heads = preview.columns.map((name) => {
     const fact = facts.get(name);
     const said = fact ? `${fact.type}${fact.distinct === null ? "" : ` · ${count(fact.distinct)} distinct`}${fact.nulls ? ` · ${count(fact.nulls)} missing` : ""}` : "";
-    return make("th", { scope: "col" }, short(name), make("small", {}, said));
+    return make("th", { scope: "col" }, make("bdi", {}, short(name)), make("small", {}, said));
   });
-  const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, short(cell ?? "", 80)))));
+  const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, make("bdi", {}, short(cell, 80))))));
   const button = make("button", { type: "button", "aria-pressed": String(values), onclick: () => shown(id, place, !values) }, values ? "Hide the values" : "Show the values");
   place.replaceChildren(
     make("p", { class: "row" }, button, make("span", { class: "soft small" }, values ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
@@ -95,8 +95,6 @@ async function look(id, place, values) {
   );
   return button;
 }
-
-const short = (text, most = 60) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 async function shown(id, place, values) {
   try { await look(id, place, values); place.querySelector("button").focus(); } catch (error) { problem(error); }

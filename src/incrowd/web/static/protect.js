@@ -1,5 +1,5 @@
 // Protecting a table: by hand, or by a point of the comparison of all methods.
-import { answersOf, api, data, make, newest, noProblem, problem, resume, save, say, settings, start, table, written } from "./app.js";
+import { answersOf, api, data, make, newest, noProblem, problem, resume, save, say, settings, short, start, table, written } from "./app.js";
 
 const view = document.getElementById("view"), compared = document.getElementById("frontier-view");
 const form = document.getElementById("protection"), nothing = document.getElementById("nothing");
@@ -32,7 +32,7 @@ function drawColumns() {
   columns.dataset.method = method.value;
   const byHand = method.value === "mask";
   columns.replaceChildren(...known.map((column) => {
-    const name = column.name.slice(0, 60);
+    const name = short(column.name);
     const choice = make("select", { class: "how", "aria-label": `What to do with ${name}` }, (byHand ? ACTIONS : PARTS).map(([value, words]) => make("option", { value }, words)));
     const ends = byHand && ["integer", "number"].includes(column.type) ? [
       make("input", { class: "bottom", inputmode: "decimal", placeholder: "lowest", "aria-label": `Lowest value of ${name} that stays` }),
@@ -140,7 +140,7 @@ try {
   now = found;
   known = about.columns.filter((column) => column.role === "quasi-identifier");
   const secret = about.columns.filter((column) => column.role === "sensitive");
-  sensitive.append(...secret.map(({ name }) => make("option", { value: name }, name.slice(0, 60))));
+  sensitive.append(...secret.map(({ name }) => make("option", { value: name }, short(name))));
   fill();
   form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
   const jobs = await resume();

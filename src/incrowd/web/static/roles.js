@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, percent, problem, resume, save, settings, settled, table, written } from "./app.js";
+import { api, count, make, percent, problem, resume, save, settings, settled, short, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -16,7 +16,6 @@ const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=
 let columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve();
 
 const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
-const short = (name) => (name.length > 60 ? name.slice(0, 59) + "…" : name);
 
 function card(column) {
   const role = now.roles[column.name];
