@@ -14,6 +14,7 @@ ROOMS = [
     "files",
     "notebook",
     "special",
+    "recipients",
     "settings",
     "table",
     "engines",

@@ -15,7 +15,7 @@ from incrowd.assess.protection import Protection, assess_protection
 from incrowd.assess.provenance import note_provenance
 from incrowd.assess.result import Assessment
 from incrowd.assess.roles import Roles, settle_roles
-from incrowd.assess.verdict import decide, settle_threshold
+from incrowd.assess.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecast import POPULATIONS, Forecast, forecast
@@ -23,6 +23,7 @@ from incrowd.measure import Measurement, measure
 from incrowd.pitmanyor import fit_class_sizes
 from incrowd.population import PopulationRisk, population_risk
 from incrowd.progress import Progress, part, silent
+from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
 _CURVE = 24  # points of the forecast that are drawn

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.assess.statements import share
-from incrowd.errors import InputError
 from incrowd.notebook import Shown
+from incrowd.recipients import in_words
 
 if TYPE_CHECKING:
     from incrowd.assess.knowledge import Knowledge
     from incrowd.assess.protection import Protection
     from incrowd.measure import Measurement
     from incrowd.population import PopulationRisk
-
-RECIPIENTS: Mapping[str, float] = MappingProxyType({"trusted": 0.33, "restricted": 0.09, "public": 0.05})
-"""The highest average risk usually accepted for each kind of recipient: a partner bound by contract, a closed circle of
-researchers, everybody. They are conventions of health-data guides, not laws; every one can be replaced."""
 
 Decision = Literal["within", "borderline", "over"]
 _WORDS: Mapping[Decision, str] = {
@@ -69,11 +64,7 @@ class Verdict(Shown):
     @property
     def whom(self) -> str:
         """The recipient in words."""
-        return {
-            "trusted": "a trusted recipient",
-            "restricted": "a restricted circle",
-            "public": "the public",
-        }.get(self.recipient, self.recipient)
+        return in_words(self.recipient)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -84,18 +75,6 @@ class Verdict(Shown):
             "headline": self.headline,
             "sentence": self.sentence,
         }
-
-
-def settle_threshold(recipient: str, threshold: float | None) -> float:
-    """The threshold as given, or the usual one for the recipient."""
-    if recipient not in RECIPIENTS:
-        known = ", ".join(f"{name} ({bound:g})" for name, bound in RECIPIENTS.items())
-        raise InputError(f"no recipient is called {recipient!r}; there are: {known}; threshold= sets another bound")
-    if threshold is None:
-        return RECIPIENTS[recipient]
-    if not 0 < threshold <= 1:
-        raise InputError(f"a threshold of {threshold:g}; give a number above 0, up to 1")
-    return threshold
 
 
 def decide(

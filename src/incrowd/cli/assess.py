@@ -10,6 +10,7 @@ import typer
 
 from incrowd.cli import options, show
 from incrowd.errors import InputError
+from incrowd.recipients import RECIPIENTS, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ def assess_table(
     ] = None,
     recipient: Annotated[
         str | None,
-        typer.Option("--recipient", help="Who is to get it: trusted (0.33), restricted (0.09), public (0.05)."),
+        typer.Option("--recipient", help=f"Who is to get it: {listed()}."),
     ] = None,
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Another highest average risk than the recipient's.")
@@ -173,7 +174,6 @@ def _write_the_rest(
 
 
 def _save(table: Table, found: Assessment, settled: Settings, force: bool) -> Path:
-    from incrowd.assess import RECIPIENTS
     from incrowd.settings import FILE_NAME, Settings
 
     asked = found.provenance.options

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from incrowd.errors import InputError
 from incrowd.plots.look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, RED, WIDTH, dressed
+from incrowd.recipients import RECIPIENTS
 
 if TYPE_CHECKING:
     from incrowd.assess import Assessment, Knowledge, Leaks, Protection, Verdict
@@ -57,11 +57,11 @@ def class_sizes(sizes: ClassSizes) -> Any:
     return dressed(chart, title="How large the crowds are", subtitle=f"{alone:.1%} of the people stand alone")
 
 
-def against_thresholds(verdict: Verdict, thresholds: Mapping[str, float]) -> Any:
+def against_thresholds(verdict: Verdict) -> Any:
     """The risk and its interval on one line with the thresholds."""
     low, high = verdict.interval or (verdict.risk, verdict.risk)
-    marks = [{"name": f"{name} {bound:.0%}", "bound": bound} for name, bound in thresholds.items()]
-    if verdict.threshold not in thresholds.values():
+    marks = [{"name": f"{name} {bound:.0%}", "bound": bound} for name, bound in RECIPIENTS.items()]
+    if verdict.threshold not in RECIPIENTS.values():
         marks.append({"name": f"chosen {verdict.threshold:.0%}", "bound": verdict.threshold})
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
     x = alt.X("bound:Q", title="average risk", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
@@ -239,6 +239,4 @@ def protection(found: Protection, threshold: float | None = None) -> Any:
 
 def overview(found: Assessment) -> Any:
     """The figure of a whole assessment: the risk on the line of thresholds."""
-    from incrowd.assess import RECIPIENTS
-
-    return against_thresholds(found.verdict, RECIPIENTS)
+    return against_thresholds(found.verdict)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.assess import RECIPIENTS, Assessment, Statement
+from incrowd.assess import Assessment, Statement
 from incrowd.plots import assess as plots
+from incrowd.recipients import RECIPIENTS
 
 _ROWS = 15  # of a long table that are shown
 
@@ -72,7 +73,7 @@ def verdict_figure(found: Assessment) -> Figure:
         "verdict",
         "The risk and the thresholds",
         verdict.sentence,
-        plots.against_thresholds(verdict, RECIPIENTS),
+        plots.against_thresholds(verdict),
         DataTable("Usual thresholds", ("recipient", "highest average risk", "this table is"), rows),
     )
 
