@@ -185,7 +185,7 @@ class _Journey:
             lambda: assess_protection(
                 self.table,
                 self.roles.quasi_identifiers,
-                sensitive=self.roles.sensitive[0] if self.roles.sensitive else None,
+                sensitive=self.roles.sensitive,
                 person=self.roles.person,
                 threshold=self.threshold,
                 seed=self.seed,

@@ -14,8 +14,9 @@ from typing import Any
 
 from incrowd.assess import Assessment
 from incrowd.files import written_whole
-from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
+from incrowd.report.document import document, verdict_figure
 from incrowd.report.names import renamed, shown_names
+from incrowd.report.pieces import DataTable, Figure, Section
 from incrowd.report.words import CAVEATS, GLOSSARY, METHODS
 
 _TEMPLATES = Path(__file__).parent / "templates"
