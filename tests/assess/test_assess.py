@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from incrowd import InputError, assess, demo_table, fit_class_sizes, forecast, leak_risk, measure, population_risk
+from incrowd import (
+    InputError,
+    assess,
+    demo_table,
+    fit_class_sizes,
+    forecast,
+    leak_risk,
+    measure,
+    population_risk,
+    protect,
+)
 from incrowd.assess import RECIPIENTS, propose_roles
 
 NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
@@ -61,6 +71,46 @@ def test_the_decision_is_the_risk_against_the_threshold(table, found):
     assert (easy.verdict.decision, easy.passed) == ("within", True)
     chosen = assess(table, quasi_identifiers=["sex"], threshold=0.0001, protection=False)
     assert (chosen.verdict.decision, chosen.verdict.threshold) == ("over", 0.0001)
+
+
+def test_a_low_average_with_somebody_alone_is_no_plain_yes():
+    crowd = {"age": [30] * 60 + [40] * 60 + [99], "illness": ["a", "b"] * 60 + ["a"]}
+    found = assess(crowd, quasi_identifiers=["age"], recipient="trusted")
+    assert found.facts.correctness < found.verdict.threshold
+    assert (found.verdict.decision, found.passed) == ("exposed", False)
+    assert "1 person (0.83%) looks like nobody else" in found.verdict.exposures[0]
+    assert found.verdict.recommendation.startswith("Do not give it to a trusted recipient as it is")
+    assert "Protect it so that everybody shares" in found.verdict.actions[0]
+    without = {name: values[:-1] for name, values in crowd.items()}
+    assert assess(without, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
+    told = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}
+    given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
+    assert (given.decision, len(given.exposures)) == ("exposed", 1)
+    assert "certain for 50.0%" in given.exposures[0]
+    assert not any("illness" in text for text in (*given.exposures, *given.reasons, *given.actions))
+
+
+def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
+    generator = np.random.default_rng(3)
+    ages = [*generator.integers(0, 40, 400).tolist(), 77]
+    here = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False)
+    there = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False, population=10**6)
+    assert here.verdict.decision == "exposed"
+    assert there.facts.uniques * there.population.still_unique < 1
+    assert there.verdict.decision == "within"
+    assert any("whoever knows that one of them is in it" in reason for reason in there.verdict.reasons)
+
+
+def test_every_sensitive_column_is_followed_through_protection(table):
+    columns = ["charge", "ethncty"]
+    found = assess(table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=columns)
+    for cost in found.protection.costs:
+        assert [secret.column for secret in cost.secrets] == columns
+        assert cost.t == max(secret.t for secret in cost.secrets)
+    safe = protect(table, quasi_identifiers=["age_yrs", "patcnty"], k=5, identifiers=[], seed=0)
+    for secret in found.protection.costs[1].secrets:
+        (apart,) = measure(safe.table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=[secret.column]).sensitive
+        assert (secret.l, secret.t, secret.given_away) == (apart.distinct, apart.t, apart.given_away)
 
 
 def test_a_threshold_inside_the_interval_is_too_close_to_call(table, found):

@@ -31,7 +31,15 @@ def test_assess_says_the_decision_in_words_and_exits_1_if_it_is_over(capsys, sta
     assert code == 1
     assert "not as it is" in out
     assert "What to do" in out
-    assert run(capsys, "assess", stays, "--qi", "sex", "--no-protection")[0] == 0
+    assert run(capsys, "assess", stays, "--qi", "adm_qtr", "--no-protection")[0] == 0
+
+
+def test_somebody_alone_is_said_beside_a_low_average(capsys, stays):
+    code, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection")
+    assert code == 1
+    assert "low on average, but not for everybody" in out
+    assert "1 person (0.12%) looks like nobody else" in out
+    assert "Do not give it to the public as it is" in out
 
 
 def test_assess_writes_a_page_and_json_for_machines(capsys, stays, tmp_path):

@@ -69,7 +69,7 @@ def assess_table(
 
     [bold]incrowd assess patients.csv --qi age,sex,zip --population 60e6 --recipient restricted[/bold]
 
-    Exit 0 if the risk is within the threshold, 1 if it is not or too close to call.
+    Exit 0 if the risk is within the threshold and nobody is exposed, 1 if not or too close to call.
     """
     from incrowd.assess import assess
     from incrowd.report import write_html
@@ -210,6 +210,9 @@ def _show(found: Assessment) -> None:
     verdict = found.verdict
     show.heading(f"{found.provenance.table}: {verdict.headline.lower()}")
     show.line(verdict.sentence)
+    for exposure in verdict.exposures:
+        show.line(exposure)
+    show.line(verdict.recommendation)
     for reason in (*verdict.reasons, *verdict.inside_reasons):
         show.line(f"  • {reason}")
     if verdict.actions:

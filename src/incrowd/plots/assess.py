@@ -70,7 +70,7 @@ def against_thresholds(verdict: Verdict) -> Any:
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
     words = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text="name:N")
     risk = alt.Chart(alt.InlineData(values=[{"risk": verdict.risk, "low": low, "high": high}]))
-    colour = {"within": GREEN, "borderline": ORANGE, "over": RED}[verdict.decision]
+    colour = {"within": GREEN, "exposed": ORANGE, "borderline": ORANGE, "over": RED}[verdict.decision]
     bar = risk.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(90))
     tooltip = [alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high")]
     dot = risk.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
