@@ -208,6 +208,14 @@ def _notes(roles: Roles, facts: Measurement) -> list[str]:
     notes = list(facts.notes)
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
+    unnamed = [
+        one.column for one in roles.suggested if one.role == "quasi-identifier" and roles.role(one.column) == "other"
+    ]
+    if unnamed:
+        notes.append(
+            f"these columns look like something others may know, and were not counted: {', '.join(unnamed)}; leave "
+            "them out of the table, or name them too"
+        )
     if roles.identifiers:
         notes.append(
             f"these columns look like names or numbers of people and must go before the table does: "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.notebook import Shown
 
 if TYPE_CHECKING:
+    from incrowd.assess.protection import ProtectionCost
     from incrowd.assess.result import Assessment
     from incrowd.measure import Diversity, Measurement
 
@@ -142,7 +143,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
     parts = found.knowledge.contributions
     for one in parts.ranked[:3]:
         low, high = one.interval
-        sure = "exact: all orders averaged" if parts.orders is None else f"95 %: {low:.3f} to {high:.3f}"
+        sure = "exact: all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
         yield Statement(
             "drivers",
             one.column,
@@ -158,7 +159,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
     risk = found.population
     if risk is None:
         return
-    sure = "no interval" if risk.interval is None else f"95 %: {share(risk.interval[0])} to {share(risk.interval[1])}"
+    sure = "no interval" if risk.interval is None else _interval(0.95, *risk.interval)
     assumed = "; ".join(risk.assumptions) or "the table is the whole population"
     yield Statement(
         "population",
@@ -199,13 +200,21 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
         if not name.replace(",", "").isdigit() or law.at[index] == _asked(found):
             yield Statement(
                 "forecast",
-                f"{name} people" if name[0].isdigit() else f"{name} ({law.at[index]:,.0f} people)",
+                f"{name} people" if name[0].isdigit() else f"{_place(name)} ({law.at[index]:,.0f} people)",
                 value,
                 share(value),
                 f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",
-                f"{law.level:.0%}: {share(low)} to {share(high)}",
+                _interval(law.level, low, high),
                 "the table is a random sample, and the population follows the Pitman–Yor law fitted to it",
             )
+
+
+def _interval(level: float, low: float, high: float) -> str:
+    return f"{level:.0%} interval: {share(low)} to {share(high)}"
+
+
+def _place(name: str) -> str:
+    return name.upper() if len(name) == 2 else name
 
 
 def _asked(found: Assessment) -> float | None:
@@ -231,10 +240,22 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
         "largest leak within the threshold",
         largest.share,
         f"{largest.leaked:,} people ({share(largest.share)})",
-        f"A larger leak names a given person with a chance above {largest.at_most:g}.",
+        f"A larger leak names a given person with a chance above {largest.at_most:g}."
+        if largest.share < 1
+        else f"Even if all of it leaks, a given person is named with a chance of at most {largest.at_most:g}.",
         "exact",
         random,
     )
+
+
+def _secret_left(cost: ProtectionCost) -> str:
+    """What protection leaves of the secrets, in the words of a sentence that goes on."""
+    if not cost.secrets:
+        return ""
+    worst = max(cost.secrets, key=lambda secret: (secret.given_away, secret.t))
+    if worst.given_away:
+        return f"; {worst.column} is still certain for {share(worst.given_away)} of the records (t = {worst.t:.2f})"
+    return f"; no secret is certain, {worst.column} is the least hidden (t = {worst.t:.2f})"
 
 
 def _protection(found: Assessment) -> Iterator[Statement]:
@@ -246,7 +267,7 @@ def _protection(found: Assessment) -> Iterator[Statement]:
             f"k = {cost.k}",
             cost.correctness,
             f"risk {share(cost.correctness)}, detail kept {share(cost.granularity)}",
-            f"After protection everybody looks like at least {cost.k - 1} others.",
+            f"After protection everybody looks like at least {cost.k - 1} others{_secret_left(cost)}.",
             "counted on the protected table",
             f"protected by {found.protection.method}",
         )

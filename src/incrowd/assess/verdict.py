@@ -73,14 +73,15 @@ class Verdict(Shown):
     def sentence(self) -> str:
         """The risk against the threshold in a sentence."""
         usual = "that is usually accepted" if self.threshold in RECIPIENTS.values() else "that was chosen"
-        accepted = f"the {self.threshold:.3g} {usual} for {self.whom}"
+        accepted = f"the {100 * self.threshold:.3g}% {usual} for {self.whom}"
         if self.decision == "borderline" and self.interval is not None:
             low, high = self.interval
             return (
-                f"The average risk is {self.risk:.3g}, and may be from {low:.3g} to {high:.3g}: {accepted} is between."
+                f"The average risk is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is "
+                "between."
             )
         comparison = "above" if self.decision == "over" else "at or below"
-        return f"The average risk is {self.risk:.3g}, {comparison} {accepted}."
+        return f"The average risk is {share(self.risk)}, {comparison} {accepted}."
 
     @property
     def whom(self) -> str:
@@ -123,7 +124,7 @@ def decide(
         "table" if population is None else "population",
         exposures,
         tuple(_reasons(facts, population)),
-        tuple(_actions(decision, threshold, protection)),
+        tuple(_actions(decision, threshold, facts, protection)),
         tuple(_given_away(facts)),
         () if decision == "within" else tuple(_drivers(knowledge)),
     )
@@ -206,11 +207,11 @@ def _drivers(knowledge: Knowledge) -> list[str]:
     ]
 
 
-def _actions(decision: Decision, threshold: float, protection: Protection | None) -> list[str]:
+def _actions(decision: Decision, threshold: float, facts: Measurement, protection: Protection | None) -> list[str]:
     """What to do next, the most useful first."""
     if decision == "within":
         return ["Write down who gets it and on what terms; assess again when rows or columns are added."]
-    done = list(_protect(threshold, protection))
+    done = list(_protect(threshold, facts, protection))
     if decision == "exposed":
         done.append(
             "If it must go as it is, then only to somebody bound not to look for people, and with a note of why those "
@@ -221,7 +222,7 @@ def _actions(decision: Decision, threshold: float, protection: Protection | None
     return done
 
 
-def _protect(threshold: float, protection: Protection | None) -> Iterator[str]:
+def _protect(threshold: float, facts: Measurement, protection: Protection | None) -> Iterator[str]:
     """The cheapest protection that was tried and is enough, and what it leaves of the secrets."""
     if protection is None or not protection.costs:
         yield "Protect it (`incrowd protect`) and assess the result."
@@ -230,14 +231,14 @@ def _protect(threshold: float, protection: Protection | None) -> Iterator[str]:
     if enough is None:
         most = protection.costs[-1]
         yield (
-            f"Even classes of {most.k} leave an average risk of {most.correctness:.1%}; ask for a larger k, or give it "
-            "to a recipient with a higher threshold."
+            f"Even classes of {most.k} leave an average risk of {share(most.correctness)}; ask for a larger k, or "
+            "give it to a recipient with a higher threshold."
         )
         return
     yield (
         f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
-        f"the average risk falls to {enough.correctness:.1%}, nobody stands alone, and {enough.granularity:.0%} of the "
-        "detail is kept."
+        f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}, nobody "
+        f"stands alone, and {share(enough.granularity)} of the detail is kept."
     )
     if enough.given_away:
         yield (

@@ -90,7 +90,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=60), strokeWidth=2)
         .encode(
-            x=alt.X("known:Q", title="attributes the attacker knows", axis=alt.Axis(tickMinStep=1, format="d")),
+            x=alt.X("known:Q", title="attributes the attacker knows", axis=_counts(len(knowledge.worst_by_size))),
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT, scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             strokeDash=alt.StrokeDash("kind:N", title=None),
@@ -98,6 +98,11 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         )
     )
     return dressed(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
+
+
+def _counts(largest: int) -> Any:
+    """An axis with whole numbers only, however few there are."""
+    return alt.Axis(values=list(range(1, largest + 1)), format="d")
 
 
 def most_telling_sets(knowledge: Knowledge) -> Any:
@@ -156,7 +161,7 @@ def population(found: Assessment) -> Any:
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
-    x = alt.X("low:Q", title="average risk", axis=_PERCENT, scale=alt.Scale(domainMin=0))
+    x = alt.X("low:Q", title="average risk", axis=alt.Axis(format="~%", tickCount=8), scale=alt.Scale(domainMin=0))
     tooltip = ["where:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high"))]
     chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2="high:Q", y=y)
     chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)

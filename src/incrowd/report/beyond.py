@@ -33,7 +33,7 @@ def population(found: Assessment, external: bool) -> Section:
         "In the table and in the population",
         f"The table holds {risk.fraction:.2%} of {risk.population:,} people.",
         plots.population(found),
-        DataTable("Average risk by what the attacker looks for", ("who", "risk", "95 % interval"), rows),
+        DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
     )
     return Section(
         "population",
@@ -68,7 +68,18 @@ def forecast(found: Assessment) -> Section:
         plots.forecast(law, found.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
     )
-    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
+    notes = (*law.notes, *_two_estimates(found))
+    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), notes)
+
+
+def _two_estimates(found: Assessment) -> Iterator[str]:
+    """Why this section and the one on the population differ at the same number of people."""
+    if found.population is not None:
+        yield (
+            f"At {found.population.population:,} people this forecast and the section on the population differ: the "
+            "forecast goes by the class sizes alone, and its 95% interval holds if the law does; the other uses the "
+            "columns too, and its 95% interval includes the usual error of the method. The decision goes by the other."
+        )
 
 
 def leaks(found: Assessment) -> Section:
