@@ -132,6 +132,7 @@ def test_every_number_says_what_it_means_how_sure_it_is_and_what_it_assumes(foun
         "forecast",
         "leaks",
         "protection",
+        "secrets left",
     }
     assert all(one.name and one.shown and one.meaning.endswith(".") and one.sure and one.assumed for one in statements)
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from incrowd.notebook import Shown
 
 if TYPE_CHECKING:
-    from incrowd.assess.protection import ProtectionCost
     from incrowd.assess.result import Assessment
     from incrowd.measure import Diversity, Measurement
 
-COUNTED = "counted: exact for this table"
+COUNTED = "counted, exact for this table"
 _ALL_KNOWN = (
     "the attacker knows every quasi-identifier, and that the person is in the table; a missing value is a value, so "
     "that two people without an age look alike"
@@ -47,6 +46,7 @@ def statements(found: Assessment) -> tuple[Statement, ...]:
         *_forecast(found),
         *_leaks(found),
         *_protection(found),
+        *_secrets_left(found),
     )
 
 
@@ -143,7 +143,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
     parts = found.knowledge.contributions
     for one in parts.ranked[:3]:
         low, high = one.interval
-        sure = "exact: all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
+        sure = "exact, all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
         yield Statement(
             "drivers",
             one.column,
@@ -176,7 +176,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
         risk.A,
         share(risk.A),
         "Somebody picked from the population is found in the table so often.",
-        "counted: exact for this population",
+        "counted, exact for this population",
         "the population has the size that was given",
     )
     if risk.still_unique is not None:
@@ -248,14 +248,21 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
     )
 
 
-def _secret_left(cost: ProtectionCost) -> str:
-    """What protection leaves of the secrets, in the words of a sentence that goes on."""
-    if not cost.secrets:
-        return ""
-    worst = max(cost.secrets, key=lambda secret: (secret.given_away, secret.t))
-    if worst.given_away:
-        return f"; {worst.column} is still certain for {share(worst.given_away)} of the records (t = {worst.t:.2f})"
-    return f"; no secret is certain, {worst.column} is the least hidden (t = {worst.t:.2f})"
+def _secrets_left(found: Assessment) -> Iterator[Statement]:
+    """The least hidden secret after each protection."""
+    for cost in found.protection.costs if found.protection else ():
+        if cost.secrets:
+            worst = max(cost.secrets, key=lambda secret: (secret.given_away, secret.t))
+            yield Statement(
+                "secrets left",
+                f"k = {cost.k}: {worst.column}",
+                worst.given_away,
+                f"certain for {share(worst.given_away)}",
+                f"The least hidden secret after that: the records for which it is certain (l = {worst.l}, "
+                f"t = {worst.t:.2f}).",
+                "counted on the protected table",
+                "the attacker knows every quasi-identifier, and that the person is in the table",
+            )
 
 
 def _protection(found: Assessment) -> Iterator[Statement]:
@@ -267,7 +274,7 @@ def _protection(found: Assessment) -> Iterator[Statement]:
             f"k = {cost.k}",
             cost.correctness,
             f"risk {share(cost.correctness)}, detail kept {share(cost.granularity)}",
-            f"After protection everybody looks like at least {cost.k - 1} others{_secret_left(cost)}.",
+            f"After protection everybody looks like at least {cost.k - 1} others.",
             "counted on the protected table",
             f"protected by {found.protection.method}",
         )

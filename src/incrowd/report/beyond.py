@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.assess import Assessment, Protection
+from incrowd.assess.statements import share
 from incrowd.plots import assess as plots
 from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about, missing
 
@@ -51,13 +52,13 @@ def forecast(found: Assessment) -> Section:
     lead = "The same attributes single out fewer people the more there are. How few, the class sizes themselves say."
     if law is None:
         return Section("forecast", "In larger populations", lead, notes=(missing(found, "forecast"),))
-    order = sorted(range(len(law.names)), key=lambda index: float(law.at[index]))
+    order = sorted({float(people): index for index, people in enumerate(law.at)}.values(), key=lambda at: law.at[at])
     rows = tuple(
         (
             f"{law.at[index]:,.0f}",
-            f"{law.correctness.value[index]:.2%}",
-            f"{law.correctness.low[index]:.2%} to {law.correctness.high[index]:.2%}",
-            f"{law.uniqueness.value[index]:.2%}" if law.uniqueness is not None else "–",
+            share(law.correctness.value[index]),
+            f"{share(law.correctness.low[index])} to {share(law.correctness.high[index])}",
+            share(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
         )
         for index in order[:: max(1, len(order) // ROWS)]
     )
@@ -142,7 +143,7 @@ def protection(found: Assessment, external: bool) -> Section:
         "protection",
         "What protection would cost",
         lead,
-        about(found, "protection"),
+        (*about(found, "protection"), *(() if external else about(found, "secrets left"))),
         (figure,) if costs else (),
         () if external else tuple(_secrets_left(found.protection)),
         found.protection.notes,
