@@ -164,8 +164,25 @@ def test_people_with_several_records_are_assessed_as_people():
     }
     found = assess(visits, quasi_identifiers=["age", "sex"], person="patient_id")
     assert (found.facts.people, found.facts.records) == (200, 400)
-    assert found.knowledge.singling_out is None
-    assert any("histories" in note for note in found.knowledge.notes)
+    histories = {}
+    for person, age, sex in zip(*visits.values(), strict=True):
+        histories.setdefault(person, []).append((age, sex))
+    keys = {(0,): "age", (1,): "sex", (0, 1): "both"}
+    alone = {}
+    for positions, name in keys.items():
+        seen = [tuple(sorted(tuple(row[at] for at in positions) for row in rows)) for rows in histories.values()]
+        alone[name] = {person for person, history in enumerate(seen) if seen.count(history) == 1}
+    single = found.knowledge.singling_out
+    assert single.records == 200
+    assert single.by_size == {1: len(alone["age"] | alone["sex"]), 2: len(alone["both"])}
+    assert dict(single.sets)["age", "sex"] == len(alone["both"] - alone["age"] - alone["sex"])
+    assert dict(single.sets).get(("age",), 0) == len(alone["age"])
+    by_set = {risk.columns: (risk.classes, risk.uniques) for risk in found.knowledge.by_set}
+    assert by_set["age", "sex"] == (found.facts.classes, found.facts.uniques)
+    assert by_set["age",] == (
+        measure(visits, quasi_identifiers=["age"], person="patient_id").classes,
+        len(alone["age"]),
+    )
     assert found.protection.costs[0].correctness <= 1 / 3
 
 
