@@ -30,12 +30,8 @@ def risk_of_histories(
         classes = assign_classes(table, columns, person)
         sizes = classes.people[classes.numbers[first]]
         alone_by[columns] = sizes == 1
-        alone, smallest = int(alone_by[columns].sum()), int(sizes.min())
-        found.append(
-            KnowledgeRisk(
-                ", ".join(columns), columns, first.size, int(np.count_nonzero(classes.people)), alone, smallest
-            )
-        )
+        counts = (int(np.count_nonzero(classes.people)), int(alone_by[columns].sum()), int(sizes.min()))
+        found.append(KnowledgeRisk(", ".join(columns), columns, first.size, *counts))
         progress("counting sets of attributes", done / len(sets))
     minimal, by_size = _minimal(alone_by, up_to)
     return tuple(found), minimal, by_size
