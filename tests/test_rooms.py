@@ -34,6 +34,7 @@ ROOMS = [
     "plots",
     "report",
     "demo",
+    "reproduce",
     "cli",
 ]
 
