@@ -242,12 +242,18 @@ def _log() -> Any:
     return alt.Scale(type="log")
 
 
-def people_axis() -> Any:
-    """Gallery sizes on a log scale, large ones in words."""
+def people_axis(largest: float | None = None) -> Any:
+    """Gallery sizes on a log scale, large ones in words; up to `largest` with powers of ten only, for small panels."""
     words = "format(datum.value, '~s')"
     for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
         words = f"replace({words}, '{letter}', ' {word}')"
-    return alt.X("n:Q", title="people in the gallery", scale=_log(), axis=alt.Axis(labelExpr=words))
+    title = "people in the gallery"
+    if largest is None:
+        return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words))
+    decades = int(np.log10(largest))
+    ticks = [10.0**power for power in range(0, decades + 1, 1 if decades < 7 else 3)]
+    scale = alt.Scale(type="log", domain=[1, largest], nice=False)
+    return alt.X("n:Q", title=title, scale=scale, axis=alt.Axis(labelExpr=words, values=ticks))
 
 
 def share_axis(field: str = "correctness") -> Any:

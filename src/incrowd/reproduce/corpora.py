@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.engines import class_numbers, encode, pack
-from incrowd.table import Table, read_table
+from incrowd.table import read_table
 
 Numbers = NDArray[np.int64]
 
@@ -65,18 +65,14 @@ def random_attributes(folder: Path, name: str, sets: int, random: np.random.Gene
     """Random sets of 2 to 9 attributes of one table with 0.01 < κ < 0.99, each with one random order of its people."""
     table = read_table(folder / f"{name}.parquet")
     columns = [column for column in table.columns if column not in TABLES[name]]
+    coded = {column.name: column for column in encode(table, columns)}
     while sets:
         size = min(int(random.integers(2, 10)), len(columns))
         chosen = tuple(columns[i] for i in random.choice(len(columns), size, replace=False))
-        classes = numbers_of(table, chosen)
-        if SMALLEST < (int(classes.max()) + 1) / classes.size < LARGEST:
+        classes, sizes = class_numbers(pack(coded[column] for column in chosen))
+        if SMALLEST < sizes.size / classes.size < LARGEST:
             sets -= 1
-            yield Collection(name, chosen, random.permutation(classes))
-
-
-def numbers_of(table: Table, columns: Sequence[str]) -> Numbers:
-    """The class of every record by these columns."""
-    return class_numbers(pack(encode(table, columns)))[0].astype(np.int64)
+            yield Collection(name, chosen, random.permutation(classes.astype(np.int64)))
 
 
 def _geometric(random: np.random.Generator, people: int) -> Numbers:

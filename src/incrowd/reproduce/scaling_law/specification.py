@@ -22,10 +22,12 @@ _METRICS = ("correctness", "uniqueness", "violations")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """One collection: (observed, expected) of each metric, what the entropy alone would say, and the divergence."""
+    """One collection: (observed, expected) of each metric, the correctness without the prior on γ and by entropy
+    alone, and the divergence."""
 
     corpus: str
     values: dict[str, tuple[float, float]]
+    without_prior: float
     entropy_rule: float
     divergence: float
 
@@ -73,9 +75,10 @@ def _fitted(collection: Collection, fit: ClassSizeFit, context: Context) -> Fitt
         "uniqueness": (sizes.uniqueness, float(model.uniqueness(people))),
         "violations": (sizes.below(_K) / people, float(model.violations(people, _K))),
     }
+    plain = float(fit_class_sizes(sizes, method="ml").model.correctness(people))
     rule = float(EntropyRule(fit.h / np.log(2.0)).correctness(people))
     divergence = rank_size_check(fit, draws=2 if context.quick else 5, seed=context.seed).divergence
-    return Fitted(collection.corpus, values, rule, divergence)
+    return Fitted(collection.corpus, values, plain, rule, divergence)
 
 
 def rmse(errors: list[float]) -> float:
@@ -95,6 +98,7 @@ def _summary(found: list[Fitted]) -> Comparison:
         Row("bias of κ", float(np.mean(errors)), paper["bias"], "Same sign means the same direction of error."),
         *([Row("bias of κ, public tables", float(np.mean(real)), "slightly negative")] if real else []),
         Row("bias of κ, generated families", float(np.mean(synthetic)), "slightly positive"),
+        Row("RMSE of κ without the prior", rmse([one.without_prior - one.values["correctness"][0] for one in found])),
         Row(
             "RMSE of κ by entropy alone (ENT)", rule, paper["entropy rule"],
             "ENT with the fitted h and as many equally likely classes as it stands for.",
