@@ -127,9 +127,9 @@ def _forecasts(whole: Curve, fits: Mapping[Name, CurveFit], names: list[str]) ->
     drawn = alt.Chart(inline(lines)).mark_line().encode(x=across, y=share_axis(), color=color)
     layers = [_dots(whole, across), drawn]
     if fits:
-        measured = inline([{"from": 1.0, "to": float(fits["PYC"].curve.sizes[-1])}])
+        measured = inline([{"n": 1.0, "to": float(fits["PYC"].curve.sizes[-1])}])
         shade = alt.Chart(measured).mark_rect(color=GREY, opacity=0.18)
-        layers.insert(0, shade.encode(x=alt.X("from:Q", scale=across.scale), x2="to:Q"))
+        layers.insert(0, shade.encode(x=across, x2="to:Q"))
     return alt.layer(*layers)
 
 
