@@ -23,8 +23,9 @@ def error_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence[str], pape
         if by_risk
         else alt.X("fraction:Q", title="share of the population in the sample", axis=alt.Axis(format="%"))
     )
-    up = alt.Y("error:Q", title="median |estimate − truth|", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g"))
-    kept = [row for row in rows if row["error"] > 0]
+    ticks = alt.Axis(format="~g", values=[10.0**power for power in range(-6, 1)])
+    up = alt.Y("error:Q", title="median |estimate − truth|", scale=alt.Scale(type="log"), axis=ticks)
+    kept = [row for row in rows if row["error"] > 0]  # an error of 0 has no place on a log scale
     lines = (
         alt.Chart(inline(kept))
         .mark_line(point=alt.OverlayMarkDef(size=26, aria=False), clip=True)
@@ -71,10 +72,10 @@ def estimates_figure(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def wrong_population_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Any:
     """Change of the estimate by the factor N is wrong by: median, and the middle 80 % of cases."""
+    factors = sorted({float(row["factor"]) for row in rows})
+    scale = alt.Scale(type="log", domain=[factors[0], factors[-1]], nice=False)
     base = alt.Chart(inline(list(rows))).encode(
-        x=alt.X(
-            "factor:Q", title="N assumed / true N", scale=alt.Scale(type="log"), axis=alt.Axis(values=_factors(rows))
-        ),
+        x=alt.X("factor:Q", title="N assumed / true N", scale=scale, axis=alt.Axis(values=factors)),
         color=alt.Color("method:N", title=None, scale=alt.Scale(domain=list(methods), range=[BLUE, RED, GREEN])),
     )
     percent = alt.Axis(format="+%")
@@ -87,10 +88,6 @@ def wrong_population_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence
         title="A population assumed too large hides risk",
         subtitle="median change of the estimate and the middle 80 % of cases",
     )
-
-
-def _factors(rows: Sequence[Mapping[str, Any]]) -> list[float]:
-    return sorted({float(row["factor"]) for row in rows})
 
 
 def _colors(methods: Sequence[str], paper: Sequence[str]) -> Any:

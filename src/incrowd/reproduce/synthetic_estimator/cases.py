@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.engines import class_numbers, encode, pack
+from incrowd.engines.encode import Coded
 from incrowd.errors import UnsupportedError
 from incrowd.population.classical import FROM_SIZES, entropy_score
 from incrowd.population.estimate import answer
@@ -87,12 +88,23 @@ class CodedSample(Sample):
         return Columns(self.codes, tuple(int(row.max()) + 1 for row in self.codes))
 
 
-def samples(
-    name: str, source: Table, columns: Sequence[str], fraction: float, cases: int, seed: int
-) -> Iterator[tuple[Truth, CodedSample]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """A table that is taken to be everybody, by the columns that may be known."""
+
+    name: str
+    people: int
+    coded: Mapping[str, Coded]
+
+    @classmethod
+    def of(cls, name: str, table: Table, columns: Sequence[str]) -> Population:
+        """The columns of a table, coded once for all samples."""
+        return cls(name, table.rows, {column.name: column for column in encode(table, columns)})
+
+
+def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterator[tuple[Truth, CodedSample]]:
     """Random samples of a table by random quasi-identifiers that name at least 3 in 1000 of its people."""
-    coded = {column.name: column for column in encode(source, columns)}
-    population = source.rows
+    name, population, coded, columns = whole.name, whole.people, whole.coded, list(whole.coded)
     people = round(population * fraction)
     generator = np.random.default_rng([seed, *name.encode(), round(1000 * fraction)])
     most = min(len(columns), 8)
@@ -125,7 +137,12 @@ def table_samples(
     folder: Path, name: str, fraction: float, cases: int, seed: int
 ) -> Iterator[tuple[Truth, CodedSample]]:
     """The same of one of the public tables in a folder."""
-    return samples(name, read_table(folder / f"{name}.parquet"), COLUMNS[name].split(), fraction, cases, seed)
+    return samples(public_table(folder, name), fraction, cases, seed)
+
+
+def public_table(folder: Path, name: str) -> Population:
+    """One of the public tables as a population."""
+    return Population.of(name, read_table(folder / f"{name}.parquet"), COLUMNS[name].split())
 
 
 def measure(truth: Truth, sample: CodedSample, methods: Sequence[str], seed: int = 1) -> Case:
