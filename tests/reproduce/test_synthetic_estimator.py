@@ -39,7 +39,9 @@ def test_the_average_keeps_the_abstracts_word(quick):
 
 
 def test_every_estimator_has_its_row(quick):
-    for table in quick["simulation"].tables[1:]:
+    *by_kind, uniqueness = quick["simulation"].tables[1:]
+    assert {"zayatz", "snb", "dankar", "combined", "average"} <= {row[0] for row in uniqueness.cells}
+    for table in by_kind:
         assert [row[0] for row in table.cells][: len(METHODS)] == list(METHODS)
 
 
