@@ -90,6 +90,16 @@ def test_an_unknown_paper_and_a_missing_folder_are_refused(tmp_path, capsys):
     assert "no folder" in capsys.readouterr().err
 
 
+def test_a_file_is_no_place_for_a_run(counted, tmp_path):
+    small, done = counted
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="folder"):
+        reproduce(small, tmp_path / "file", Context())
+    with pytest.raises(InputError, match="seed"):
+        reproduce(small, tmp_path, Context(seed=-1))
+    assert not done
+
+
 def test_the_command_does_a_part_once_and_prints_it(counted, tmp_path, capsys, monkeypatch):
     small, done = counted
     monkeypatch.setitem(sys.modules, "a_small_paper", SimpleNamespace(PAPER=small))

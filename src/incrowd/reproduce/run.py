@@ -62,6 +62,8 @@ def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False)
     """
     if context.data is not None and not context.data.is_dir():
         raise InputError(f"no folder {context.data}; name one that holds the public tables, or leave --data out")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; name a folder to write to")
     if context.seed < 0:
         raise InputError(f"a seed of {context.seed}; give 0 or more")
     made_with = _made_with(context)
