@@ -21,7 +21,7 @@ def main() -> None:
     costs = protect.adult()
     if costs is None:
         return
-    errors = forecast.real_tables(_SETS, {"adult": ("split",)})["rmse"]
+    errors = forecast.real_tables(_SETS, ["adult"])["rmse"]
     rows = [*_counting(counted), *_protecting(costs), *_forecasting(errors)]
     harness.show("Adult, side by side", ("question", "tool", "answer", "seconds"), rows)
     harness.save("peers", {"counting": counted, "protection": costs, "forecast": errors, "rows": rows})

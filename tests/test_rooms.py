@@ -35,6 +35,7 @@ ROOMS = [
     "plots",
     "report",
     "demo",
+    "reproduce",
     "cli",
 ]
 
