@@ -62,9 +62,13 @@ def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
             middle = np.empty(part.size, np.float64)
             best, column = -1.0, 0
             for c in range(columns):
+                width = 0.0
                 for i in range(part.size):
-                    middle[i] = low[c, boxes[part[i], c]] + high[c, boxes[part[i], c]]
-                spread = middle.std() / (1.0 + hull_high[0, c]) if part.size else 0.0
+                    first, last = low[c, boxes[part[i], c]], high[c, boxes[part[i], c]]
+                    middle[i] = first + last
+                    width += last - first
+                # halves lie apart where the middles spread wider than the boxes do
+                spread = middle.std() / (1.0 + width / part.size) if part.size else 0.0
                 if spread > best:
                     best, column = spread, c
             for i in range(part.size):
