@@ -71,6 +71,9 @@ def _search(boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_A
         if done % 256 == 0:
             progress("looking for unique records", done / partly.size)
         filled = kernels.find_others(box, *shared, found)
+        if filled <= _ROOM and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
+            unique += 1
+            continue
         others = [_as_sets(boxes[other], atoms) for other in found[: min(filled, _ROOM)].tolist()]
         steps = [_STEPS]
         if _has_a_free_point(*_cut_to(_as_sets(boxes[box], atoms), others), steps):
@@ -79,9 +82,7 @@ def _search(boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_A
     return Uniques(unique, undecided)
 
 
-def _cut_to(
-    box: tuple[int, ...], others: list[tuple[int, ...]]
-) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+def _cut_to(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
     """The box and what others have of it, each once, in the columns where it holds more than one atom."""
     wide = [column for column, mine in enumerate(box) if mine & (mine - 1)]
     pieces = {tuple(box[column] & other[column] for column in wide): None for other in others}
