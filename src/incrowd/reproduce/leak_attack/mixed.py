@@ -88,8 +88,8 @@ def _claims(lines: dict[str, list[LeakRisk]], compared: int, above: int, publish
                 "5 people, first drawn table",
                 f"{five.probability:.4e}",
                 f"{published:.4e}",
-                f"the recursion, which counts classes instead of people, is {published / five.probability - 1:+.1%} off "
-                "where classes differ in size, though everybody leaks",
+                f"the recursion is {published / five.probability - 1:+.1%} off, though everybody leaks: it counts "
+                "classes instead of people, which matters where classes differ in size",
             ),
         ),
     )
@@ -100,7 +100,9 @@ def _grid(tables: dict[str, ClassSizes], lines: dict[str, list[LeakRisk]]) -> Gr
     for name, sizes in tables.items():
         risks = [lines[name][n - 1] for n in _SHOWN]
         cells.append([name, sizes.classes, *(f"{risk.probability:.3e}" for risk in risks)])
-    return Grid("Figure 5 in numbers", ("", "classes", *(f"{n} people" for n in _SHOWN)), cells)
+    return Grid(
+        "Figure 5 in numbers", ("", "classes", *("1 person" if n == 1 else f"{n} people" for n in _SHOWN)), cells
+    )
 
 
 def _picture(lines: dict[str, list[LeakRisk]], dots: dict[str, list[LeakSimulation]]) -> Picture:

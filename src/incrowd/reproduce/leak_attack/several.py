@@ -103,7 +103,6 @@ def _small_tables() -> Comparison:
     rows = []
     for listed, leaked, targets in (
         ([3, 2, 1], 4, 2),
-        ([2, 2], 2, 2),
         ([2, 2], 3, 2),
         ([2, 2, 2], 3, 3),
         ([3, 3], 6, 3),
@@ -132,6 +131,7 @@ def _claims(found: list[Answers], everybody: dict[int, list[Answers]], trials: i
     compared = [one for one in found if one.distance is not None]
     four = at[4_000, 5] if (4_000, 5) in at else answers(uniform_sizes(PEOPLE, K), 4_000, 5, trials=trials, seed=seed)
     of_leaked = simulate_leak(uniform_sizes(PEOPLE, K), 4_000, targets=5, trials=trials, seed=seed, targets_from="leak")
+    share = math.exp(math.fsum(math.log((PEOPLE - i) / (4_000 - i)) for i in range(5)))
     whole = [one for series in everybody.values() for one in series]
     partial = [one for one in found if one.exact.leaked < PEOPLE and one.exact.targets > 1]
     worst = max(partial, key=lambda one: abs(one.off(one.published)))
@@ -170,7 +170,7 @@ def _claims(found: list[Answers], everybody: dict[int, list[Answers]], trials: i
                 f"{of_leaked.probability:.3e}",
                 f"{four.published.probability:.3e}",
                 "the loop draws its targets from the leak, so it skips the chance that all of them leaked, "
-                f"here {of_leaked.probability / four.exact.probability:.0f} times; it answers the recursion's question "
+                f"a factor of {share:.1f} here; it answers the recursion's question "
                 "only where everybody leaks, the one case the paper shows",
             ),
         ),
@@ -181,6 +181,10 @@ def _interval(found: LeakSimulation) -> str:
     return "too few trials for an interval" if found.interval is None else "{:.2e} – {:.2e}".format(*found.interval)
 
 
+def _signed(share: float) -> str:
+    return f"{share:+.2%}".replace("-0.00%", "+0.00%")
+
+
 def _as_grid(title: str, first: str, found: Sequence[tuple[int, Answers]]) -> Grid:
     cells: list[list[Value]] = [
         [
@@ -189,8 +193,8 @@ def _as_grid(title: str, first: str, found: Sequence[tuple[int, Answers]]) -> Gr
             f"{one.exact.probability:.4e}",
             f"{one.simulated.probability:.4e}",
             _interval(one.simulated),
-            f"{one.off(one.published):+.2%}",
-            f"{one.off(one.by_people):+.2%}",
+            _signed(one.off(one.published)),
+            _signed(one.off(one.by_people)),
         ]
         for key, one in found
     ]

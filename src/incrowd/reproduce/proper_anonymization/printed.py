@@ -60,7 +60,7 @@ def size_note(context: Context) -> str:
     """On how many records a part was measured."""
     if context.quick:
         return (
-            f"A quick run: {_QUICK:,} records instead of {FULL_SIZE:,}. Risks are higher and coarser numbers lower than "
-            "at full size, so they are not comparable with the paper's."
+            f"A quick run: {_QUICK:,} records instead of {FULL_SIZE:,}. Fewer records are more unique, so the numbers "
+            "are not comparable with the paper's."
         )
     return f"Measured on all {FULL_SIZE:,} records."
