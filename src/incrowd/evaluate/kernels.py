@@ -145,7 +145,7 @@ def reaches_a_free_point(box, others, boxes, low, high, bits, words, offset):  #
     for _ in range(columns):
         if left.size == 0:
             return True
-        fewest, column, atom = left.size + 1, 0, np.int64(0)
+        fewest, column, atom = left.size + 1, 0, 0
         for c in range(columns):
             if fixed[c]:
                 continue

@@ -29,13 +29,12 @@ def share_at_risk(people: int, k: int, leaked: int, h: int) -> float:
     return float(Fraction(h * comb(k, h) * comb(people - k, leaked - h), k * comb(people, leaked)))
 
 
-def drawn_sizes(seed: int) -> ClassSizes:
+def drawn_sizes(deviation: float, seed: int = 0) -> ClassSizes:
     """Classes of 5 or more for 10,000 people: a normal law with mean 5, cut off below 5 (Figure 5).
 
-    The paper does not say how wide its normal law is; 2 is taken here. The last class takes who is left, so that the
-    people are as many as in equal classes.
+    The last class takes who is left, so that the people are as many as in equal classes.
     """
-    drawn = np.random.default_rng(seed).normal(5, 2, size=8_000)
+    drawn = np.random.default_rng(seed).normal(5, deviation, size=8_000)
     sizes = np.round(drawn[drawn >= 5]).astype(int)
     kept = sizes[: int(np.searchsorted(np.cumsum(sizes), PEOPLE - 4))]
     left = PEOPLE - int(kept.sum())

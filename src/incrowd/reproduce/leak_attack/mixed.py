@@ -11,7 +11,7 @@ from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Pictu
 
 K = 5
 WANTED = range(1, 21)
-DRAWN = (1, 2, 3, 4, 5)
+DEVIATIONS = (1, 2, 4, 8)  # of the normal law that class sizes are drawn from
 _SHOWN = (1, 5, 10, 20)
 _MOST_PEOPLE = {False: 12, True: 8}  # all tables of so many people are gone through
 
@@ -19,7 +19,7 @@ _MOST_PEOPLE = {False: 12, True: 8}  # all tables of so many people are gone thr
 def mixed_classes(context: Context) -> PartResult:
     """Equal classes of 5 against classes of at least 5, everybody leaked, as the paper draws them."""
     tables = {"all classes of 5": uniform_sizes(PEOPLE, K)}
-    tables |= {f"5 or more, drawn {seed}": drawn_sizes(context.seed + seed) for seed in DRAWN}
+    tables |= {f"5 or more, deviation {deviation}": drawn_sizes(deviation, context.seed) for deviation in DEVIATIONS}
     lines = {name: [leak_risk(sizes, PEOPLE, targets=n) for n in WANTED] for name, sizes in tables.items()}
     trials = 1_000 if context.quick else 10_000
     context.progress("simulating attacks", 0.2)
@@ -36,7 +36,7 @@ def mixed_classes(context: Context) -> PartResult:
         (_picture(lines, dots),),
         (
             "The paper draws class sizes from a normal law with mean 5, cut off below 5, and does not say how wide it "
-            "is; a standard deviation of 2 is taken here, rounded to whole people.",
+            "is; standard deviations of 1, 2, 4 and 8 are taken here, rounded to whole people.",
             "For one person the bound is proved: the chance that somebody of a class of s leaks, "
             "g(s) = 1 − C(D−s, L)/C(D, L), is concave in s with g(0) = 0, so g(s)/s falls with s, and "
             "(1/D) Σ g(s_b) = (1/D) Σ s_b · g(s_b)/s_b ≤ g(k)/k. For several people it is only counted here, over all "

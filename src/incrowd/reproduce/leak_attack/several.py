@@ -10,7 +10,6 @@ from incrowd.classes import ClassSizes
 from incrowd.leak import LeakRisk, LeakSimulation, leak_risk, simulate_leak, uniform_sizes
 from incrowd.progress import Progress, part, silent
 from incrowd.reproduce.leak_attack.attacks import PEOPLE, by_listing
-from incrowd.reproduce.leak_attack.charts import recursion_error
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 
 K = 5
@@ -203,7 +202,7 @@ def _as_grid(title: str, first: str, found: Sequence[tuple[int, Answers]]) -> Gr
 
 
 def _pictures(over_leaks: list[Answers], everybody: dict[int, list[Answers]]) -> tuple[Picture, ...]:
-    from incrowd.plots.leak import against_leak, against_targets
+    from incrowd.plots.leak import against_leak, against_targets, error_against_leak
 
     lines = {
         f"k = {k}": [leak_risk(uniform_sizes(PEOPLE, k), PEOPLE, targets=n, method="recursion") for n in WANTED]
@@ -213,6 +212,12 @@ def _pictures(over_leaks: list[Answers], everybody: dict[int, list[Answers]]) ->
     sizes, leaks = uniform_sizes(PEOPLE, K), range(1_000, PEOPLE + 1, 500)
     exact = {f"{n} people": [leak_risk(sizes, leaked, targets=n) for leaked in leaks] for n in TARGETS[1:]}
     shown = {f"{n} people": [one.simulated for one in over_leaks if one.exact.targets == n] for n in TARGETS[1:]}
+    errors = [
+        (one.exact.leaked, f"{one.exact.targets} people", kind, one.off(other))
+        for one in over_leaks
+        if one.exact.targets > 1
+        for kind, other in (("as published", one.published), ("weighed by people", one.by_people))
+    ]
     return (
         Picture(
             "fig-4a",
@@ -229,7 +234,7 @@ def _pictures(over_leaks: list[Answers], everybody: dict[int, list[Answers]]) ->
         Picture(
             "fig-4b-recursion",
             "Figure 4b: how far the recursion is from the exact chance",
-            recursion_error(over_leaks),
+            error_against_leak(errors),
             "In classes of 5; where everybody leaks only the weights by class are left of it.",
         ),
     )

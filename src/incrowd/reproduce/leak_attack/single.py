@@ -7,7 +7,6 @@ from typing import Any
 from incrowd.leak import LeakSimulation, leak_risk, simulate_leak, uniform_sizes
 from incrowd.progress import part
 from incrowd.reproduce.leak_attack.attacks import PEOPLE, published_sum, share_at_risk
-from incrowd.reproduce.leak_attack.charts import against_k
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row
 
 SIZES = (1, 2, 5, 10, 15, 20)
@@ -134,7 +133,7 @@ def _claims(
 
 
 def _pictures(simulated: dict[tuple[int, int], LeakSimulation], by_k: dict[int, LeakSimulation]) -> tuple[Picture, ...]:
-    from incrowd.plots.leak import against_leak, single_risks
+    from incrowd.plots.leak import against_k, against_leak, single_risks
 
     leaks = range(250, PEOPLE + 1, 250)
     tables = {f"k = {k}": uniform_sizes(PEOPLE, k) for k in SIZES}
