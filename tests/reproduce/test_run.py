@@ -1,6 +1,8 @@
 """Parts are kept whole, not done twice, and stand on a page."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,10 +90,38 @@ def test_an_unknown_paper_and_a_missing_folder_are_refused(tmp_path, capsys):
     assert "no folder" in capsys.readouterr().err
 
 
-def test_the_command_prints_what_it_kept(tmp_path, capsys):
-    for _ in range(2):
+def test_a_file_is_no_place_for_a_run(counted, tmp_path):
+    small, done = counted
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="folder"):
+        reproduce(small, tmp_path / "file", Context())
+    with pytest.raises(InputError, match="seed"):
+        reproduce(small, tmp_path, Context(seed=-1))
+    assert not done
+
+
+def test_the_command_does_a_part_once_and_prints_it(counted, tmp_path, capsys, monkeypatch):
+    small, done = counted
+    monkeypatch.setitem(sys.modules, "a_small_paper", SimpleNamespace(PAPER=small))
+    monkeypatch.setattr("incrowd.reproduce.PAPERS", {"small": "a_small_paper"})
+    monkeypatch.delenv("INCROWD_DATA", raising=False)
+    printed = []
+    for options in ([], ["--json"]):
         with pytest.raises(SystemExit) as stopped:
-            main(["reproduce", "synthetic-estimator", "--quick", "--out", str(tmp_path), "--json"])
+            main(["reproduce", "all", "--out", str(tmp_path), *options])
         assert not stopped.value.code
-    kept = json.loads(capsys.readouterr().out.split("\n}\n{")[0] + "}")
-    assert kept["synthetic-estimator"][0]["name"] == "formulas"
+        printed.append(capsys.readouterr())
+    assert "no public tables" in printed[0].err
+    assert str(tmp_path / "small.md") in printed[0].out.replace("\n", "")
+    assert json.loads(printed[1].out)["small"][0]["tables"][0]["rows"][0]["paper"] == 2
+    assert len(done) == 1
+
+
+def test_the_data_folder_may_come_from_the_environment(counted, tmp_path, monkeypatch, capsys):
+    small, done = counted
+    monkeypatch.setitem(sys.modules, "a_small_paper", SimpleNamespace(PAPER=small))
+    monkeypatch.setattr("incrowd.reproduce.PAPERS", {"small": "a_small_paper"})
+    monkeypatch.setenv("INCROWD_DATA", str(tmp_path))
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--out", str(tmp_path / "out"), "--quick", "--seed", "3"])
+    assert (done[0].data, done[0].quick, done[0].seed) == (tmp_path, True, 3)

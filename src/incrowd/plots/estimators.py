@@ -76,7 +76,12 @@ def wrong_population_figure(rows: Sequence[Mapping[str, Any]], methods: Sequence
     scale = alt.Scale(type="log", domain=[factors[0], factors[-1]], nice=False)
     base = alt.Chart(inline(list(rows))).encode(
         x=alt.X("factor:Q", title="N assumed / true N", scale=scale, axis=alt.Axis(values=factors)),
-        color=alt.Color("method:N", title=None, scale=alt.Scale(domain=list(methods), range=[BLUE, RED, GREEN])),
+        color=alt.Color(
+            "method:N",
+            title=None,
+            scale=alt.Scale(domain=list(methods), range=[BLUE, RED, GREEN]),
+            legend=alt.Legend(symbolOpacity=1),
+        ),
     )
     percent = alt.Axis(format="+%")
     band = base.mark_area(opacity=0.12).encode(

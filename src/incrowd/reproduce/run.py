@@ -62,6 +62,8 @@ def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False)
     """
     if context.data is not None and not context.data.is_dir():
         raise InputError(f"no folder {context.data}; name one that holds the public tables, or leave --data out")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; name a folder to write to")
     if context.seed < 0:
         raise InputError(f"a seed of {context.seed}; give 0 or more")
     made_with = _made_with(context)
@@ -76,22 +78,22 @@ def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False)
     return found
 
 
-def load(out: Path, paper: Paper, part: Part, made_with: dict[str, Any]) -> KeptPart | None:
-    """A finished part, or None if there is none that was made with these options."""
+def load(out: Path, paper: Paper, part: Part, made_with: dict[str, Any] | None = None) -> KeptPart | None:
+    """A finished part, or None if there is none that was made with these options (by default, with any)."""
     folder = out / paper.name
     try:
         kept = json.loads((folder / f"{part.name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if kept.get("made_with") != made_with:
+    if made_with is not None and kept.get("made_with") != made_with:
         return None
     figures = tuple(KeptFigure(**one) for one in kept["figures"])
     if not all((folder / figure.file).is_file() for figure in figures):
         return None
     tables = tuple(table_from_dict(one) for one in kept["tables"])
     return KeptPart(
-        part.name, part.title, tables, figures, tuple(kept["notes"]), kept["seconds"], kept["cpu_seconds"], made_with,
-        again=True,
+        part.name, part.title, tables, figures, tuple(kept["notes"]), kept["seconds"], kept["cpu_seconds"],
+        kept["made_with"], again=True,
     )  # fmt: skip
 
 

@@ -46,13 +46,12 @@ def _quoted() -> list[Row]:
 
 
 def _unique_people() -> list[Row]:
-    """Fig. 4 in numbers: what becomes of the unique people between a million and eight billion."""
+    """Fig. 4 in numbers: what becomes of the unique people as a thousand grow to eight billion."""
     said = {-1.0: "falls to zero", 0.0: "stabilises", 1.0: "continues to grow"}
     rows = []
     for gamma, paper in said.items():
         model = PitmanYor.from_entropy(h=10, gamma=gamma, unit="bits")
-        few, many = (float(n * model.uniqueness(n)) for n in np.array([1e6, 8e9]))
-        rows.append(
-            Row(f"unique people, 1 million to 8 billion, 10 bits, γ = {gamma:g}", f"{few:.3g} to {many:.3g}", paper)
-        )
+        sizes = np.array([1e3, 1e6, 8e9])
+        shown = ", ".join(f"{people:,.0f}" for people in sizes * model.uniqueness(sizes))
+        rows.append(Row(f"unique people among a thousand, a million, 8 billion; 10 bits, γ = {gamma:g}", shown, paper))
     return rows

@@ -18,7 +18,7 @@ _METHODS = ("combined", "average")
 
 def sensitivity(context: Context) -> PartResult:
     """Small and middling fractions: above one half a wrong N by a factor of two would be below the sample."""
-    fractions, each = ((0.1,), 2) if context.quick else ((0.05, 0.3), 2)
+    fractions, each = ((0.1,), 2) if context.quick else ((0.05, 0.3), 1)
     changes: dict[tuple[str, float], list[float]] = {}
     errors: dict[tuple[str, float], list[float]] = {}
     chosen = list(populations(context))

@@ -44,7 +44,7 @@ def populations(context: Context) -> Iterator[Population]:
 
 def simulation(context: Context) -> PartResult:
     """All populations at all fractions."""
-    fractions, each = ((0.1, 0.5, 0.9), 2) if context.quick else (FRACTIONS, 3)
+    fractions, each = ((0.1, 0.5, 0.9), 2) if context.quick else (FRACTIONS, 2)
     cases: list[Case] = []
     chosen = list(populations(context))
     for number, population in enumerate(chosen):
@@ -53,7 +53,8 @@ def simulation(context: Context) -> PartResult:
             context.progress(f"{population.name}, a sample of {fraction:.0%}", share)
             drawn = samples(population, fraction, each, context.seed)
             cases += [asked(truth, sample, context.seed) for truth, sample in drawn]
-    return PartResult((_claims(cases), _by_fraction(cases), _by_risk(cases), _by_table(cases)), _figures(cases), _NOTES)
+    tables = (_claims(cases), _by_fraction(cases), _by_risk(cases), _by_table(cases), _uniqueness(cases))
+    return PartResult(tables, _figures(cases), _NOTES)
 
 
 _NOTES = (
@@ -164,6 +165,17 @@ def _by_table(cases: list[Case]) -> Grid:
     tables = list(dict.fromkeys(case.truth.table for case in cases))
     cells = _cells(cases, [_in(table) for table in tables])
     return Grid("Error by population", ("estimator", *tables), cells, "Median / 90th percentile, all fractions.")
+
+
+def _uniqueness(cases: list[Case]) -> Grid:
+    """Some classical estimators have no B: they say how many people are unique in the population."""
+    cells: list[list[Value]] = []
+    for method in dict.fromkeys(name for case in cases for name in case.uniques):
+        answered = [case for case in cases if method in case.uniques]
+        errors = [abs(case.uniques[method] - case.truth.uniqueness) for case in answered]
+        cells.append([method, _cell(errors), f"{len(answered) / len(cases):.0%}"])
+    heads = ("estimator", "error", "answers")
+    return Grid("Population uniqueness", heads, cells, "Median / 90th percentile of |estimate − truth|, all fractions.")
 
 
 def _figures(cases: list[Case]) -> tuple[Picture, ...]:
