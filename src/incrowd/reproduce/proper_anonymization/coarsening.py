@@ -169,7 +169,7 @@ def _named(parts: int | None) -> str:
 
 
 def _pictures(cells: list[Cell], rows: int) -> tuple[Picture, ...]:
-    from incrowd.reproduce.proper_anonymization.charts import heat
+    from incrowd.plots.anonymization import heat
 
     def shown(values: list[float], words: list[str]) -> list[dict[str, Any]]:
         return [

@@ -229,7 +229,7 @@ def _pairs(truth: NDArray[np.float64], unmasked: NDArray[np.float64], regenerate
 
 
 def _picture(rows: int, before: dict[str, int], found: dict[str, Masked]) -> Picture:
-    from incrowd.reproduce.proper_anonymization.charts import risk_bars
+    from incrowd.plots.anonymization import risk_bars
 
     series = {"the population": before} | {name: one.uniques for name, one in found.items()}
     shares = {name: {label: count / rows for label, count in counts.items()} for name, counts in series.items()}

@@ -14,7 +14,7 @@ from incrowd.reproduce.proper_anonymization import printed
 
 def population(context: Context) -> PartResult:
     """How unique the generated records are by what is known of them, and how their columns go together."""
-    from incrowd.reproduce.proper_anonymization.charts import risk_bars
+    from incrowd.plots.anonymization import risk_bars
 
     table = printed.hospital(context)
     context.progress("correlating columns", 0.1)

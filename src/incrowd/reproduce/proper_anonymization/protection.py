@@ -229,7 +229,7 @@ def _grid(found: list[Outcome]) -> Grid:
 
 
 def _pictures(found: list[Outcome]) -> tuple[Picture, ...]:
-    from incrowd.reproduce.proper_anonymization.charts import panels
+    from incrowd.plots.anonymization import panels
 
     def of(*kinds: str) -> list[dict[str, Any]]:
         return [one.bar() for one in found if one.kind in kinds]

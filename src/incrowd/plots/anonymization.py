@@ -1,4 +1,4 @@
-"""Figures of the anonymisation paper."""
+"""Figures of protection in the large: risk by what is known, what methods leave and lose, grids of resolutions."""
 
 from __future__ import annotations
 
