@@ -1,8 +1,8 @@
 """Parts are kept whole, not done twice, and stand on a page."""
 
 import json
-from dataclasses import replace
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
