@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -58,6 +59,17 @@ def test_force_a_lost_figure_and_a_broken_file_do_it_again(counted, tmp_path):
     (tmp_path / "small" / "only.json").write_text("{")
     reproduce(small, tmp_path, Context())
     assert len(done) == 4
+
+
+def test_a_paper_that_uses_no_data_is_the_same_with_and_without(counted, tmp_path):
+    small, done = counted
+    alone = replace(small, uses_data=False)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "adult.parquet").write_bytes(b"")
+    reproduce(alone, tmp_path, Context())
+    kept = reproduce(alone, tmp_path, Context(data=tmp_path / "data"))
+    assert len(done) == 1
+    assert not kept[0].made_with["data"]
 
 
 def test_a_part_that_fails_keeps_nothing(tmp_path):

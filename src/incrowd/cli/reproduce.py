@@ -53,5 +53,5 @@ def reproduce_paper(
     show.table(["paper", "part", "", "seconds", "tables", "figures"], rows)
     for name in found:
         show.line(f"{name}: {out / name}.md and {out / name}.html")
-    if data is None:
+    if data is None and any(one.uses_data for one in papers):
         show.note("no public tables were given (--data): only what can be generated was used")

@@ -26,6 +26,8 @@ __all__ = [
 PAPERS = {
     "scaling-law": "incrowd.reproduce.scaling_law",
     "synthetic-estimator": "incrowd.reproduce.synthetic_estimator",
+    "proper-anonymization": "incrowd.reproduce.proper_anonymization",
+    "leak-attack": "incrowd.reproduce.leak_attack",
 }
 """A paper's name, and the module that holds its `PAPER`; loaded only when it is asked for."""
 

@@ -113,13 +113,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper to reproduce."""
+    """A paper to reproduce; `uses_data` says whether public tables make a difference to it."""
 
     name: str
     title: str
     citation: str
     about: str
     parts: tuple[Part, ...]
+    uses_data: bool = True
 
 
 def table_from_dict(kept: dict[str, Any]) -> Comparison | Grid:

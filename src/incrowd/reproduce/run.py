@@ -66,6 +66,8 @@ def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False)
         raise InputError(f"{out} is a file; name a folder to write to")
     if context.seed < 0:
         raise InputError(f"a seed of {context.seed}; give 0 or more")
+    if not paper.uses_data:
+        context = replace(context, data=None)
     made_with = _made_with(context)
     found = []
     for index, part in enumerate(paper.parts):
