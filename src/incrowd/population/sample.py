@@ -127,9 +127,13 @@ def settle_population(
 
 def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
     """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
-    coded: list[tuple[str, int, int]] = [(c.name, c.size, c.codes.size) for c in encode(table, names)]
-    constant = [name for name, size, rows in coded if size == 1 and rows > 1]
-    own = [name for name, size, rows in coded if size == rows > 1]
+    if table.counted_in_engine:
+        values = {name: ClassSizes.from_table(table, quasi_identifiers=[name]).classes for name in names}
+    else:
+        values = {column.name: column.size for column in encode(table, names)}
+    rows = sizes.records
+    constant = [name for name, size in values.items() if size == 1 and rows > 1]
+    own = [name for name, size in values.items() if size == rows > 1]
     notes = []
     if constant:
         notes.append(f"constant, tells nobody apart: {', '.join(constant)}")

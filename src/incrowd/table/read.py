@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.table.address import masked, scheme_of
 from incrowd.table.table import Table, memory_in_bytes
 
 FORMATS = {
@@ -39,13 +40,20 @@ def read_table(
     skip_bad_lines: bool = False,
     sheet: str | int = 0,
     memory: str | int | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    timeout: float | None = None,
 ) -> Table:
-    """A `Table` from a file's path or from a frame: pandas, Polars, Arrow, DuckDB, Spark.
+    """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
 
     Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
     Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
     Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
     `memory` bounds the work on the table, such as "2GB".
+
+    Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
+    name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
+    the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs counts only is counted there, in SQL.
 
     >>> read_table({"age": [30, 41], "zip": ["00501", "02139"]}).columns
     ('age', 'zip')
@@ -53,6 +61,15 @@ def read_table(
     if isinstance(source, Table):
         return source
     limit = memory_in_bytes(memory)
+    address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
+    if address is not None:
+        from incrowd.table.database import open_database
+
+        return open_database(os.fspath(source), table, query, timeout, limit)
+    if table is not None or query is not None or timeout is not None:
+        raise InputError(
+            "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
+        )
     if not isinstance(source, str | os.PathLike):
         return _from_frame(source, limit)
     paths = _find(os.fspath(source))
@@ -96,7 +113,7 @@ def _find(path: str) -> list[str]:
         raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
-    raise InputError(f"there is no file {path}; check the name and the folder you are in")
+    raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
 def _from_frame(source: Any, memory: int, *, name: str = "the table", path: str | None = None) -> Table:
