@@ -187,19 +187,14 @@ class DatabaseReader:
 
 def one_select(query: str) -> str:
     """The query, if it is one SELECT; whatever else it is, a transaction that only reads would refuse it late."""
-    seen = [token[0] for token in _TOKENS.finditer(query)]
-    words = [token for token in seen if token.strip() and not token.startswith(("--", "/*"))]
-    while words and words[-1] == ";":
-        words.pop()
-    first = next((word.lower() for word in words if word != "("), "")
+    words = [found for found in _TOKENS.finditer(query) if found[0].strip() and not found[0].startswith(("--", "/*"))]
+    first = next((word[0].lower() for word in words if word[0] != "("), "")
     if first not in {"select", "with", "values", "table"}:
         raise InputError("the query is not a SELECT; only reading is possible, give a SELECT")
-    if ";" in words:
+    ends = [word.start() for word in words if word[0] == ";"]
+    if any(word[0] != ";" and word.start() > ends[0] for word in words if ends):
         raise InputError("the query has several statements; give one SELECT")
-    body = query.rstrip()
-    while body.endswith(";"):
-        body = body[:-1].rstrip()
-    return body
+    return query[: ends[0]] if ends else query
 
 
 def choose(table: str | None, existing: Sequence[str], where: str) -> int:

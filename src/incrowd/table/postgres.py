@@ -32,6 +32,7 @@ _NO_CONNECTION = (  # libpq's own words may quote a part of the password, so the
     (r"definition of service", "names a service that is not in the service file"),
     (r"invalid|missing|unexpected|unterminated|extra", "is not a valid address; write % and @ in it as %25 and %40"),
 )
+_FIRST_DAY = -2_440_589  # a day before 4714-11-24 BC, in days from 1970: PostgreSQL has none before it
 _CREDENTIALS = "user and password come from PGUSER and PGPASSWORD, from PGSERVICE or from ~/.pgpass"
 _STATES = (  # SQLSTATE, or how the server says it while rows are on their way
     (("42501",), "permission denied", "no permission to read {what}; ask for SELECT on it"),
@@ -92,7 +93,28 @@ class Postgres:
                     self._explain(error)
                 if batch is None:
                     return
+                self._refuse_wrapped(batch)
                 yield batch
+
+    def _refuse_wrapped(self, batch: pa.RecordBatch) -> None:
+        """Stop at days and moments that Arrow has no number for: 'infinity', and the last centuries of PostgreSQL.
+
+        The driver lets them run over, so they come out earlier than any that PostgreSQL has.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for column in batch.columns:
+            kind = column.type
+            if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
+                continue
+            day = pa.types.is_date32(kind)
+            lowest = pc.min(column.cast(pa.int32() if day else pa.int64())).as_py()
+            if lowest is not None and lowest < (_FIRST_DAY if day else _FIRST_DAY * 86_400_000_000):
+                raise UnsupportedError(
+                    f"{self._what} has a date or a time that Arrow cannot hold, such as 'infinity'; leave it out, or "
+                    "make it null, with a query"
+                )
 
     def close(self) -> None:
         """End the transaction and the connection."""
@@ -154,10 +176,6 @@ class Postgres:
             ) from None
         if state and not state.startswith(("08", "57P")):
             raise InputError(f"{self._what} cannot be read by its server (SQLSTATE {state})") from None
-        if re.search(r"out of range|overflow|\[nanoarrow\]|ArrowArray", text):
-            raise UnsupportedError(
-                f"{self._what} has a value that Arrow cannot hold, such as the date 'infinity'; leave it out by a query"
-            ) from None
         raise InputError(
             f"the connection to {self._label} was lost while {self._what} was read; nothing was kept, try again"
         ) from None
