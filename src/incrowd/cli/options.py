@@ -46,6 +46,8 @@ _READING = {
     "skip_bad_lines": Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that do not fit.")],
     "sheet": Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")],
     "memory": Annotated[str | None, typer.Option("--memory", help="Memory limit, such as 2GB.")],
+    "engine": Annotated[str | None, typer.Option("--engine", help="duckdb (here, the default) or spark.")],
+    "master": Annotated[str | None, typer.Option("--master", help="Spark's master: local[*], spark://host:7077, …")],
 }
 
 
