@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.engines import class_numbers, count_in_engine, encode, encode_each, frequencies, history_classes, pack
+from incrowd.engines import (
+    Counted,
+    class_numbers,
+    count_in_engine,
+    encode,
+    encode_each,
+    frequencies,
+    history_classes,
+    pack,
+)
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.notebook import Shown
 from incrowd.table import Table, read_table
@@ -83,6 +92,9 @@ class ClassSizes(Shown):
         """
         table = read_table(source)
         names = table.require(quasi_identifiers, "quasi-identifiers")
+        if person is not None and table.engine == "cluster":
+            check_person(table, names, person)
+            return cls.from_counts(*count_in_engine(table, names, person), records=table.rows)
         if person is not None:
             return assign_classes(table, names, person).sizes
         if table.counted_in_engine or not table.fits(names):
@@ -171,16 +183,21 @@ class ClassSizes(Shown):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people."""
+    """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people.
+
+    Where rows were counted in a cluster, i is a row that differs from all others and `times[i]` how often it occurs.
+    """
 
     numbers: NDArray[np.uint32]
     people: NDArray[np.int64]
+    times: NDArray[np.int64] | None = None
 
     @property
     def sizes(self) -> ClassSizes:
         """The frequency of frequencies."""
         sizes, counts = np.unique(self.people, return_counts=True)
-        return ClassSizes.from_counts(sizes, counts, records=self.numbers.size)
+        records = self.numbers.size if self.times is None else int(self.times.sum())
+        return ClassSizes.from_counts(sizes, counts, records=records)
 
 
 def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
@@ -188,8 +205,8 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if table.engine == "cluster":
         raise UnsupportedError(
-            f"{table.name} stays in its cluster; what needs every record's class (sensitive columns, people with "
-            "several records) is not brought here: give a smaller table, or count without it"
+            f"{table.name} stays in its cluster, and every record's class with it; write_class_sizes lets the cluster "
+            "write them, and what needs whole histories and more than their classes is not done there"
         )
     needed = table.rows * _BYTES_A_RECORD
     if needed > table.memory:
@@ -199,14 +216,30 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
         )
     if person is None:
         return Classes(*class_numbers(pack(encode_each(table, names))))
-    if person in names:
-        raise InputError(f"the person column {person!r} cannot be a quasi-identifier too; take it out of one of them")
-    (whose,) = encode(table, table.require([person], "person column"))
+    check_person(table, names, person)
+    (whose,) = encode(table, [person])
     if whose.has_null:
         raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
     rows, _ = class_numbers(pack(encode_each(table, names)))
     classes, sizes = history_classes(rows, whose.codes)
     return Classes(classes[whose.codes], sizes)
+
+
+def classes_of_counted(counted: Counted, quasi_identifiers: Sequence[str]) -> Classes:
+    """Number the classes of rows that stand for others."""
+    classes = assign_classes(counted.table, quasi_identifiers)
+    if counted.times is None:
+        return classes
+    people = np.zeros(classes.people.size, dtype=np.int64)
+    np.add.at(people, classes.numbers, counted.times)
+    return Classes(classes.numbers, people, counted.times)
+
+
+def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) -> None:
+    """Refuse a person column that is not there or plays another part."""
+    if person in quasi_identifiers:
+        raise InputError(f"the person column {person!r} cannot be a quasi-identifier too; take it out of one of them")
+    table.require([person], "person column")
 
 
 def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None) -> Classes:

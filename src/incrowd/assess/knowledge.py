@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from incrowd.engines import encode
+from incrowd.engines import TooManyDistinctError, counted_rows, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import KnowledgeRisk, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
@@ -82,11 +82,9 @@ def assess_knowledge(
 ) -> Knowledge:
     """Count every set the table's size allows, and share the counts among all questions."""
     notes = []
-    in_one_count = person is None and table.engine != "cluster"
+    in_one_count = person is None and _counted_at_once(table, names)
     every = in_one_count and len(names) <= EXACT_UP_TO
     largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
-    if in_one_count:
-        encode(table, names)  # once, before two threads want it
     with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
         alone = pool.submit(_singling_out, table, names) if in_one_count else None
         counted = risk_by_subset(table, names, up_to=largest, person=person, progress=part(progress, 0.0, 0.8))
@@ -99,7 +97,9 @@ def assess_knowledge(
         notes.append(f"sets of at most {largest} of the {len(names)} attributes were counted, because all are too many")
     by_group = risk_by_group(table, groups, person=person) if groups else ()
     singling = None
-    if alone is None:
+    if alone is None and person is None:
+        notes.append("the smallest sets that single people out are left out: the table stays in its cluster")
+    elif alone is None:
         notes.append("the smallest sets that single people out are found for records, not for whole histories")
     else:
         try:
@@ -116,6 +116,15 @@ def assess_knowledge(
         parts,
         tuple(notes),
     )
+
+
+def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
+    """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
+    try:
+        encode(counted_rows(table, names).table, names)
+    except TooManyDistinctError:
+        return False
+    return True
 
 
 def _largest_size(columns: int, most: int) -> int:

@@ -53,6 +53,8 @@ _READING = {
     "from_table": Annotated[str | None, typer.Option("--table", help="Table or view of a database.")],
     "query": Annotated[str | None, typer.Option("--query", help="SELECT whose rows to read from a database.")],
     "timeout": Annotated[float | None, typer.Option("--timeout", help="Seconds a database's statement may take.")],
+    "engine": Annotated[str | None, typer.Option("--engine", help="duckdb (here, the default) or spark.")],
+    "master": Annotated[str | None, typer.Option("--master", help="Spark's master: local[*], spark://host:7077, …")],
 }
 
 

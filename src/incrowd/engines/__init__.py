@@ -1,17 +1,22 @@
 """How to count: dictionary-encoded columns, packed keys, and groupings left to a database."""
 
+from incrowd.engines.counted import Counted, TooManyDistinctError, counted_rows
 from incrowd.engines.encode import Coded, encode, encode_each
 from incrowd.engines.histories import history_classes
 from incrowd.engines.keys import class_numbers, frequencies, pack
-from incrowd.engines.relational import count_in_engine
+from incrowd.engines.relational import count_in_engine, plain_keys
 
 __all__ = [
     "Coded",
+    "Counted",
+    "TooManyDistinctError",
     "class_numbers",
     "count_in_engine",
+    "counted_rows",
     "encode",
     "encode_each",
     "frequencies",
     "history_classes",
     "pack",
+    "plain_keys",
 ]

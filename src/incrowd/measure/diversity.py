@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.classes import Classes
 from incrowd.engines import Coded
@@ -71,21 +72,18 @@ def diversity(classes: Classes, column: Coded) -> Diversity:
     """Measure one sensitive column against the classes, from the counts of each value in each class."""
     from incrowd.measure import kernels
 
-    pairs = classes.numbers.astype(np.uint64)
-    pairs *= np.uint64(column.size)
-    pairs += column.codes.astype(np.uint64)
-    pairs.sort()
-    tally = np.bincount(column.codes, minlength=column.size)
-    cumulative = np.cumsum(tally) / pairs.size
+    pairs, counts = _count_pairs(classes, column)
+    tally = np.bincount(column.codes, weights=classes.times, minlength=column.size)
+    records = int(counts.sum())
+    cumulative = np.cumsum(tally) / records
     before = np.concatenate([[0.0], np.cumsum(cumulative)])
-    share = tally / pairs.size
-    worst = kernels.scan_classes(pairs, column.size, share, cumulative, before)
+    worst = kernels.scan_classes(pairs, counts, column.size, tally / records, cumulative, before)
     distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = worst
-    recursive = kernels.recursive_ratio(pairs, column.size, distinct) if distinct > 1 else None
+    recursive = kernels.recursive_ratio(pairs, counts, column.size, distinct) if distinct > 1 else None
     return Diversity(
         column=column.name,
         values=column.size,
-        records=int(pairs.size),
+        records=records,
         distinct=int(distinct),
         entropy_l=math.exp(entropy),
         recursive_c=recursive,
@@ -97,6 +95,24 @@ def diversity(classes: Classes, column: Coded) -> Diversity:
         delta=float(delta),
         homogeneous=int(homogeneous),
     )
+
+
+def _count_pairs(classes: Classes, column: Coded) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Every pair of a class and a value that occurs, class × values + value, in order; and how many records have it."""
+    from incrowd.measure import kernels
+
+    pairs = classes.numbers.astype(np.uint64)
+    pairs *= np.uint64(column.size)
+    pairs += column.codes.astype(np.uint64)
+    if classes.times is not None:
+        distinct, place = np.unique(pairs, return_inverse=True)
+        counts = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(counts, place, classes.times)
+        return distinct, counts
+    pairs.sort()
+    counts = np.empty(pairs.size, dtype=np.int64)
+    found = kernels.tally_runs(pairs, counts)
+    return pairs[:found], counts[:found]
 
 
 def _has_order(values: pa.Array) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from incrowd.errors import InputError
 
+DATABASES = frozenset({"postgresql", "postgres", "sqlite"})
 SQLITE_FILES = frozenset({".db", ".sqlite", ".sqlite3"})
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters or more: C:/ is a drive
 _ONE_HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[\w.%-]*)(?::[0-9]+)?"

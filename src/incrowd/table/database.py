@@ -14,7 +14,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from incrowd.errors import InputError
-from incrowd.table.address import masked, scheme_of
+from incrowd.table.address import DATABASES, masked, scheme_of
 from incrowd.table.delimited import DelimitedReader, Shapes
 from incrowd.table.readers import Workspace, disk_errors, quoted
 from incrowd.table.table import Table
@@ -60,7 +60,7 @@ class Database(Protocol):
 def open_database(source: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
     """A `Table` of a database's table or view, or of the rows of a SELECT."""
     scheme = scheme_of(source)
-    if scheme not in {"postgresql", "postgres", "sqlite"}:
+    if scheme not in DATABASES:
         raise InputError(f"{scheme}:// is not a database that can be read; use postgresql://… or sqlite:///…")
     if table is not None and query is not None:
         raise InputError("give a table or a query, not both")

@@ -182,6 +182,7 @@ class FrameReader:
 
     def __init__(self, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> None:
         self._frame = frame
+        self._here: nw.DataFrame[Any] | None = None
         self._running = Lock()
         self.columns = tuple(frame.collect_schema().names())
 
@@ -199,10 +200,11 @@ class FrameReader:
         import narwhals.stable.v2 as nw
 
         with self._running, engine_errors("the frame"):
-            if isinstance(self._frame, nw.LazyFrame):
-                self._frame = self._frame.collect("pyarrow")
+            here = self._frame if self._here is None else self._here
+            if isinstance(here, nw.LazyFrame):
+                here = self._here = here.collect("pyarrow")
         for name in names:
-            yield name, _series_to_arrow(self._frame.get_column(name))
+            yield name, _series_to_arrow(here.get_column(name))
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The caller's frame, lazily."""
@@ -255,9 +257,11 @@ def engine_errors(what: str) -> Iterator[None]:
                 f"{what}: memory and temporary disk space ran out; nothing was kept: give more memory (--memory), free "
                 "space, or name a folder on a larger disk in TMPDIR"
             ) from None
+        from incrowd.table.cluster import reason_of
+
+        cells = "look for cells that are not valid in their column's type"
         raise InputError(
-            f"{what} cannot be counted by its engine ({type(error).__name__}); "
-            "look for cells that are not valid in their column's type"
+            f"{what} cannot be counted by its engine ({type(error).__name__}); {reason_of(error) or cells}"
         ) from None
 
 

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from incrowd.errors import InputError, unknown_columns
+from incrowd.errors import InputError, UnsupportedError, unknown_columns
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
 _MEMORY_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+_BYTES_A_CELL = 24  # of a row that is brought out of a cluster
 
 
 class Reader(Protocol):
@@ -50,8 +53,8 @@ class Table:
     `source` is the file's path as it was given and `native` the caller's own frame, whichever there is; `notes` tell
     what happened while reading that a user should know; `memory` is the limit in bytes that work on it keeps to.
     `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
-    itself, "cluster" where rows must stay where they are, "database" where a database groups them until they are
-    copied. `named` is how a command line names the table, without credentials.
+    itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table, "database" where a
+    database groups them until they are copied. `named` is how a command line names the table, without credentials.
     """
 
     __slots__ = (
@@ -119,8 +122,21 @@ class Table:
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
-        for name, column in self._reader.read(self.require(names)):
+        wanted = self.require(names)
+        if self.engine == "cluster":
+            self._check_small()
+        for name, column in self._reader.read(wanted):
             yield name, _plain(column)
+
+    def _check_small(self) -> None:
+        """Refuse to bring a table out of its cluster that is more than a quarter of the memory."""
+        needed = self.rows * len(self.columns) * _BYTES_A_CELL
+        if needed > self.memory / 4:
+            raise UnsupportedError(
+                f"{self.name} stays in its cluster, and this needs its rows here: about {needed / 1e6:,.0f} MB, more "
+                f"than a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; give a sample of the rows, fewer "
+                "columns or more memory"
+            )
 
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
         """Some or all columns together as an Arrow table."""
