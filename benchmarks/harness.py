@@ -55,6 +55,24 @@ def peer(name: str, *requirements: str) -> str:
     return str(python)
 
 
+def demo_file(folder: Path, rows: int) -> str:
+    """A demo table as a Parquet file, written in parts so that any size fits into memory; kept if it is there."""
+    import pyarrow.parquet as pq
+
+    from incrowd.demo import demo_table
+
+    path = folder / f"demo-{rows}.parquet"
+    if path.exists():
+        return str(path)
+    part = 2_000_000
+    unfinished = path.with_suffix(".part")
+    with pq.ParquetWriter(unfinished, demo_table(1).schema) as writer:
+        for number, start in enumerate(range(0, rows, part)):
+            writer.write_table(demo_table(min(part, rows - start), seed=number))
+    unfinished.rename(path)
+    return str(path)
+
+
 def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table in Markdown, ready for the README."""
     print(f"\n### {title}\n")
