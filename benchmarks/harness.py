@@ -19,19 +19,21 @@ DATA = Path(os.environ.get("INCROWD_DATA", HERE.parent.parent / "shared" / "data
 _MEASURED = """
 import json, time
 {setup}
-answer, times = None, []
+answer, times, work = None, [], []
 for _ in range({repeat}):
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
 {run}
     times.append(time.perf_counter() - started)
+    work.append(time.process_time() - busy)
 status = open("/proc/self/status").read()  # getrusage would count the parent's memory too
 peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
-print(json.dumps({{"seconds": min(times), "first": times[0], "peak_mb": peak, "answer": answer}}))
+found = {{"seconds": min(times), "first": times[0], "cpu": min(work), "peak_mb": peak, "answer": answer}}
+print(json.dumps(found))
 """
 
 
 def timed(setup: str, run: str, *, repeat: int = 3, python: str = sys.executable) -> dict[str, Any]:
-    """Run code in a process of its own: best and first of some runs, peak memory, and the `answer` the code sets."""
+    """Run code in a process of its own: best and first of some runs, busy time, peak memory, and the `answer` it sets."""
     code = _MEASURED.format(
         setup=textwrap.dedent(setup), run=textwrap.indent(textwrap.dedent(run), "    "), repeat=repeat
     )

@@ -61,7 +61,8 @@ def main() -> None:
             repeat = given.repeat or (3 if rows <= 4_000_000 else 1)
             found = _measured(task, _file(rows), repeat)
             known[task] = {**known.get(task, {}), str(rows): found}
-            print(f"{task:10} {rows:>12,} {found['seconds']:9.2f} s {found['peak_mb']:9,.0f} MB", flush=True)
+            times = f"{found['seconds']:9.2f} s {found['cpu']:9.2f} s busy"
+            print(f"{task:10} {rows:>12,} {times} {found['peak_mb']:9,.0f} MB", flush=True)
             harness.save("scale", known)
     _show(known)
 
@@ -106,9 +107,16 @@ def _show(known: dict[str, Any]) -> None:
             title += f": seconds grow as rows^{growth:.2f}, in the last step as rows^{last:.2f}"
         harness.show(
             title,
-            ("rows", "seconds", "microseconds a row", "peak MB", "answer"),
+            ("rows", "seconds", "processor seconds", "microseconds a row", "peak MB", "answer"),
             [
-                (f"{int(size):,}", time, time / int(size) * 1e6, round(found[size]["peak_mb"]), found[size]["answer"])
+                (
+                    f"{int(size):,}",
+                    time,
+                    found[size]["cpu"],
+                    time / int(size) * 1e6,
+                    round(found[size]["peak_mb"]),
+                    found[size]["answer"],
+                )
                 for size, time in zip(sizes, seconds, strict=True)
             ],
         )
