@@ -72,7 +72,7 @@ class CodedSample(Sample):
     def why_no_columns(self) -> str | None:
         return None
 
-    def columns(self) -> Columns:
+    def columns(self, *, pairs: bool = False) -> Columns:
         return Columns(self.codes, tuple(int(row.max()) + 1 for row in self.codes))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from incrowd.engines import (
     frequencies,
     history_classes,
     pack,
+    write_with_class_sizes,
 )
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.notebook import Shown
@@ -264,6 +267,26 @@ def class_size_of_each_record(
     """
     classes = assign_classes(read_table(source), quasi_identifiers, person)
     return classes.people[classes.numbers]
+
+
+def write_class_sizes(
+    source: Any, out: str | os.PathLike[str], *, quasi_identifiers: Sequence[str], force: bool = False
+) -> Path:
+    """Write a table as Parquet with a column `class_size`: how many people share every record's class.
+
+    The engine counts, joins and writes, DuckDB a file and Spark a folder, so that no record comes here and any size
+    works. `source` is a file, or a table in a cluster; rows are written in no particular order.
+
+    >>> import tempfile
+    >>> from incrowd.table import read_table, write_table
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> people = write_table(read_table({"age": [30, 41, 30]}).to_arrow(), folder / "people.parquet")
+    >>> sizes = write_class_sizes(people, folder / "sizes.parquet", quasi_identifiers=["age"])
+    >>> sorted(read_table(sizes).to_arrow()["class_size"].to_pylist())
+    [1, 2, 2]
+    """
+    table = read_table(source)
+    return write_with_class_sizes(table, table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:

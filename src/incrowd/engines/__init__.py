@@ -4,6 +4,7 @@ from incrowd.engines.counted import Counted, TooManyDistinctError, counted_rows
 from incrowd.engines.encode import Coded, encode, encode_each
 from incrowd.engines.histories import history_classes
 from incrowd.engines.keys import class_numbers, frequencies, pack
+from incrowd.engines.records import write_with_class_sizes
 from incrowd.engines.relational import count_in_engine, plain_keys
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "history_classes",
     "pack",
     "plain_keys",
+    "write_with_class_sizes",
 ]

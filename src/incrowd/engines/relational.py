@@ -61,11 +61,12 @@ def distinct_in_engine(table: Table, names: Sequence[str], most: int) -> tuple[p
     return found.select(keys).rename_columns(list(names)), found.column(_SIZE).to_numpy().astype(np.int64)
 
 
-def plain_keys(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Columns as every engine compares them alike: NaN is null, and -0.0 is 0.0."""
+def plain_keys(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:
+    """Columns (all of them, or the named) as every engine compares them alike: NaN is null, and -0.0 is 0.0."""
     import narwhals.stable.v2 as nw
 
-    floats = [name for name, kind in frame.collect_schema().items() if kind.is_float()]
+    wanted = frame.collect_schema()
+    floats = [name for name in (names or wanted.names()) if wanted[name].is_float()]
     if not floats:
         return frame
     return frame.with_columns(

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -184,3 +185,56 @@ _REASONS = {
         "too many workers were lost while the job ran; look at their logs and start again"
     ),
 }
+
+
+@contextmanager
+def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iterator[str]:
+    """Let the workers write a frame to a folder of Parquet files; it gets its name when the block ends well.
+
+    The block is handed the folder's temporary name, so that what was written can be looked at. `out` is a path that
+    every worker can write to, or an address of a store that Spark knows.
+    """
+    target = out if "://" in out else os.path.abspath(out)
+    temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
+    store = _store(frame.sparkSession, target)
+    if store.exists(target) and not force:
+        raise InputError(f"{out} exists already; name another folder, or say that it may be replaced (--force)")
+    try:
+        with spark_errors(out, "the cluster could not write it"):
+            frame.write.parquet(temporary)
+        yield temporary
+        with spark_errors(out, "it was written, but could not be given its name"):
+            store.put(temporary, target)
+    finally:
+        store.delete(temporary)
+
+
+class _Store:
+    """Where Spark writes: a local disk, HDFS, S3 and what else Hadoop knows."""
+
+    def __init__(self, system: Any, path: Any) -> None:
+        self._system, self._path = system, path
+
+    def exists(self, name: str) -> bool:
+        return bool(self._system.exists(self._path(name)))
+
+    def delete(self, name: str) -> None:
+        self._system.delete(self._path(name), True)
+
+    def put(self, name: str, target: str) -> None:
+        """Rename; what was there before goes only when the new one is in its place."""
+        before = f"{target}.{uuid.uuid4().hex[:12]}.before"
+        replaced = self.exists(target) and self._system.rename(self._path(target), self._path(before))
+        if not self._system.rename(self._path(name), self._path(target)):
+            if replaced:
+                self._system.rename(self._path(before), self._path(target))
+            raise OSError("rename")
+        if replaced:
+            self.delete(before)
+
+
+def _store(session: SparkSession, target: str) -> _Store:
+    jvm, context = session.sparkContext._jvm, session.sparkContext._jsc
+    path = jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
+    with spark_errors(target, "Spark knows no store by this address"):
+        return _Store(path(target).getFileSystem(context.hadoopConfiguration()), path)

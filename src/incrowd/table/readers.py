@@ -160,9 +160,7 @@ class DatasetReader:
                 "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
                 "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
             )
-        if self._workspace is None:
-            self._workspace = Workspace(self._memory)
-        connection = self._workspace.connection
+        connection = self._connection()
         source = "rows"
         if self._kind == "parquet":
             files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
@@ -171,6 +169,17 @@ class DatasetReader:
             connection.register("rows", self._dataset)
         columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
         return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
+
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """The rows in the same database."""
+        import narwhals.stable.v2 as nw
+
+        return nw.from_native(self._connection().from_arrow(rows))
+
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        if self._workspace is None:
+            self._workspace = Workspace(self._memory)
+        return self._workspace.connection
 
     def _as_sql(self, name: str) -> str:
         """What the database reads for a column."""
@@ -211,6 +220,16 @@ class FrameReader:
         import narwhals.stable.v2 as nw
 
         return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
+
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """The rows in the same cluster."""
+        import narwhals.stable.v2 as nw
+
+        from incrowd.table.cluster import send_to_spark
+
+        if not self._frame.implementation.is_pyspark():
+            raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
+        return nw.from_native(send_to_spark(rows, self._frame.to_native().sparkSession))
 
     def bytes_to_count(self, names: Sequence[str]) -> None:
         """The rows are in memory, whatever is done with them."""

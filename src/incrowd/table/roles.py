@@ -96,23 +96,35 @@ def _from_facts(name: str, head: pa.ChunkedArray, distinct: int, nulls: int, row
 
 
 def _suggested_there(table: Table) -> tuple[SuggestedRole, ...]:
-    """The same with values counted in the cluster, each column on its own, and looked at in its first rows."""
+    """The same with values counted in the cluster, all columns at once; of text the first filled cells come here."""
     import narwhals.stable.v2 as nw
+    import pyarrow as pa
 
     from incrowd.table.readers import engine_errors
 
-    found = []
     with engine_errors(table.name):
-        for name in table.columns:
-            frame = table.lazy([name])
-            cell = nw.col("c0")
-            kind = frame.collect_schema()["c0"]
-            gone = cell.is_null() | cell.is_nan() if kind.is_float() else cell.is_null()
-            filled = frame.filter(~gone)
-            head = filled.head(_LOOKED_AT).collect("pyarrow").to_native().column(0)
-            rows = int(filled.select(nw.len()).collect("pyarrow").item())
-            distinct = -1 if kind.is_nested() else int(filled.select(cell.n_unique()).collect("pyarrow").item())
-            found.append(_from_facts(name, head, distinct, table.rows - rows, table.rows))
+        frame = table.lazy(table.columns)
+        kinds = frame.collect_schema()
+        plain = frame.with_columns(
+            nw.when(~nw.col(key).is_nan()).then(nw.col(key)).alias(key)
+            for key, kind in kinds.items()
+            if kind.is_float()
+        )
+        single = [key for key, kind in kinds.items() if not kind.is_nested()]
+        counts = [nw.col(key).null_count().alias(f"null {key}") for key in kinds]
+        counts += [nw.col(key).n_unique().alias(f"distinct {key}") for key in single]
+        facts = plain.select(nw.len().alias("rows"), *counts).collect("pyarrow").rows(named=True)[0]
+        heads = {
+            key: plain.select(key).filter(~nw.col(key).is_null()).head(_LOOKED_AT).collect("pyarrow").to_native()[key]
+            for key, kind in kinds.items()
+            if kind == nw.String
+        }
+    empty = frame.head(0).collect("pyarrow").to_native()
+    found = []
+    for name, key in zip(table.columns, kinds, strict=True):
+        nulls = facts[f"null {key}"]
+        distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
+        found.append(_from_facts(name, heads.get(key, pa.chunked_array(empty[key])), distinct, nulls, facts["rows"]))
     return tuple(found)
 
 

@@ -38,6 +38,10 @@ class Reader(Protocol):
         """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
         ...
 
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation of the same engine, to be joined with its own."""
+        ...
+
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
         """About how much memory counting by these columns takes; None where the rows are in memory already."""
         ...
@@ -148,6 +152,10 @@ class Table:
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
         return self._reader.lazy(self.require(names))
+
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation that can be joined with `lazy`."""
+        return self._reader.beside(rows)
 
     @property
     def counted_in_engine(self) -> bool:
