@@ -33,7 +33,7 @@ print(json.dumps(found))
 
 
 def timed(setup: str, run: str, *, repeat: int = 3, python: str = sys.executable) -> dict[str, Any]:
-    """Run code in a process of its own: best and first of some runs, busy time, peak memory, and the `answer` it sets."""
+    """Run code in a process of its own: best and first of some runs, busy time, peak memory, and the `answer` set."""
     code = _MEASURED.format(
         setup=textwrap.dedent(setup), run=textwrap.indent(textwrap.dedent(run), "    "), repeat=repeat
     )

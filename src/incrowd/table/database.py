@@ -133,6 +133,10 @@ class DatabaseReader:
         """From the copy, through DuckDB."""
         return self._copied().lazy(names)
 
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A short table as a relation of the engine that has the copy."""
+        return self._copied().beside(rows)
+
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
         """Nothing here, until there is a copy."""
         return None if self._copy is None else self._copy.bytes_to_count(names)
