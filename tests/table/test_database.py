@@ -179,6 +179,17 @@ def test_one_state_is_read_though_the_table_changes(postgres):
     assert ClassSizes.from_table(fresh, quasi_identifiers=["a"]).histogram() == {5: 1, 10: 5}
 
 
+def test_one_state_of_a_file_is_read_though_another_program_writes(tmp_path):
+    path = to_sqlite(tmp_path / "t.db", pa.table({"a": [1, 1, 2]}))
+    write = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()"
+    subprocess.run([sys.executable, "-c", write, path, "PRAGMA journal_mode = WAL"], check=True)
+    table = read_table(path)
+    subprocess.run([sys.executable, "-c", write, path, "INSERT INTO people VALUES (9)"], check=True)
+    assert ClassSizes.from_table(table, quasi_identifiers=["a"]).histogram() == {1: 1, 2: 1}
+    assert table.to_arrow().num_rows == 3
+    assert read_table(path).rows == 4
+
+
 def test_a_connection_lost_in_the_middle_of_a_read_is_said_and_leaves_nothing(postgres, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     slow = "SELECT i, md5(i::text) AS t FROM generate_series(1, 3000000) i"
