@@ -1,7 +1,7 @@
 """Counting in a database against the same grouping by hand: `python -m benchmarks.database`.
 
 A million rows of the demo table go into an SQLite file, and into a table of the PostgreSQL database whose address the
-environment variable INCROWD_POSTGRES has (`incrowd_benchmark`, dropped at the end); without it, SQLite alone is measured.
+environment variable INCROWD_POSTGRES has (`incrowd_benchmark`, dropped at the end); without it, SQLite is all.
 """
 
 from __future__ import annotations
