@@ -88,7 +88,8 @@ def protect_table(
             aim=aim,
             seed=seed,
             progress=progress,
-            **({"out": out, "force": force} if there else {}),
+            out=out if there else None,
+            force=force,
             **extra,
         )
         cost = None

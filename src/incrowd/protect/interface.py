@@ -104,17 +104,17 @@ def protect(
         progress,
     )
     build = _Build(table, problem, method, person, _to_remove(table, identifiers, names, sensitive, person))
-    recoding, out, guarantee, classes = build.run()
+    recoding, made, guarantee, classes = build.run()
     return Protected(
-        table=to_native(out, table.native, recoding.kept),
+        table=to_native(made, table.native, recoding.kept),
         method=method,
         quasi_identifiers=tuple(names),
         demand=demand,
         guarantee=guarantee,
         classes=classes.sizes,
         changed=recoding.changed,
-        rows=out.num_rows,
-        suppressed=table.rows - out.num_rows,
+        rows=made.num_rows,
+        suppressed=table.rows - made.num_rows,
         seed=problem.seed,
         removed=tuple(build.removed),
         pseudonymised=(person,) if person else (),
@@ -316,9 +316,5 @@ def _to_remove(
     others = [name for name in table.columns if name not in spoken_for]
     if not others:
         return []
-    rest = (
-        table.native.select(*("`" + name.replace("`", "``") + "`" for name in others))
-        if table.engine == "cluster"
-        else table.to_arrow(others)
-    )
+    rest = table.native.drop(*spoken_for - {None}) if table.engine == "cluster" else table.to_arrow(others)
     return [role.column for role in suggest_roles(read_table(rest)) if role.role == "identifier"]

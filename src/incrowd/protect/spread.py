@@ -24,6 +24,7 @@ from incrowd.protect import cells
 from incrowd.protect.checks import check_values
 from incrowd.protect.problem import Demand, settle_aim
 from incrowd.protect.result import Guarantee
+from incrowd.protect.sorted import distance_to_zero
 from incrowd.protect.tcloseness import bound_on_t, strata_for
 from incrowd.protect.tree import fit_tree, quantiles
 from incrowd.table import Table, read_table
@@ -66,7 +67,7 @@ def protect_there(
     progress: Progress,
 ) -> Spread:
     """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted."""
-    _check(table, demand, method, out)
+    target = _check(table, demand, method, out)
     work = _Work(table, list(names), demand, sensitive, aim, removed, progress)
     with spark_errors(table.name, "it could not be protected in its cluster; look for cells not valid in their type"):
         try:
@@ -74,7 +75,7 @@ def protect_there(
             kept = tuple(name for name in table.columns if name not in removed)
             protected = _finished(rows, cells.FinishCell(work.scale, kept), table, work.names)
             progress("making classes and writing them", 0.3)
-            with written_by_spark(protected, os.fspath(out or ""), force=force) as folder:
+            with written_by_spark(protected, target, force=force) as folder:
                 progress("checking", 0.9)
                 written = read_table(table.native.sparkSession.read.parquet(folder), memory=table.memory)
                 found = measure(written, quasi_identifiers=names, sensitive=[sensitive] if sensitive else [])
@@ -88,11 +89,12 @@ def protect_there(
                 changed = _changed(written, names)
         finally:
             work.close()
-    result = table.native.sparkSession.read.parquet(os.path.abspath(out) if "://" not in str(out) else str(out))
+    result = table.native.sparkSession.read.parquet(target)
     return Spread(read_table(result, memory=table.memory), guarantee, found.sizes, changed, settings)
 
 
-def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str] | None) -> None:
+def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str] | None) -> str:
+    """Where to write, if what is asked is done in a cluster."""
     if method not in METHODS:
         raise UnsupportedError(f"{method!r} is not done in a cluster; use {', '.join(METHODS)}")
     if method == "partition" and demand.by_strata:
@@ -108,6 +110,7 @@ def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str
     taken = [name for name in table.columns if name.startswith("incrowd ")]
     if taken:
         raise InputError(f"columns named {', '.join(taken)} are in the way; rename them")
+    return os.fspath(out) if "://" in os.fspath(out) else os.path.abspath(out)
 
 
 class _Work:
@@ -149,7 +152,7 @@ class _Work:
 
     def _count_distinct(self, names: Sequence[str], *, keep: bool = True) -> DataFrame:
         """The distinct rows of some columns and how often each occurs, kept by the workers."""
-        keys = plain_keys(self.table.lazy(names)).to_native().toDF(*names)
+        keys: DataFrame = plain_keys(self.table.lazy(names)).to_native().toDF(*names)
         counted = keys.groupBy(*(_quoted(name) for name in names)).count().withColumnRenamed("count", _TIMES)
         return counted.persist() if keep else counted
 
@@ -240,7 +243,7 @@ class _Work:
         from pyspark.sql import functions as sql
 
         problem = self.scale.problem(self.sample)
-        cuts = quantiles(cells.distance_to_zero(problem), self.weights, max(1, round(self.table.rows / _CELL)))
+        cuts = quantiles(distance_to_zero(problem), self.weights, max(1, round(self.table.rows / _CELL)))
         parts = rows.mapInArrow(
             cells.AddPart(cells.DISTANCE, cuts, _PART), f"{_type_of(rows)}, {_quoted(_PART)} bigint"
         )

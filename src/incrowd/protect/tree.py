@@ -51,9 +51,9 @@ class Tree:
         if held < least and cell:
             number[number == cell] = cell - 1  # the last ones join those before
         leaves = self.column == _LEAF
-        return Tree(
-            self.column, self.cut, np.where(leaves, number[np.where(leaves, self.below, 0)], self.below), self.above
-        )
+        below = self.below.copy()
+        below[leaves] = number[below[leaves]]
+        return Tree(self.column, self.cut, below, self.above)
 
 
 def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int) -> Tree:
