@@ -264,7 +264,7 @@ def _finished(rows: DataFrame, finish: cells.FinishCell, table: Table, names: Se
     """The protected rows: cells are sent to workers, quasi-identifiers become text."""
     kinds = dict(rows.dtypes)
     schema = ", ".join(f"{_quoted(name)} {'string' if name in names else kinds[name]}" for name in finish.kept)
-    return rows.groupBy(_quoted(cells.CELL)).applyInArrow(finish, schema)
+    return rows.groupBy(_quoted(cells.CELL)).applyInArrow(lambda part: finish(part), schema)  # Spark counts arguments
 
 
 def _guarantee(found: Measurement, demand: Demand, bound: float | None) -> Guarantee:
