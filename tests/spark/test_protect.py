@@ -7,8 +7,11 @@ from typer.testing import CliRunner
 
 from incrowd import demo_table, evaluate, measure, protect, read_table
 from incrowd.cli.app import app
+from incrowd.engines import encode
+from incrowd.engines.choose import row_hashes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protect import spread
+from incrowd.protect.problem import Demand
 
 KNOWN = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
 ROWS = 20_000
@@ -101,3 +104,15 @@ def test_the_command_line_protects_in_a_cluster(there, tmp_path, rows, cluster):
     assert found.exit_code == 0, found.output
     assert "shares their values with at least" in found.stdout
     assert measure(out, quasi_identifiers=["age_yrs", "sex"]).k >= 3
+
+
+def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
+    monkeypatch.setattr(spread, "_SAMPLE", 40)
+    names = KNOWN[:3]
+    work = spread._Work(there, names, Demand(5), None, None, (), lambda doing, share: None)
+    distinct = rows.select(names).group_by(names).aggregate([([], "count_all")])
+    hashes = row_hashes(encode(read_table(distinct), names))
+    chosen = distinct.take(pa.array(np.argsort(hashes)[:40]))
+    work.close()
+    assert work.sample.to_pylist() == chosen.select(names).to_pylist()
+    assert work.weights.tolist() == chosen["count_all"].to_pylist()

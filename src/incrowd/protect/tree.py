@@ -57,7 +57,7 @@ class Tree:
 
 
 def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int) -> Tree:
-    """Cut the heaviest part in two, at the median of the column that varies most, until there are so many cells."""
+    """Cut in two at the median of the column that varies most, again and again, until there are so many cells."""
     nodes: list[list[float]] = []
 
     def grow(members: NDArray[np.int64], wanted: int) -> int:
@@ -68,8 +68,10 @@ def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int
             column, cut = found
             left = points[members, column] < cut
             nodes[node][:2] = [column, cut]
-            nodes[node][2] = grow(members[left], (wanted + 1) // 2)
-            nodes[node][3] = grow(members[~left], wanted // 2)
+            share = weights[members[left]].sum() / weights[members].sum()
+            first = min(max(round(wanted * share), 1), wanted - 1)
+            nodes[node][2] = grow(members[left], first)
+            nodes[node][3] = grow(members[~left], wanted - first)
         return node
 
     grow(np.arange(len(points)), cells)
