@@ -12,9 +12,10 @@ from incrowd.engines.choose import row_hashes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protect import spread
 from incrowd.protect.problem import Demand
+from incrowd.table.cluster import spark_errors
 
 KNOWN = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
-ROWS = 20_000
+ROWS = 9_000
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def there(rows, session):
 @pytest.fixture(autouse=True)
 def small_cells(monkeypatch):
     """Cells so small that there are several."""
-    monkeypatch.setattr(spread, "_CELL", 5_000)
+    monkeypatch.setattr(spread, "_CELL", 3_000)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
 
 def test_people_who_are_told_apart_get_classes_of_k_to_2k_less_one(session, tmp_path):
     generator = np.random.default_rng(0)
-    everybody = {"x": generator.normal(size=12_000), "y": generator.normal(size=12_000), "name": np.arange(12_000)}
+    everybody = {"x": generator.normal(size=9_000), "y": generator.normal(size=9_000), "name": np.arange(9_000)}
     safe = protect(
         read_table(everybody, engine="spark"), quasi_identifiers=["x", "y"], k=7, out=tmp_path / "safe.parquet"
     )
@@ -109,7 +110,8 @@ def test_the_command_line_protects_in_a_cluster(there, tmp_path, rows, cluster):
 def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
     monkeypatch.setattr(spread, "_SAMPLE", 40)
     names = KNOWN[:3]
-    work = spread._Work(there, names, Demand(5), None, None, (), lambda doing, share: None)
+    with spark_errors("the table", "it failed"):
+        work = spread._Work(there, names, Demand(5), None, None, (), lambda doing, share: None)
     distinct = rows.select(names).group_by(names).aggregate([([], "count_all")])
     hashes = row_hashes(encode(read_table(distinct), names))
     chosen = distinct.take(pa.array(np.argsort(hashes)[:40]))

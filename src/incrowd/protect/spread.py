@@ -18,7 +18,7 @@ from incrowd.classes import ClassSizes
 from incrowd.engines import Coded, encode
 from incrowd.engines.relational import plain_keys
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measure import Measurement, measure
+from incrowd.measure import measure
 from incrowd.progress import Progress
 from incrowd.protect import cells
 from incrowd.protect.checks import check_values
@@ -68,29 +68,26 @@ def protect_there(
 ) -> Spread:
     """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted."""
     target = _check(table, demand, method, out)
-    work = _Work(table, list(names), demand, sensitive, aim, removed, progress)
     with spark_errors(table.name, "it could not be protected in its cluster; look for cells not valid in their type"):
+        work = _Work(table, list(names), demand, sensitive, aim, removed, progress)
         try:
             rows, settings = work.by_cells() if method == "partition" else work.by_ranks(method)
             kept = tuple(name for name in table.columns if name not in removed)
-            protected = _finished(rows, cells.FinishCell(work.scale, kept), table, work.names)
+            protected = _finished(rows, cells.FinishCell(work.scale, kept), work.names)
             progress("making classes and writing them", 0.3)
             with written_by_spark(protected, target, force=force) as folder:
                 progress("checking", 0.9)
                 written = read_table(table.native.sparkSession.read.parquet(folder), memory=table.memory)
-                found = measure(written, quasi_identifiers=names, sensitive=[sensitive] if sensitive else [])
-                bound = None if method != "tcloseness" else bound_on_t(table.rows, int(str(settings["strata"])))
-                guarantee = _guarantee(found, demand, bound)
-                if not guarantee.holds or found.records != table.rows:
-                    raise UnsupportedError(
-                        f"{method} cannot give what was asked on this table: {'; '.join(guarantee.broken)}; "
-                        "nothing was written"
-                    )
+                bound = bound_on_t(table.rows, settings["strata"]) if method == "tcloseness" else None
+                guarantee, classes = _count_guarantee(written, names, demand, sensitive, bound)
+                if not guarantee.holds or classes.records != table.rows:
+                    wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {table.rows:,} rows were written"
+                    raise UnsupportedError(f"{method} cannot give what was asked: {wrong}; nothing was written")
                 changed = _changed(written, names)
         finally:
             work.close()
     result = table.native.sparkSession.read.parquet(target)
-    return Spread(read_table(result, memory=table.memory), guarantee, found.sizes, changed, settings)
+    return Spread(read_table(result, memory=table.memory), guarantee, classes, changed, dict(settings))
 
 
 def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str] | None) -> str:
@@ -176,7 +173,7 @@ class _Work:
         rows = ordered.limit(_SAMPLE).toArrow()
         return rows.select(self.names), rows[_TIMES].to_numpy()
 
-    def by_cells(self) -> tuple[DataFrame, dict[str, object]]:
+    def by_cells(self) -> tuple[DataFrame, dict[str, int]]:
         """Every row with its cell of a k-d tree."""
         from pyspark.sql import functions as sql
 
@@ -192,7 +189,7 @@ class _Work:
         rows = self.rows.mapInArrow(cells.AddCell(self.scale, tree), _with_type(self.rows, cells.CELL, "bigint"))
         return rows, {"cells": tree.size}
 
-    def by_ranks(self, method: str) -> tuple[DataFrame, dict[str, object]]:
+    def by_ranks(self, method: str) -> tuple[DataFrame, dict[str, int]]:
         """Every row with the class that the paper's sorting gives it, and a cell of whole classes."""
         from pyspark.sql import functions as sql
 
@@ -202,7 +199,7 @@ class _Work:
         if method == "sorted":
             rows = self._ranked(rows.withColumn(_STRATUM, sql.lit(0)))
             number = sql.least(sql.floor(sql.col(_quoted(_ROW)) / k), sql.lit(n // k - 1))
-            settings: dict[str, object] = {}
+            settings: dict[str, int] = {}
             size = k
         else:
             size = strata_for(n, k, self.demand.t)
@@ -260,21 +257,25 @@ class _Work:
         return [_quoted(name) for name, kind in self.rows.dtypes if not kind.startswith(("map", "variant"))]
 
 
-def _finished(rows: DataFrame, finish: cells.FinishCell, table: Table, names: Sequence[str]) -> DataFrame:
+def _finished(rows: DataFrame, finish: cells.FinishCell, names: Sequence[str]) -> DataFrame:
     """The protected rows: cells are sent to workers, quasi-identifiers become text."""
     kinds = dict(rows.dtypes)
     schema = ", ".join(f"{_quoted(name)} {'string' if name in names else kinds[name]}" for name in finish.kept)
     return rows.groupBy(_quoted(cells.CELL)).applyInArrow(lambda part: finish(part), schema)  # Spark counts arguments
 
 
-def _guarantee(found: Measurement, demand: Demand, bound: float | None) -> Guarantee:
+def _count_guarantee(
+    written: Table, names: Sequence[str], demand: Demand, sensitive: str | None, bound: float | None
+) -> tuple[Guarantee, ClassSizes]:
+    """Count the protected table as it is, forgetting how it was made."""
+    found = measure(written, quasi_identifiers=names, sensitive=[sensitive] if sensitive else [])
     facts = found.sensitive[0] if found.sensitive else None
     reached = None
     if facts is not None and demand.l is not None:
         reached = facts.entropy_l if demand.diversity == "entropy" else float(facts.distinct)
     kind = demand.diversity if demand.l is not None else None
     distance = facts.t if facts is not None else None
-    return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound)
+    return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
 
 
 def _changed(written: Table, names: Sequence[str]) -> dict[str, int]:
