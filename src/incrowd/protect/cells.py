@@ -63,14 +63,19 @@ def _coded(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddHash:
-    """Adds a hash of every row."""
+    """Adds a hash of every row, and leaves out the rows whose hash is not below a limit."""
 
     scale: Scale
+    below: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batch by batch."""
+        import pyarrow as pa
+
         for rows in tables(batches):
-            yield from with_column(rows, HASH, row_hashes(self.scale.problem(rows.select(self.scale.names)).columns))
+            hashes = row_hashes(self.scale.problem(rows.select(self.scale.names)).columns)
+            chosen = np.flatnonzero(hashes < self.below)
+            yield from with_column(rows.take(pa.array(chosen)), HASH, hashes[chosen])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -168,7 +168,9 @@ class _Work:
 
     def _sampled(self) -> tuple[pa.Table, NDArray[np.int64]]:
         """The distinct rows with the smallest hashes, and how often each occurs: the same rows on every engine."""
-        hashed = self._distinct.mapInArrow(cells.AddHash(self.scale), _with_type(self._distinct, cells.HASH, "bigint"))
+        share = min(1.0, 3 * _SAMPLE / self._distinct.count())  # hashes are even, so enough are below this limit
+        chosen = cells.AddHash(self.scale, int(share * 2.0**63))
+        hashed = self._distinct.mapInArrow(chosen, _with_type(self._distinct, cells.HASH, "bigint"))
         ordered = hashed.orderBy(_quoted(cells.HASH), *(_quoted(name) for name in self.names))
         rows = ordered.limit(_SAMPLE).toArrow()
         return rows.select(self.names), rows[_TIMES].to_numpy()
@@ -231,7 +233,7 @@ class _Work:
         order = [_quoted(_ROW), _quoted(cells.HASH), *self._ties()]
         within = sql.row_number().over(Window.partitionBy(_quoted(_PART)).orderBy(*order)) - 1
         offsets = sql.array(*(sql.lit(int(count)) for count in before))
-        rank = within + offsets[sql.col(_quoted(_PART)).cast("int")]
+        rank = within + sql.get(offsets, sql.col(_quoted(_PART)).cast("int"))
         return coded.withColumn(_STRATUM, sql.floor(rank / length)).drop(_ROW, _PART)
 
     def _ranked(self, rows: DataFrame) -> DataFrame:
