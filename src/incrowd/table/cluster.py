@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ def start_session(master: str | None, memory: int) -> SparkSession:
         builder = builder.config(name, value)
     with spark_errors("Spark", f"it could not be started on {master or 'its default master'}"):
         session = (builder if master is None else builder.master(master)).getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+        session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
     atexit.register(session.stop)
     try:
         _wait_for_workers(session)
@@ -68,7 +69,7 @@ def _settings(memory: int) -> dict[str, str]:
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
+        "spark.log.level": "FATAL",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.memory": f"{max(1024, min(4096, memory // 4_000_000))}m",
         "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
@@ -148,7 +149,9 @@ def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
 def spark_errors(what: str, meaning: str) -> Iterator[None]:
     """Turn what Spark raises into an error of ours; its own words are pages long and may quote cells."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
+            yield
     except IncrowdError:
         raise
     except Exception as error:
