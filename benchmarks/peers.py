@@ -53,7 +53,7 @@ def _protecting(found: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def _forecasting(errors: dict[str, list[float]]) -> list[tuple[str, ...]]:
     """Error of the forecast for the whole table from a hundredth of it."""
-    at = [f"{fraction:.1%}" for fraction in forecast.FRACTIONS].index(_AT)
+    at = [f"{fraction:.1%}" for fraction in FRACTIONS].index(_AT)
     question = "forecast from 1 % of the people, RMSE of κ"
     tools = {"incrowd, class sizes": "class sizes", "incrowd, curve": "curve", "pydataless": "pydataless"}
     return [(question, tool, f"{errors[name][at]:.3f}", "–") for tool, name in tools.items()]

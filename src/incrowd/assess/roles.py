@@ -107,7 +107,7 @@ def settle_roles(
     weight: str | None,
 ) -> Roles:
     """The roles as said; where no quasi-identifiers are named, as suggested, and marked as not confirmed."""
-    suggested = suggest_roles(table) if table.engine != "cluster" else ()
+    suggested = suggest_roles(table)
     proposed = from_suggestions(suggested)
     if quasi_identifiers is None:
         if not proposed.quasi_identifiers:

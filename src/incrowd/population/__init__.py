@@ -3,7 +3,7 @@
 from incrowd.population.classical import ClassicalEstimate
 from incrowd.population.estimate import METHODS, population_risk
 from incrowd.population.quoted import classical_risk
-from incrowd.population.records import RecordRisk, record_risk
+from incrowd.population.records import RecordRisk, record_risk, write_record_risk
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sensitivity import Sensitivity, by_fraction, sensitivity
 
@@ -18,4 +18,5 @@ __all__ = [
     "population_risk",
     "record_risk",
     "sensitivity",
+    "write_record_risk",
 ]
