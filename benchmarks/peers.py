@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks import forecast, foundation, harness, protect
+from incrowd.reproduce.scaling_law.published import FRACTIONS
 
 _SETS = 6  # random sets of attributes that are forecast
 _AT = "1.0%"
