@@ -36,6 +36,7 @@ ROOMS = [
     "report",
     "demo",
     "reproduce",
+    "web",
     "cli",
 ]
 

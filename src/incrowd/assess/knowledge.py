@@ -21,6 +21,7 @@ _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 60  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
+_GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,22 @@ def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     except TooManyDistinctError:
         return False
     return True
+
+
+def glance_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+    """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    counted = risk_by_subset(table, names, up_to=min(_GLANCE, len(names)), progress=part(progress, 0.0, 0.5))
+    parts = contributions(table, names, orders=_GLANCE_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0))
+    sizes = sorted({len(risk.columns) for risk in counted})
+    return Knowledge(
+        (),
+        counted,
+        tuple(max((r for r in counted if len(r.columns) == size), key=lambda risk: risk.classes) for size in sizes),
+        len(counted),
+        None,
+        parts,
+        (f"a first look: sets of at most {sizes[-1]} attributes; larger ones are still being counted",),
+    )
 
 
 def _largest_size(columns: int, most: int) -> int:

@@ -37,7 +37,7 @@ def against_leak(
         name = recipient_of(bound) if of_one else None
         data = {"values": [{"bound": bound, "text": f"{bound:g}: {name or 'bound'}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x=WIDTH)
+        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
         chart += rule + words.encode(y="bound:Q", text="text:N")
     if leaked is not None:
         chart += (
