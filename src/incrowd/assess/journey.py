@@ -15,7 +15,7 @@ from incrowd.assess.protection import Protection, assess_protection
 from incrowd.assess.provenance import note_provenance
 from incrowd.assess.result import Assessment
 from incrowd.assess.roles import Roles, settle_roles
-from incrowd.assess.verdict import decide, settle_threshold
+from incrowd.assess.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecast import POPULATIONS, Forecast, forecast
@@ -23,6 +23,7 @@ from incrowd.measure import Measurement, measure
 from incrowd.pitmanyor import fit_class_sizes
 from incrowd.population import PopulationRisk, population_risk
 from incrowd.progress import Progress, part, silent
+from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
 _CURVE = 24  # points of the forecast that are drawn
@@ -221,7 +222,7 @@ class _Journey:
             lambda: assess_protection(
                 self.table,
                 self.roles.quasi_identifiers,
-                sensitive=self.roles.sensitive[0] if self.roles.sensitive else None,
+                sensitive=self.roles.sensitive,
                 person=self.roles.person,
                 threshold=self.threshold,
                 seed=self.seed,
@@ -244,6 +245,14 @@ def _notes(roles: Roles, facts: Measurement) -> list[str]:
     notes = list(facts.notes)
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
+    unnamed = [
+        one.column for one in roles.suggested if one.role == "quasi-identifier" and roles.role(one.column) == "other"
+    ]
+    if unnamed:
+        notes.append(
+            f"these columns look like something others may know, and were not counted: {', '.join(unnamed)}; leave "
+            "them out of the table, or name them too"
+        )
     if roles.identifiers:
         notes.append(
             f"these columns look like names or numbers of people and must go before the table does: "
