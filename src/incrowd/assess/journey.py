@@ -15,7 +15,7 @@ from incrowd.assess.protection import Protection, assess_protection
 from incrowd.assess.provenance import note_provenance
 from incrowd.assess.result import Assessment
 from incrowd.assess.roles import Roles, settle_roles
-from incrowd.assess.verdict import decide, settle_threshold
+from incrowd.assess.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecast import POPULATIONS, Forecast, forecast
@@ -23,6 +23,7 @@ from incrowd.measure import Measurement, measure
 from incrowd.pitmanyor import fit_class_sizes
 from incrowd.population import PopulationRisk, population_risk
 from incrowd.progress import Progress, part, silent
+from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
 _CURVE = 24  # points of the forecast that are drawn
@@ -75,45 +76,10 @@ def assess(
         "threshold": bound,
         "groups": {label: list(members) for label, members in (groups or {}).items()},
     }
-    journey = _Journey(table, roles, bound, seed, clock, progress)
-    facts = journey.facts()
-    sampled = population is not None or roles.weight is not None
-    pending = {name: _PENDING for name, wanted in (("population", sampled), ("protection", protection)) if wanted}
-
-    def known(knowledge: Knowledge, leaks: Leaks, **found: Any) -> Assessment:
-        """What is known by now; a section that is not there and was not refused is still being worked on."""
-        waiting = {name: why for name, why in pending.items() if name not in found}
-        risk, costs = found.get("population"), found.get("protection")
-        return Assessment(
-            verdict=decide(recipient, bound, facts, risk, knowledge, costs, pending="population" in waiting),
-            roles=roles,
-            facts=facts,
-            knowledge=knowledge,
-            population=risk,
-            forecast=found.get("forecast"),
-            leaks=leaks,
-            protection=costs,
-            skipped={**waiting, **journey.skipped},
-            notes=tuple(_notes(roles, facts)),
-            provenance=note_provenance(table, options, seed, clock.seconds, hashed=not waiting),
-        )
-
-    leaks = journey.leaks(facts.sizes)
-    early = journey.forecast(facts.sizes, None) if partial is not None else None
-    if partial is not None and (glance := journey.glance()) is not None:
-        partial(known(glance, leaks, forecast=early))
-    knowledge = journey.knowledge(groups or {})
-    if partial is not None and pending:
-        partial(known(knowledge, leaks, forecast=early))
-    risk = journey.population(facts, population)
-    law = journey.forecast(facts.sizes, None if risk is None else risk.population)
-    if partial is not None and protection:
-        partial(known(knowledge, leaks, population=risk, forecast=law))
-    costs = journey.protection() if protection else None
-    if not protection:
-        journey.skipped["protection"] = "not asked for"
-    progress("writing it down", 0.99)
-    return known(knowledge, leaks, population=risk, forecast=law, protection=costs)
+    journey = _Journey(table, roles, options, seed, clock, progress)
+    wanted = {"population": population is not None or roles.weight is not None, "protection": protection}
+    journey.pending = {name for name, asked in wanted.items() if asked}
+    return journey.whole(protection, partial or (lambda early: None), staged=partial is not None)
 
 
 class _Clock:
@@ -133,11 +99,57 @@ class _Journey:
     """The sections of one assessment, and why some are missing."""
 
     def __init__(
-        self, table: Table, roles: Roles, threshold: float, seed: int, clock: _Clock, progress: Progress
+        self, table: Table, roles: Roles, options: Mapping[str, Any], seed: int, clock: _Clock, progress: Progress
     ) -> None:
-        self.table, self.roles, self.threshold, self.seed = table, roles, threshold, seed
+        self.table, self.roles, self.options, self.seed = table, roles, options, seed
         self.clock, self.progress = clock, progress
+        self.threshold: float = options["threshold"]
         self.skipped: dict[str, str] = {}
+        self.pending: set[str] = set()  # sections that take long and are not there yet
+
+    def whole(self, protection: bool, partial: Callable[[Assessment], None], *, staged: bool) -> Assessment:
+        """Every section in turn; where it is `staged`, what is quick comes first and is told as it comes."""
+        facts = self.facts()
+        leaks = self.leaks(facts.sizes)
+        early = self.forecast(facts.sizes, None) if staged else None
+        if staged and (glance := self.glance()) is not None:
+            partial(self.known(facts, glance, leaks, forecast=early))
+        knowledge = self.knowledge(self.options["groups"])
+        if staged and self.pending:
+            partial(self.known(facts, knowledge, leaks, forecast=early))
+        risk = self.population(facts, self.options["population"])
+        self.pending.discard("population")
+        law = self.forecast(facts.sizes, None if risk is None else risk.population)
+        if staged and protection:
+            partial(self.known(facts, knowledge, leaks, population=risk, forecast=law))
+        costs = self.protection() if protection else None
+        self.pending.discard("protection")
+        if not protection:
+            self.skipped["protection"] = "not asked for"
+        self.progress("writing it down", 0.99)
+        return self.known(facts, knowledge, leaks, population=risk, forecast=law, protection=costs)
+
+    def known(self, facts: Measurement, knowledge: Knowledge, leaks: Leaks, **found: Any) -> Assessment:
+        """What is known by now; a section that is still to come says so."""
+        risk, costs = found.get("population"), found.get("protection")
+        recipient = self.options["recipient"]
+        return Assessment(
+            verdict=decide(
+                recipient, self.threshold, facts, risk, knowledge, costs, pending="population" in self.pending
+            ),
+            roles=self.roles,
+            facts=facts,
+            knowledge=knowledge,
+            population=risk,
+            forecast=found["forecast"],
+            leaks=leaks,
+            protection=costs,
+            skipped={**dict.fromkeys(sorted(self.pending), _PENDING), **self.skipped},
+            notes=tuple(_notes(self.roles, facts)),
+            provenance=note_provenance(
+                self.table, self.options, self.seed, self.clock.seconds, hashed=not self.pending
+            ),
+        )
 
     def facts(self) -> Measurement:
         with self.clock.timed("facts"):
@@ -210,7 +222,7 @@ class _Journey:
             lambda: assess_protection(
                 self.table,
                 self.roles.quasi_identifiers,
-                sensitive=self.roles.sensitive[0] if self.roles.sensitive else None,
+                sensitive=self.roles.sensitive,
                 person=self.roles.person,
                 threshold=self.threshold,
                 seed=self.seed,
@@ -233,6 +245,14 @@ def _notes(roles: Roles, facts: Measurement) -> list[str]:
     notes = list(facts.notes)
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
+    unnamed = [
+        one.column for one in roles.suggested if one.role == "quasi-identifier" and roles.role(one.column) == "other"
+    ]
+    if unnamed:
+        notes.append(
+            f"these columns look like something others may know, and were not counted: {', '.join(unnamed)}; leave "
+            "them out of the table, or name them too"
+        )
     if roles.identifiers:
         notes.append(
             f"these columns look like names or numbers of people and must go before the table does: "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.measure.subsets import ClassTable, count_prefixes, count_subsets
+from incrowd.measure.subsets import class_table, count_prefixes, count_subsets
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
@@ -107,10 +107,10 @@ def contributions(
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if orders < 2:
         raise InputError(f"{orders} sampled orders; give 2 or more")
-    if person is not None or table.engine == "cluster":
-        return _by_counting(table, names, person, min(orders, 2 * len(names)), seed, progress)
     progress("counting people who look alike", 0.0)
-    classes = ClassTable.of(table, names)
+    classes = class_table(table, names) if person is None else None
+    if classes is None:
+        return _by_counting(table, names, person, min(orders, 2 * len(names)), seed, progress)
     if len(names) <= exact_up_to:
         counted = {}
         for count in count_subsets(classes, len(names)):

@@ -1,9 +1,10 @@
 """Results for people and machines: one self-contained page, and JSON with a published schema."""
 
-from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
+from incrowd.report.document import document, verdict_figure
 from incrowd.report.html import chart_engine, to_html, write_html
 from incrowd.report.names import renamed, shown_names
 from incrowd.report.parts import chart_spec
+from incrowd.report.pieces import DataTable, Figure, Section
 from incrowd.report.schema import read_assessment, schema
 
 __all__ = [

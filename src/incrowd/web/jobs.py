@@ -140,6 +140,7 @@ class Jobs:
             self._jobs[job.id] = job
             self._waiting.setdefault(job.session, deque()).append(job)
             self._changed.notify()
+        self._drop_oldest(job.session)
         return job
 
     def get(self, session: str, name: str) -> Job:

@@ -83,17 +83,19 @@ class Sessions:
         return session
 
     def _add(self, key: str) -> Session:
+        """A new session; where there are too many, one that holds no table makes room for it."""
         self.sweep()
         with self._lock:
             if key in self._sessions:
                 return self._sessions[key]
-            if len(self._sessions) < self._most:
-                return self._sessions.setdefault(key, Session(key))
             empty = [one for one in self._sessions.values() if not one.tables]
-            if not empty:
+            full = len(self._sessions) >= self._most
+            if full and not empty:
                 raise Refusal(429, f"{self._most} sessions are open already; close one, or wait until one is idle")
-            self._sessions.pop(min(empty, key=lambda one: one.last_used).key)
-            return self._sessions.setdefault(key, Session(key))
+            found = self._sessions[key] = Session(key)
+        if full:
+            self.end(min(empty, key=lambda one: one.last_used))
+        return found
 
 
 def _key(secret: str) -> str:

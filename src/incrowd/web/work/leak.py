@@ -8,10 +8,11 @@ import numpy as np
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leak import THRESHOLDS, LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
+from incrowd.leak import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
 from incrowd.leak.result import counted
 from incrowd.plots.leak import against_leak
 from incrowd.progress import Progress
+from incrowd.recipients import RECIPIENTS, in_words
 from incrowd.report import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
@@ -44,7 +45,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> Work:
                 lines[label] = [leak_risk(one, step, targets=wanted) for step in _steps(wanted, leaked, one.people)]
         risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
         result = _result(question, sizes, leaked, targets, risks)
-        bounds = [question.at_most] if question.at_most else list(THRESHOLDS) if targets == [1] else []
+        bounds = [question.at_most] if question.at_most else list(RECIPIENTS.values()) if targets == [1] else []
         return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
 
     return work
@@ -72,10 +73,10 @@ def _result(
         "risks": [risk.to_dict() for risk in risks["the table"]],
         "planned": [risk.to_dict() for name, found in risks.items() if name != "the table" for risk in found],
         "thresholds": [
-            {"at_most": bound, "for": whom, "kept": risk.probability <= bound}
+            {"at_most": bound, "for": in_words(whom), "kept": risk.probability <= bound}
             for risk in risks["the table"]
             if risk.targets == 1
-            for bound, whom in THRESHOLDS.items()
+            for whom, bound in RECIPIENTS.items()
         ],
         "largest_leak": None,
         "smallest_k": None,
