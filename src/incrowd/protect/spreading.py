@@ -28,7 +28,8 @@ _CELL = 200_000  # records a worker holds at a time, about
 _SAMPLE = 100_000  # distinct rows that the tree is fitted on
 _MOST_VALUES = 5_000_000  # of one column, which every worker is told
 _LEAST = 20  # a cell has at least so many classes
-_TIMES, _STRATUM, _PART, _ROW = "incrowd times", "incrowd stratum", "incrowd part", "incrowd row"
+_TIMES, _STRATUM, _PART = "incrowd times", "incrowd stratum", "incrowd part"
+_ROW, _BEFORE = "incrowd row", "incrowd before"
 
 
 class Spreading:
@@ -171,7 +172,9 @@ class Spreading:
         order = [quoted(cells.DISTANCE), quoted(cells.HASH), *self._ties()]
         within = sql.row_number().over(Window.partitionBy(*keys).orderBy(*order)) - 1
         numbered = parts.withColumn(_ROW, within).join(sql.broadcast(offsets), [_STRATUM, _PART])
-        return numbered.withColumn(_ROW, sql.col(quoted(_ROW)) + sql.col("before")).drop("before", _PART, _STRATUM)
+        return numbered.withColumn(_ROW, sql.col(quoted(_ROW)) + sql.col(quoted(_BEFORE))).drop(
+            _BEFORE, _PART, _STRATUM
+        )
 
     def _ties(self) -> list[str]:
         """What orders rows that are equal otherwise: every column that can be compared."""
@@ -198,4 +201,4 @@ def _offsets(counted: pa.Table) -> pa.Table:
     count, stratum = counted["count"].to_numpy(), counted[_STRATUM].to_numpy()
     before = np.cumsum(count) - count
     first = np.searchsorted(stratum, stratum)
-    return counted.select([_STRATUM, _PART]).append_column("before", pa.array(before - before[first]))
+    return counted.select([_STRATUM, _PART]).append_column(_BEFORE, pa.array(before - before[first]))
