@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from incrowd.engines import (
     frequencies,
     history_classes,
     pack,
+    split_by_class,
     write_with_class_sizes,
 )
 from incrowd.errors import InputError, UnsupportedError
@@ -98,6 +101,13 @@ class ClassSizes(Shown):
         if person is not None and table.engine == "cluster":
             check_person(table, names, person)
             return cls.from_counts(*count_in_engine(table, names, person), records=table.rows)
+        if person is not None and needs_splitting(table):
+            check_person(table, names, person)
+            keys = [f"c{place}" for place in range(len(names) + 1)]
+            parts = (
+                assign_classes(part, keys[:-1], keys[-1]).sizes for part in split_by_class(table, names, [], person)
+            )
+            return reduce(add, parts)
         if person is not None:
             return assign_classes(table, names, person).sizes
         if table.counted_in_engine or not table.fits(names):
@@ -203,6 +213,11 @@ class Classes:
         return ClassSizes.from_counts(sizes, counts, records=records)
 
 
+def needs_splitting(table: Table) -> bool:
+    """Whether telling every record its class takes more than the memory limit: it is then done part by part."""
+    return table.engine != "cluster" and table.rows * _BYTES_A_RECORD > table.memory
+
+
 def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
     """Number the classes of a table and tell every record its own."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
@@ -215,7 +230,7 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
     if needed > table.memory:
         raise UnsupportedError(
             f"telling {table.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
-            f"{table.memory / 1e6:,.0f} MB; give more memory, or count without sensitive columns"
+            f"{table.memory / 1e6:,.0f} MB; give more memory"
         )
     if person is None:
         return Classes(*class_numbers(pack(encode_each(table, names))))

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.classes import ClassSizes, assign_classes, classes_of_counted, told_apart
+from incrowd.classes import ClassSizes, assign_classes, classes_of_counted, needs_splitting, told_apart
 from incrowd.engines import counted_rows, encode
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
+from incrowd.measure.parts import measure_in_parts
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
@@ -150,6 +151,9 @@ def measure(
     progress("counting people who look alike", 0.1)
     if table.engine == "cluster" and person is None:
         sizes, found = _counted_there(table, names, wanted, progress)
+        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
+    if needs_splitting(table):
+        sizes, found = measure_in_parts(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
     classes = assign_classes(table, names, person)
     groups = told_apart(table, names, classes, person)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.classes import ClassSizes, assign_classes
-from incrowd.engines import TooManyDistinctError, counted_rows, encode
+from incrowd.engines import TooManyDistinctError, counted_rows, encode, encode_each
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.population.contingency import columns_in_engine
 from incrowd.population.marginals import Columns
@@ -90,7 +90,7 @@ def read_sample(
     known = None if weights is None else read_weights(table, weights)
     if known is not None and person is not None:
         raise InputError("weights belong to records and not to people; give a weight column or a person column")
-    if known is None and (person is None or table.engine == "cluster"):
+    if known is None:
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
     else:
         sizes = assign_classes(table, names, person).sizes
@@ -140,9 +140,13 @@ def settle_population(
 
 def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
     """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
-    coded: list[tuple[str, int, int]] = [(c.name, c.size, c.codes.size) for c in encode(table, names)]
-    constant = [name for name, size, rows in coded if size == 1 and rows > 1]
-    own = [name for name, size, rows in coded if size == rows > 1]
+    if table.counted_in_engine or not table.fits(names):
+        values = {name: ClassSizes.from_table(table, quasi_identifiers=[name]).classes for name in names}
+    else:
+        values = {column.name: column.size for column in encode_each(table, names)}
+    rows = sizes.records
+    constant = [name for name, size in values.items() if size == 1 and rows > 1]
+    own = [name for name, size in values.items() if size == rows > 1]
     notes = []
     if constant:
         notes.append(f"constant, tells nobody apart: {', '.join(constant)}")

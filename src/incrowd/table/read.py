@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.table.address import DATABASES, masked, scheme_of
 from incrowd.table.table import Table, memory_in_bytes
 
 ENGINES = (None, "duckdb", "spark")
@@ -41,15 +42,22 @@ def read_table(
     skip_bad_lines: bool = False,
     sheet: str | int = 0,
     memory: str | int | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    timeout: float | None = None,
     engine: str | None = None,
     master: str | None = None,
 ) -> Table:
-    """A `Table` from a file's path or from a frame: pandas, Polars, Arrow, DuckDB, Spark.
+    """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
 
     Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
     Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
     Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
     `memory` bounds the work on the table, such as "2GB".
+
+    Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
+    name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
+    the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs counts only is counted there, in SQL.
 
     `engine` is "duckdb", this machine and its disk (the default), or "spark": Parquet is then read by the cluster at
     `master` ("local[*]", "spark://host:7077", …), where every worker must see it; other files and frames are read here
@@ -65,6 +73,17 @@ def read_table(
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if master is not None and engine != "spark":
         raise InputError(f"a master ({master}) is for engine='spark' (--engine spark); leave it out or say so")
+    address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
+    if address in DATABASES or (address is not None and engine != "spark"):
+        from incrowd.table.database import open_database
+
+        if engine == "spark":
+            raise InputError("a database counts its tables itself; leave out the engine (--engine)")
+        return open_database(os.fspath(source), table, query, timeout, limit)
+    if table is not None or query is not None or timeout is not None:
+        raise InputError(
+            "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
+        )
     if engine == "spark":
         how = {"separator": separator, "encoding": encoding, "null": null, "skip_bad_lines": skip_bad_lines}
         return _on_spark(source, limit, master, {**how, "sheet": sheet, "memory": limit})
@@ -137,7 +156,7 @@ def _find(path: str) -> list[str]:
         raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
-    raise InputError(f"there is no file {path}; check the name and the folder you are in")
+    raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
 def _from_frame(

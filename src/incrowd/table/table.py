@@ -46,6 +46,10 @@ class Reader(Protocol):
         """About how much memory counting by these columns takes; None where the rows are in memory already."""
         ...
 
+    def confirm(self) -> None:
+        """Stop if the rows are not the ones they were when the table was opened."""
+        ...
+
 
 class Table:
     """Rows about people, from a file or from a frame the caller holds.
@@ -53,10 +57,23 @@ class Table:
     `source` is the file's path as it was given and `native` the caller's own frame, whichever there is; `notes` tell
     what happened while reading that a user should know; `memory` is the limit in bytes that work on it keeps to.
     `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
-    itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table.
+    itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table, "database" where
+    a database groups them until they are copied. `named` is how a command line names the table, without credentials.
     """
 
-    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes", "source")
+    __slots__ = (
+        "__weakref__",
+        "_reader",
+        "_rows",
+        "columns",
+        "engine",
+        "memory",
+        "name",
+        "named",
+        "native",
+        "notes",
+        "source",
+    )
 
     def __init__(
         self,
@@ -68,6 +85,7 @@ class Table:
         source: str | None = None,
         notes: Iterable[str] = (),
         engine: str = "memory",
+        named: Sequence[str] = (),
     ) -> None:
         self._reader = reader
         self._rows: int | None = None
@@ -78,6 +96,7 @@ class Table:
         self.source = source
         self.notes = tuple(notes)
         self.engine = engine
+        self.named = tuple(named) or (source or "TABLE",)
         refuse_repeated(self.columns, name)
         if not self.columns:
             raise InputError(f"{name}: there are no columns")
@@ -112,6 +131,14 @@ class Table:
             self._check_small()
         for name, column in self._reader.read(wanted):
             yield name, _plain(column)
+
+    def require_order(self) -> None:
+        """Refuse a table whose rows have no order, for work that compares tables row by row."""
+        if self.engine == "cluster":
+            raise UnsupportedError(
+                f"{self.name} is in a cluster, which keeps no order of rows, and this goes row by row; "
+                "give the file or a sample of it, without the engine"
+            )
 
     def _check_small(self) -> None:
         """Refuse to bring a table out of its cluster that is more than a quarter of the memory."""
@@ -148,8 +175,17 @@ class Table:
 
     @property
     def counted_in_engine(self) -> bool:
-        """Whether rows stay where they are: a lazy frame or a cluster."""
-        return self.engine != "memory"
+        """Whether rows stay where they are: a lazy frame, a cluster, a database they were not copied from yet."""
+        return self.engine != "memory" and not getattr(self._reader, "copied", False)
+
+    def count_classes(self, names: Sequence[str]) -> pa.Table | None:
+        """The sizes of classes and how many have each, where a database counts them itself; None elsewhere."""
+        count = getattr(self._reader, "count_classes", None) if self.counted_in_engine else None
+        return None if count is None else count(self.require(names))
+
+    def confirm(self) -> None:
+        """Stop if the rows are not the ones they were when the table was opened."""
+        self._reader.confirm()
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether counting by these columns keeps to the memory limit."""
