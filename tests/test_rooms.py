@@ -14,6 +14,7 @@ ROOMS = [
     "files",
     "notebook",
     "special",
+    "recipients",
     "settings",
     "table",
     "engines",
@@ -34,6 +35,8 @@ ROOMS = [
     "plots",
     "report",
     "demo",
+    "reproduce",
+    "web",
     "cli",
 ]
 

@@ -83,6 +83,8 @@ def test_engines_and_masters_that_do_not_go_together_are_refused(session):
         read_table(TINY, engine="sparc")
     with pytest.raises(InputError, match="is for engine='spark'"):
         read_table(TINY, master="local[2]")
+    with pytest.raises(InputError, match="leave out engine='duckdb'"):
+        read_table(session.range(3), engine="duckdb")
     with pytest.raises(InputError, match="runs already; stop it"):
         read_table(TINY, engine="spark", master="local[2]")
 

@@ -10,7 +10,7 @@ from incrowd.cli.app import app
 from incrowd.engines import encode
 from incrowd.engines.choose import row_hashes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protect import spread
+from incrowd.protect import spreading
 from incrowd.protect.problem import Demand
 from incrowd.table.cluster import spark_errors
 
@@ -31,7 +31,7 @@ def there(rows, session):
 @pytest.fixture(autouse=True)
 def small_cells(monkeypatch):
     """Cells so small that there are several."""
-    monkeypatch.setattr(spread, "_CELL", 3_000)
+    monkeypatch.setattr(spreading, "_CELL", 3_000)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
     assert written.drop_columns(KNOWN).to_pydict() == rows.drop_columns(KNOWN).to_pydict()
     cost = evaluate(rows.drop_columns("row"), written.drop_columns("row"), quasi_identifiers=KNOWN)
     assert cost.information_loss <= 1.05 * here.evaluate().information_loss
-    assert cost.changed_cells == sum(safe.changed.values())
+    assert {column.column: column.changed for column in cost.columns} == safe.changed
 
 
 def test_people_who_are_told_apart_get_classes_of_k_to_2k_less_one(session, tmp_path):
@@ -108,10 +108,10 @@ def test_the_command_line_protects_in_a_cluster(there, tmp_path, rows, cluster):
 
 
 def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
-    monkeypatch.setattr(spread, "_SAMPLE", 40)
+    monkeypatch.setattr(spreading, "_SAMPLE", 40)
     names = KNOWN[:3]
     with spark_errors("the table", "it failed"):
-        work = spread._Work(there, names, Demand(5), None, None, (), lambda doing, share: None)
+        work = spreading.Spreading(there, names, Demand(5), None, None, (), lambda doing, share: None)
     distinct = rows.select(names).group_by(names).aggregate([([], "count_all")])
     hashes = row_hashes(encode(read_table(distinct), names))
     chosen = distinct.take(pa.array(np.argsort(hashes)[:40]))

@@ -4,12 +4,11 @@ from incrowd.population.classical import ClassicalEstimate
 from incrowd.population.estimate import METHODS, population_risk
 from incrowd.population.quoted import classical_risk
 from incrowd.population.records import RecordRisk, record_risk, write_record_risk
-from incrowd.population.result import THRESHOLDS, PopulationRisk
+from incrowd.population.result import PopulationRisk
 from incrowd.population.sensitivity import Sensitivity, by_fraction, sensitivity
 
 __all__ = [
     "METHODS",
-    "THRESHOLDS",
     "ClassicalEstimate",
     "PopulationRisk",
     "RecordRisk",

@@ -157,6 +157,14 @@ class Table:
         wanted = list(self.columns) if names is None else list(names)
         return pa.table(dict(self.read(wanted)))
 
+    def require_order(self) -> None:
+        """Refuse a table whose rows have no order, for work that compares tables row by row."""
+        if self.engine == "cluster":
+            raise UnsupportedError(
+                f"{self.name} is in a cluster, which keeps no order of rows, and this goes row by row; "
+                "give the file or a sample of it, without the engine"
+            )
+
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
         return self._reader.lazy(self.require(names))
