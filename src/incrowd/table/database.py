@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from incrowd.errors import InputError
 from incrowd.table.address import DATABASES, masked, scheme_of
@@ -37,24 +39,66 @@ class Column(NamedTuple):
     example: str = "''"
 
 
-class Database(Protocol):
-    """An open transaction on one database."""
+class Session:
+    """An open transaction on one database: a table or query of it, and how each of its columns is read."""
 
     name: str
+    table: str | None
     relation: str
     columns: dict[str, Column]
+    _connection: Any
 
     def fetch(self, sql: str) -> pa.Table:
         """A small answer."""
-        ...
+        with self._told() as cursor:
+            cursor.execute(sql)
+            return cursor.fetch_arrow_table()
 
     def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
-        """End the transaction."""
-        ...
+        """End the transaction and the connection."""
+        self._connection.close()
+
+    def _batches(self, sql: str, options: dict[str, str] | None = None) -> Iterator[pa.RecordBatch]:
+        """A large answer; only the driver's errors are told in its name, not those of whoever takes the batches."""
+        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
+            try:
+                cursor.execute(sql)
+                batches = iter(cursor.fetch_record_batch())
+                batch = next(batches, None)
+            except Exception as error:
+                self._explain(error)
+            while batch is not None:
+                yield batch
+                try:
+                    batch = next(batches, None)
+                except Exception as error:
+                    self._explain(error)
+
+    @contextmanager
+    def _told(self) -> Iterator[Any]:
+        """A cursor whose errors are told in our words."""
+        with self._connection.cursor() as cursor:
+            try:
+                yield cursor
+            except Exception as error:
+                self._explain(error)
+
+    def _explain(self, error: Exception) -> NoReturn:
+        """An error of the driver in our words: its own may quote cells."""
+        raise NotImplementedError
+
+
+def driver(package: str) -> Any:
+    """An ADBC driver, or the word on how to get it."""
+    try:
+        import_module(package)
+        return import_module(f"{package}.dbapi")
+    except ImportError:
+        raise InputError("reading a database needs an extra: pip install 'incrowd[database]'") from None
 
 
 def open_database(source: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
@@ -93,8 +137,8 @@ def open_database(source: str, table: str | None, query: str | None, timeout: fl
 class DatabaseReader:
     """A table of a database: grouped there, or copied here once when its rows are asked for."""
 
-    def __init__(self, database: Database, memory: int) -> None:
-        self._database: Database | None = database
+    def __init__(self, database: Session, memory: int) -> None:
+        self._database: Session | None = database
         self._relation, self._described = database.relation, database.columns
         self._name, self._memory = database.name, memory
         self._using = RLock()  # a connection does one thing at a time
@@ -144,7 +188,7 @@ class DatabaseReader:
     def confirm(self) -> None:
         """One transaction saw one state: nothing can have changed."""
 
-    def _open(self) -> Database:
+    def _open(self) -> Session:
         assert self._database is not None, "the connection is closed once there is a copy"
         return self._database
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
 from incrowd.table.address import masked
-from incrowd.table.database import Column, choose, in_relation, selected, subquery
+from incrowd.table.database import Column, Session, choose, driver, in_relation, selected, subquery
 from incrowd.table.readers import quoted
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ ORDER BY 1, 2
 """
 
 
-class Postgres:
+class Postgres(Session):
     """A transaction on a PostgreSQL server."""
 
     def __init__(self, address: str, table: str | None, query: str | None, timeout: float | None) -> None:
@@ -69,32 +69,11 @@ class Postgres:
             self.close()
             raise
 
-    def fetch(self, sql: str) -> pa.Table:
-        """A small answer."""
-        with self._connection.cursor() as cursor:
-            try:
-                cursor.execute(sql)
-                return cursor.fetch_arrow_table()
-            except Exception as error:
-                self._explain(error)
-
     def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches of some megabytes."""
-        with self._connection.cursor() as cursor:
-            try:
-                cursor.execute(selected(columns, self.relation))
-                batches = iter(cursor.fetch_record_batch())
-            except Exception as error:
-                self._explain(error)
-            while True:
-                try:
-                    batch = next(batches, None)
-                except Exception as error:
-                    self._explain(error)
-                if batch is None:
-                    return
-                self._refuse_wrapped(batch)
-                yield batch
+        for batch in self._batches(selected(columns, self.relation)):
+            self._refuse_wrapped(batch)
+            yield batch
 
     def _refuse_wrapped(self, batch: pa.RecordBatch) -> None:
         """Stop at days and moments that Arrow has no number for: 'infinity', and the last centuries of PostgreSQL.
@@ -116,10 +95,6 @@ class Postgres:
                     "make it null, with a query"
                 )
 
-    def close(self) -> None:
-        """End the transaction and the connection."""
-        self._connection.close()
-
     def _begin(self, timeout: float | None) -> None:
         self._do("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._do("SET LOCAL TimeZone = 'UTC'")
@@ -128,11 +103,8 @@ class Postgres:
             self._do(f"SET LOCAL statement_timeout = {max(1, round(timeout * 1000))}")
 
     def _do(self, sql: str) -> None:
-        with self._connection.cursor() as cursor:
-            try:
-                cursor.execute(sql)
-            except Exception as error:
-                self._explain(error)
+        with self._told() as cursor:
+            cursor.execute(sql)
 
     def _find(self, table: str | None) -> str:
         """The table's name as it stands in the catalogue; nothing of what the user typed becomes SQL."""
@@ -151,11 +123,8 @@ class Postgres:
         return found
 
     def _describe(self) -> dict[str, Column]:
-        with self._connection.cursor() as cursor:
-            try:
-                schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation} AS r")
-            except Exception as error:
-                self._explain(error)
+        with self._told() as cursor:
+            schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation} AS r")
         names = [field.name for field in schema]
         if len(set(names)) < len(names):
             raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
@@ -182,10 +151,7 @@ class Postgres:
 
 
 def _connect(address: str, label: str) -> Any:
-    try:
-        from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise InputError("reading a database needs an extra: pip install 'incrowd[database]'") from None
+    dbapi = driver("adbc_driver_postgresql")
     given = address.partition("?")[2]
     extra = [
         f"{name}={value}"

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from incrowd.errors import IncrowdError, InputError
 from incrowd.table.address import sqlite_file
-from incrowd.table.database import Column, choose, in_relation, selected, subquery
+from incrowd.table.database import Column, Session, choose, driver, in_relation, selected, subquery
 from incrowd.table.readers import quoted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class _Held(NamedTuple):
     large: bool
 
 
-class Sqlite:
+class Sqlite(Session):
     """A transaction on an SQLite file."""
 
     def __init__(self, source: str, table: str | None, query: str | None) -> None:
@@ -42,10 +42,7 @@ class Sqlite:
         self.name = f"a query of {self._label}"
         self._by_query = query is not None
         _check_file(self.file)
-        try:
-            from adbc_driver_sqlite import dbapi
-        except ImportError:
-            raise InputError("reading a database needs an extra: pip install 'incrowd[database]'") from None
+        dbapi = driver("adbc_driver_sqlite")
         try:
             self._connection = dbapi.connect(f"file:{quote(os.path.abspath(self.file))}?mode=ro", autocommit=True)
         except Exception:
@@ -61,15 +58,6 @@ class Sqlite:
             self.close()
             raise
 
-    def fetch(self, sql: str) -> pa.Table:
-        """A small answer."""
-        with self._connection.cursor() as cursor:
-            try:
-                cursor.execute(sql)
-                return cursor.fetch_arrow_table()
-            except Exception as error:
-                self._explain(error)
-
     def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches.
 
@@ -77,26 +65,11 @@ class Sqlite:
         column's type goes before them, and is left out again.
         """
         typed = "SELECT " + ", ".join(column.example for column in columns)
-        with self._connection.cursor(adbc_stmt_kwargs={"adbc.sqlite.query.batch_rows": "65536"}) as cursor:
-            try:
-                cursor.execute(f"{typed} UNION ALL {selected(columns, self.relation)}")
-                batches = iter(cursor.fetch_record_batch())
-            except Exception as error:
-                self._explain(error)
-            first = True
-            while True:
-                try:
-                    batch = next(batches, None)
-                except Exception as error:
-                    self._explain(error)
-                if batch is None:
-                    return
-                yield batch.slice(1) if first else batch
-                first = False
-
-    def close(self) -> None:
-        """End the transaction and the connection."""
-        self._connection.close()
+        sql = f"{typed} UNION ALL {selected(columns, self.relation)}"
+        skipped = 1
+        for batch in self._batches(sql, {"adbc.sqlite.query.batch_rows": "65536"}):
+            yield batch.slice(skipped)
+            skipped = 0
 
     def _find(self, table: str | None) -> str:
         known = self.fetch(
@@ -110,12 +83,9 @@ class Sqlite:
 
     def _describe(self) -> dict[str, Column]:
         """Every column by what its cells are: a declared type binds nobody."""
-        with self._connection.cursor() as cursor:
-            try:
-                cursor.execute(f"SELECT * FROM {self.relation} AS r LIMIT 0")
-                names = list(cursor.fetch_record_batch().schema.names)
-            except Exception as error:
-                self._explain(error)
+        with self._told() as cursor:
+            cursor.execute(f"SELECT * FROM {self.relation} AS r LIMIT 0")
+            names = list(cursor.fetch_record_batch().schema.names)
         if len({name.lower() for name in names}) < len(names):
             raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
         described: dict[str, Column] = {}
