@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from incrowd.demo import QUASI_IDENTIFIERS, demo_table
 from incrowd.plots.estimators import error_figure, estimates_figure
+from incrowd.progress import silent
 from incrowd.reproduce.corpora import held
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from incrowd.reproduce.synthetic_estimator.cases import (
@@ -25,34 +33,39 @@ from incrowd.table import read_table
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 PUBLISHED = ("average", "gaussian", "dvine")
 METHODS = ("combined", "anchored", "posterior", *PUBLISHED, "pitman", "ewens", "benedetti-franconi", "entropy")
+EACH = 2  # samples of each population at each fraction
 HOSPITAL = "generated hospital stays"
 BINS = (0.0, 0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 1.0)
 _LIMIT = 0.05  # the abstract: the average's median error is below this at every fraction and every true risk
 _FEWEST = 5  # cases behind a median that is quoted
 
 
-def populations(context: Context) -> Iterator[Population]:
+def population_names(context: Context) -> list[str]:
     """The public tables that are held (when quick, the two small ones), and invented hospital stays."""
-    for name in held(context.data):
-        if context.quick and name not in ("sd2011", "hdv2003"):
-            continue
-        assert context.data is not None
-        yield public_table(context.data, name)
-    invented = read_table(demo_table(4_000 if context.quick else 100_000, context.seed))
-    yield Population.of(HOSPITAL, invented, QUASI_IDENTIFIERS)
+    tables = [name for name in held(context.data) if not context.quick or name in ("sd2011", "hdv2003")]
+    return [*tables, HOSPITAL]
+
+
+@lru_cache(maxsize=1)
+def population(name: str, folder: Path | None, quick: bool, seed: int) -> Population:
+    """One of them; the last one is kept, because the next sample is usually of the same."""
+    if name != HOSPITAL:
+        assert folder is not None
+        return public_table(folder, name)
+    return Population.of(HOSPITAL, read_table(demo_table(4_000 if quick else 100_000, seed)), QUASI_IDENTIFIERS)
 
 
 def simulation(context: Context) -> PartResult:
     """All populations at all fractions."""
-    fractions, each = ((0.1, 0.5, 0.9), 2) if context.quick else (FRACTIONS, 2)
+    fractions = (0.1, 0.5, 0.9) if context.quick else FRACTIONS
+    tasks = [(name, fraction) for name in population_names(context) for fraction in fractions]
+    plain = replace(context, progress=silent)  # it is sent to other processes
     cases: list[Case] = []
-    chosen = list(populations(context))
-    for number, population in enumerate(chosen):
-        for step, fraction in enumerate(fractions):
-            share = (number + step / len(fractions)) / len(chosen)
-            context.progress(f"{population.name}, a sample of {fraction:.0%}", share)
-            drawn = samples(population, fraction, each, context.seed)
-            cases += [asked(truth, sample, context.seed) for truth, sample in drawn]
+    with workers(context) as spread:
+        for number, found in enumerate(spread(_cases, tasks, [plain] * len(tasks))):
+            name, fraction = tasks[number]
+            context.progress(f"{name}, a sample of {fraction:.0%}", (number + 1) / len(tasks))
+            cases += found
     tables = (_claims(cases), _by_fraction(cases), _by_risk(cases), _by_table(cases), _uniqueness(cases))
     return PartResult(tables, _figures(cases), _NOTES)
 
@@ -70,6 +83,23 @@ _NOTES = (
     "Classical estimators stand where they give a B and their equations have a solution; the paper compared with "
     "three estimators from the literature.",
 )
+
+
+@contextmanager
+def workers(context: Context) -> Iterator[Callable[..., Iterable[Any]]]:
+    """A `map` over two processes, or over none where there is little to do."""
+    if context.quick:
+        yield map
+        return
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool.map
+
+
+def _cases(task: tuple[str, float], context: Context) -> list[Case]:
+    """The samples of one population at one fraction."""
+    name, fraction = task
+    whole = population(name, context.data, context.quick, context.seed)
+    return [asked(truth, sample, context.seed) for truth, sample in samples(whole, fraction, EACH, context.seed)]
 
 
 def asked(truth: Truth, sample: CodedSample, seed: int) -> Case:
