@@ -9,10 +9,10 @@ import numpy as np
 from incrowd.plots.estimators import wrong_population_figure
 from incrowd.population.estimate import answer
 from incrowd.population.sensitivity import FACTORS
-from incrowd.progress import silent
 from incrowd.reproduce.parts import Comparison, Context, PartResult, Picture, Row
 from incrowd.reproduce.synthetic_estimator.cases import samples
-from incrowd.reproduce.synthetic_estimator.simulation import population, population_names, workers
+from incrowd.reproduce.synthetic_estimator.simulation import population, population_names
+from incrowd.reproduce.workers import spread
 
 _METHODS = ("combined", "average")
 
@@ -21,15 +21,11 @@ def sensitivity(context: Context) -> PartResult:
     """Small and middling fractions: above one half a wrong N by a factor of two would be below the sample."""
     changes: dict[tuple[str, float], list[float]] = {}
     errors: dict[tuple[str, float], list[float]] = {}
-    names = population_names(context)
-    plain = replace(context, progress=silent)  # it is sent to other processes
-    with workers(context) as spread:
-        for number, found in enumerate(spread(_answers, names, [plain] * len(names))):
-            context.progress(f"a wrong N for {names[number]}", (number + 1) / len(names))
-            for truth, method, answers in found:
-                for factor, B in answers.items():
-                    changes.setdefault((method, factor), []).append(B / answers[1.0] - 1.0)
-                    errors.setdefault((method, factor), []).append(abs(B - truth))
+    for found in spread(_answers, population_names(context), context):
+        for truth, method, answers in found:
+            for factor, B in answers.items():
+                changes.setdefault((method, factor), []).append(B / answers[1.0] - 1.0)
+                errors.setdefault((method, factor), []).append(abs(B - truth))
     return PartResult((_table(changes, errors),), (_figure(changes),), _NOTES)
 
 
@@ -38,7 +34,7 @@ def _answers(name: str, context: Context) -> list[tuple[float, str, dict[float, 
     whole = population(name, context.data, context.quick, context.seed)
     found = []
     for fraction in (0.1,) if context.quick else (0.05, 0.3):
-        for truth, sample in samples(whole, fraction, 2, context.seed + 1):
+        for truth, sample in samples(whole, fraction, 2 if context.quick else 1, context.seed + 1):
             for method in _METHODS:
                 wrong = {factor: replace(sample, population=round(factor * truth.population)) for factor in FACTORS}
                 answers = {factor: answer(one, method, seed=context.seed).B for factor, one in wrong.items()}
