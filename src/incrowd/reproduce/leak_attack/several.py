@@ -83,8 +83,8 @@ def several_people(context: Context) -> PartResult:
             "draws a new leak of L − 1 from D − 1, while in one attack there is one leak. The first vanishes for one "
             "target in equal classes, the second where everybody leaks.",
             f"Every simulated point is {trials:,} leaks, {trials // 4:,} where everybody leaks, seed {context.seed}. "
-            "With many targets a few lucky leaks make up most of the mean, so intervals are a little too narrow; points "
-            "whose trials are too few for so many targets stand without one.",
+            "With many targets a few lucky leaks make up most of the mean, so intervals are a little too narrow; "
+            "points whose trials are too few for so many targets stand without one.",
         ),
     )
 
