@@ -14,6 +14,7 @@ ROOMS = [
     "files",
     "notebook",
     "special",
+    "recipients",
     "settings",
     "table",
     "engines",
@@ -35,6 +36,7 @@ ROOMS = [
     "report",
     "demo",
     "reproduce",
+    "web",
     "cli",
 ]
 

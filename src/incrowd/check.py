@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.measure import Diversity, Measurement, measure
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
+from incrowd.table import read_table
 
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -155,10 +156,11 @@ def check(
     if of_columns and not sensitive:
         raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive= (--sensitive)")
     wanted = list(sensitive) if of_columns else []
-    found = measure(data, quasi_identifiers=quasi_identifiers, sensitive=wanted, person=person, progress=progress)
-    table = getattr(data, "name", None) if not isinstance(data, str) else data
+    table = read_table(data)
+    found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=wanted, person=person, progress=progress)
+    shown = table.source if isinstance(data, str) and table.source else table.name
     rules = [rule for name, limit in asked.items() for rule in _rules(name, limit, found)]
-    return Check(str(table or "the table"), found.records, found.people, found.quasi_identifiers, tuple(rules))
+    return Check(shown, found.records, found.people, found.quasi_identifiers, tuple(rules))
 
 
 def checked_limits(limits: Mapping[str, float | None]) -> dict[str, float]:

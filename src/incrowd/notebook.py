@@ -1,15 +1,21 @@
-"""How results look in a notebook: a small table instead of a line of code."""
+"""How results look in a notebook: a small table, and a figure where there is one, instead of a line of code."""
 
 from __future__ import annotations
 
+import base64
+import json
+from collections.abc import Container
 from html import escape
+from importlib import import_module
 from typing import Any
+
+from incrowd.errors import IncrowdError
 
 _MOST = 40  # entries shown; the rest is counted
 
 
 class Shown:
-    """Gives a result with `to_dict` a table in notebooks. It has no fields of its own."""
+    """Gives a result with `to_dict` a table in notebooks, and its figure. It has no fields of its own."""
 
     __slots__ = ()
 
@@ -25,6 +31,52 @@ class Shown:
         ]
         name = escape(type(self).__name__)
         return f'<table><caption style="text-align:left">{name}</caption>{"".join(rows[:_MOST])}</table>'
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, Any]:
+        """The same result as text, as HTML and, where it has a figure, as Vega-Lite for viewers that draw it."""
+        bundle: dict[str, Any] = {"text/plain": self._as_text(), "text/html": self._repr_html_()}
+        chart = _figure(self)
+        if chart is not None:
+            spec = chart.to_dict()
+            bundle["text/html"] += _picture(spec)
+            bundle[_vega_lite(spec)] = spec
+        return {
+            kind: shown
+            for kind, shown in bundle.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+
+    def _as_text(self) -> str:
+        entries = list(self.to_dict().items())[:_MOST]
+        width = max((len(name) for name, _ in entries), default=0)
+        lines = [f"  {name.replace('_', ' '):<{width}}  {_written(value)}" for name, value in entries]
+        return "\n".join([type(self).__name__, *lines])
+
+
+def _figure(result: Shown) -> Any | None:
+    """The chart of a result; none where it has none, or where it is too small to draw."""
+    figures = import_module("incrowd.plots.figures")  # its room is below this one
+    try:
+        return figures.figure_of(result)
+    except IncrowdError:
+        return None
+
+
+def _picture(spec: dict[str, Any]) -> str:
+    """The chart as a picture within the page, for every viewer."""
+    import vl_convert
+
+    drawn = base64.b64encode(vl_convert.vegalite_to_svg(json.dumps(spec)).encode()).decode()
+    title = escape(str(spec.get("title", {}).get("text", "figure")), quote=True)
+    return f'<img alt="{title}" src="data:image/svg+xml;base64,{drawn}">'
+
+
+def _vega_lite(spec: dict[str, Any]) -> str:
+    """The MIME type of the spec's own version of Vega-Lite."""
+    version = spec["$schema"].rsplit("/v", 1)[1].split(".")[0]
+    return f"application/vnd.vegalite.v{version}+json"
 
 
 def _written(value: Any) -> str:

@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from incrowd import InputError, assess, demo_table, fit_class_sizes, forecast, leak_risk, measure, population_risk
+from incrowd import (
+    InputError,
+    assess,
+    demo_table,
+    fit_class_sizes,
+    forecast,
+    leak_risk,
+    measure,
+    population_risk,
+    protect,
+)
 from incrowd.assess import RECIPIENTS, propose_roles
 
 NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
@@ -63,6 +73,46 @@ def test_the_decision_is_the_risk_against_the_threshold(table, found):
     assert (chosen.verdict.decision, chosen.verdict.threshold) == ("over", 0.0001)
 
 
+def test_a_low_average_with_somebody_alone_is_no_plain_yes():
+    crowd = {"age": [30] * 60 + [40] * 60 + [99], "illness": ["a", "b"] * 60 + ["a"]}
+    found = assess(crowd, quasi_identifiers=["age"], recipient="trusted")
+    assert found.facts.correctness < found.verdict.threshold
+    assert (found.verdict.decision, found.passed) == ("exposed", False)
+    assert "1 person (0.83%) looks like nobody else" in found.verdict.exposures[0]
+    assert found.verdict.recommendation.startswith("Do not give it to a trusted recipient as it is")
+    assert "Protect it so that everybody shares" in found.verdict.actions[0]
+    without = {name: values[:-1] for name, values in crowd.items()}
+    assert assess(without, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
+    told = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}
+    given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
+    assert (given.decision, len(given.exposures)) == ("exposed", 1)
+    assert "certain for 50.0%" in given.exposures[0]
+    assert not any("illness" in text for text in (*given.exposures, *given.reasons, *given.actions))
+
+
+def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
+    generator = np.random.default_rng(3)
+    ages = [*generator.integers(0, 40, 400).tolist(), 77]
+    here = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False)
+    there = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False, population=10**6)
+    assert here.verdict.decision == "exposed"
+    assert there.facts.uniques * there.population.still_unique < 1
+    assert there.verdict.decision == "within"
+    assert any("whoever knows that one of them is in it" in reason for reason in there.verdict.reasons)
+
+
+def test_every_sensitive_column_is_followed_through_protection(table):
+    columns = ["charge", "ethncty"]
+    found = assess(table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=columns)
+    for cost in found.protection.costs:
+        assert [secret.column for secret in cost.secrets] == columns
+        assert cost.t == max(secret.t for secret in cost.secrets)
+    safe = protect(table, quasi_identifiers=["age_yrs", "patcnty"], k=5, identifiers=[], seed=0)
+    for secret in found.protection.costs[1].secrets:
+        (apart,) = measure(safe.table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=[secret.column]).sensitive
+        assert (secret.l, secret.t, secret.given_away) == (apart.distinct, apart.t, apart.given_away)
+
+
 def test_a_threshold_inside_the_interval_is_too_close_to_call(table, found):
     low, high = found.population.interval
     middle = (low + high) / 2
@@ -82,6 +132,7 @@ def test_every_number_says_what_it_means_how_sure_it_is_and_what_it_assumes(foun
         "forecast",
         "leaks",
         "protection",
+        "secrets left",
     }
     assert all(one.name and one.shown and one.meaning.endswith(".") and one.sure and one.assumed for one in statements)
 
@@ -113,8 +164,25 @@ def test_people_with_several_records_are_assessed_as_people():
     }
     found = assess(visits, quasi_identifiers=["age", "sex"], person="patient_id")
     assert (found.facts.people, found.facts.records) == (200, 400)
-    assert found.knowledge.singling_out is None
-    assert any("histories" in note for note in found.knowledge.notes)
+    histories = {}
+    for person, age, sex in zip(*visits.values(), strict=True):
+        histories.setdefault(person, []).append((age, sex))
+    keys = {(0,): "age", (1,): "sex", (0, 1): "both"}
+    alone = {}
+    for positions, name in keys.items():
+        seen = [tuple(sorted(tuple(row[at] for at in positions) for row in rows)) for rows in histories.values()]
+        alone[name] = {person for person, history in enumerate(seen) if seen.count(history) == 1}
+    single = found.knowledge.singling_out
+    assert single.records == 200
+    assert single.by_size == {1: len(alone["age"] | alone["sex"]), 2: len(alone["both"])}
+    assert dict(single.sets)["age", "sex"] == len(alone["both"] - alone["age"] - alone["sex"])
+    assert dict(single.sets).get(("age",), 0) == len(alone["age"])
+    by_set = {risk.columns: (risk.classes, risk.uniques) for risk in found.knowledge.by_set}
+    assert by_set["age", "sex"] == (found.facts.classes, found.facts.uniques)
+    assert by_set["age",] == (
+        measure(visits, quasi_identifiers=["age"], person="patient_id").classes,
+        len(alone["age"]),
+    )
     assert found.protection.costs[0].correctness <= 1 / 3
 
 

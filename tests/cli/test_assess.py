@@ -3,19 +3,12 @@
 import json
 from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
+from tests.cli.running import run
 
 from incrowd import demo_table
-from incrowd.cli import main
 from incrowd.table import write_table
-
-
-def run(capsys, *arguments):
-    """Run the command; its exit code, stdout and stderr."""
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stopped.value.code, streams.out, streams.err
 
 
 @pytest.fixture
@@ -31,7 +24,15 @@ def test_assess_says_the_decision_in_words_and_exits_1_if_it_is_over(capsys, sta
     assert code == 1
     assert "not as it is" in out
     assert "What to do" in out
-    assert run(capsys, "assess", stays, "--qi", "sex", "--no-protection")[0] == 0
+    assert run(capsys, "assess", stays, "--qi", "adm_qtr", "--no-protection")[0] == 0
+
+
+def test_somebody_alone_is_said_beside_a_low_average(capsys, stays):
+    code, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection")
+    assert code == 1
+    assert "low on average, but not for everybody" in out
+    assert "1 person (0.12%) looks like nobody else" in out
+    assert "Do not give it to the public as it is" in out
 
 
 def test_assess_writes_a_page_and_json_for_machines(capsys, stays, tmp_path):
@@ -111,3 +112,14 @@ def test_compare_tells_better_from_worse(capsys, stays, tmp_path):
     saved = tmp_path / "saved.json"
     saved.write_text(run(capsys, "assess", stays, *QI, "--json", "--no-protection")[1])
     assert run(capsys, "compare", saved, safe)[0] == 0
+
+
+def test_compare_and_evaluate_take_a_column_whose_name_has_a_comma(capsys, tmp_path):
+    names = ["age, years", "sex"]
+    before, after = (tmp_path / name for name in ("before.csv", "after.csv"))
+    write_table(pa.table([[30, 31, 41, 42], list("ffmm")], names=names), before)
+    write_table(pa.table([["[30;31]", "[30;31]", "[41;42]", "[41;42]"], list("ffmm")], names=names), after)
+    wanted = ["--qi", "age, years", "--qi", "sex", "--json"]
+    assert run(capsys, "compare", before, after, *wanted)[0] == 0
+    code, out, _ = run(capsys, "evaluate", before, after, *wanted)
+    assert (code, json.loads(out)["k"]) == (0, 2)

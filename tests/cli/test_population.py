@@ -5,18 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.running import run
 
 from incrowd import ClassSizes
-from incrowd.cli import main
 from incrowd.population import classical
-
-
-def run(capsys, *arguments):
-    """Run the command; its exit code, stdout and stderr."""
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stopped.value.code, streams.out, streams.err
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +24,7 @@ def test_it_says_what_the_number_means_and_who_may_have_the_data(capsys, sample)
     code, out, err = run(capsys, "population", sample, "--qi", "age,zip", "--population", "2e4")
     assert code == 0
     assert "sample → population (B)" in out
-    assert "Usual limits" in out
+    assert "restricted (0.09)" in out
     assert "assumes:" in err
     assert "patent" in err
 
@@ -117,7 +109,7 @@ def test_an_interval_above_a_limit_is_said(capsys, tmp_path):
     wanted = ["population", file, "--qi", "age,sex", "--population", "1000", "--method", "posterior"]
     _, out, _ = run(capsys, *wanted, "--json")
     found = json.loads(out)
-    assert found["doubtful"] == ["public release of sensitive data"]
+    assert found["doubtful"] == ["public"]
     _, out, _ = run(capsys, *wanted)
     assert "interval reaches up to" in out.replace("\n", " ")
 

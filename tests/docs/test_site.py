@@ -6,9 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+import yaml
 
 from incrowd.cli import main
+from incrowd.table import write_table
+from incrowd.testing import assert_anonymous
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -52,6 +57,97 @@ def test_commands_run_as_written(page, tmp_path, monkeypatch, capsys):
     assert found
     for command in found:
         assert run(command, capsys) == 0, command
+
+
+def blocks(page, kind):
+    """The fenced blocks of one kind in a page, "" being those that say none."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [body for said, body in re.findall(r"^ *```(\S*)\n(.*?)^ *```", text, flags=re.M | re.S) if said == kind]
+
+
+ALL = sorted(str(path.relative_to(ROOT)) for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+EXAMPLES = {
+    page: [line for body in blocks(page, "") if body.startswith("incrowd ") for line in body.splitlines()]
+    for page in ALL
+}
+
+
+@pytest.fixture
+def invented(tmp_path, monkeypatch):
+    """A folder with the files and columns that the examples speak of."""
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(1)
+    people = 400
+    patients = {
+        "age": generator.integers(20, 60, people).tolist(),
+        "sex": generator.choice(["f", "m"], people).tolist(),
+        "zip": generator.integers(90, 99, people).tolist(),
+        "admitted": generator.integers(1, 5, people).tolist(),
+        "diagnosis": generator.choice(["a", "b", "c"], people).tolist(),
+        "illness": generator.choice(["a", "b", "c"], people).tolist(),
+        "charge": generator.integers(100, 9_000, people).tolist(),
+    }
+    for name in ("patients.csv", "patients.parquet", "people.parquet", "FILE.parquet"):
+        write_table(pa.table(patients), tmp_path / name)
+    stays = {name: 11 * patients[name] for name in ("age", "sex")} | {"days": 11 * patients["admitted"]}
+    twice = np.repeat(np.arange(11 * people // 2), 2)
+    write_table(pa.table(stays | {"patient": twice}), tmp_path / "stays.csv")
+    shops = generator.integers(0, 30, 4_000).tolist()
+    days = generator.integers(0, 30, 4_000).tolist()
+    users = np.repeat(np.arange(400), 10)
+    write_table(pa.table({"user": users, "shop": shops, "day": days}), tmp_path / "visits.parquet")
+    faces = generator.normal(size=(60, 8))
+    np.save(tmp_path / "enrolled.npy", faces)
+    np.save(tmp_path / "today.npy", faces + 0.1 * generator.normal(size=faces.shape))
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [page for page, lines in EXAMPLES.items() if lines])
+def test_commands_shown_as_examples_are_understood(page, invented, capsys):
+    for line in EXAMPLES[page]:
+        words = shlex.split(line, comments=True)
+        given = ["FILE.parquet" if word == "FILE" else word for word in words[1:]]
+        if given[0] == "assess" and "--qi" not in given:
+            given.append("--yes")  # there is no terminal to ask on
+        if "--out" in given and (invented / given[given.index("--out") + 1]).exists():
+            given.append("--force")
+        with pytest.raises(SystemExit) as stopped:
+            main(given)
+        assert stopped.value.code in (0, 1), (line, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("page", ALL)
+def test_a_block_that_says_no_language_is_python_or_our_commands(page):
+    for body in blocks(page, ""):
+        assert body.startswith((">>> ", "incrowd ", "git clone ")), body
+
+
+def test_the_hook_and_the_ci_step_run_as_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = "how-to/engineer.md"
+    for command in commands(page):
+        assert run(command, capsys) == 0
+    (tmp_path / "data").mkdir()
+    (tmp_path / "stays.parquet").rename(tmp_path / "data" / "release.parquet")
+    hook, step = (yaml.safe_load(body) for body in blocks(f"docs/{page}", "yaml"))
+    (wanted,) = hook["repos"][0]["hooks"]
+    assert {"id", "name", "entry", "language"} <= wanted.keys()
+    assert re.search(wanted["files"], "data/release.parquet")
+    for command in (wanted["entry"], step[0]["run"]):
+        assert run(command, capsys) == 0, command
+    assert (tmp_path / "incrowd.xml").is_file()
+
+
+def test_the_example_test_runs():
+    (body,) = (block for block in blocks("docs/how-to/engineer.md", "python") if ">>>" not in block)
+    for export, passes in (({"age": [1] * 5, "zip": [2] * 5}, True), ({"age": [1, 2], "zip": [3, 4]}, False)):
+        names = {"export": lambda export=export: export}
+        exec(body, names)
+        if passes:
+            names["test_the_export_is_anonymous"](assert_anonymous)
+        else:
+            with pytest.raises(AssertionError):
+                names["test_the_export_is_anonymous"](assert_anonymous)
 
 
 def test_the_command_reference_is_that_of_the_commands():

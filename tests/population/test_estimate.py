@@ -10,12 +10,13 @@ import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, record_risk, sensitivity
 from incrowd.pitmanyor import PitmanYor
-from incrowd.population import METHODS, THRESHOLDS, by_fraction
+from incrowd.population import METHODS, by_fraction
 from incrowd.population.anchored import fit_anchored
 from incrowd.population.combined import combine
 from incrowd.population.limits import certain_limits
 from incrowd.population.posterior import estimate_posterior
 from incrowd.population.sample import read_sample
+from incrowd.recipients import RECIPIENTS
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +214,7 @@ def test_the_result_is_plain_and_names_who_may_have_the_data():
     found = population_risk(ClassSizes.from_counts({1: 30, 2: 9, 5: 2}), population=4_000)
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["overall"] == max(plain["A"], plain["B"])
-    assert plain["recipients"] == [name for name, limit in THRESHOLDS.items() if plain["overall"] <= limit]
+    assert plain["recipients"] == [name for name, limit in RECIPIENTS.items() if plain["overall"] <= limit]
     assert found.assumptions
 
 
@@ -386,9 +387,9 @@ def test_weights_that_agree_are_left_alone():
 def test_a_recipient_is_doubtful_where_the_interval_reaches_above_the_limit():
     found = population_risk(ClassSizes.from_counts({1: 30, 2: 9, 5: 2}), population=4_000)
     doubtful = replace(found, B=0.08, interval=(0.06, 0.2))
-    assert doubtful.recipients == ("trusted recipient", "public release")
-    assert doubtful.doubtful == ("public release",)
-    assert doubtful.to_dict()["doubtful"] == ["public release"]
+    assert doubtful.recipients == ("trusted", "restricted")
+    assert doubtful.doubtful == ("restricted",)
+    assert doubtful.to_dict()["doubtful"] == ["restricted"]
     assert replace(found, B=0.01, interval=(0.005, 0.02)).doubtful == ()
 
 

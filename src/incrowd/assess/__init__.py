@@ -7,7 +7,8 @@ from incrowd.assess.protection import Protection
 from incrowd.assess.result import SCHEMA, Assessment
 from incrowd.assess.roles import Roles, propose_roles
 from incrowd.assess.statements import Statement, statements
-from incrowd.assess.verdict import RECIPIENTS, Verdict
+from incrowd.assess.verdict import Verdict
+from incrowd.recipients import RECIPIENTS
 
 __all__ = [
     "RECIPIENTS",

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from incrowd.assess.knowledge import Knowledge, assess_knowledge
+from incrowd.assess.knowledge import Knowledge, assess_knowledge, glance_at_knowledge
 from incrowd.assess.leaks import Leaks, assess_leaks
 from incrowd.assess.protection import Protection, assess_protection
 from incrowd.assess.provenance import note_provenance
 from incrowd.assess.result import Assessment
 from incrowd.assess.roles import Roles, settle_roles
-from incrowd.assess.verdict import decide, settle_threshold
+from incrowd.assess.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecast import POPULATIONS, Forecast, forecast
@@ -23,9 +23,11 @@ from incrowd.measure import Measurement, measure
 from incrowd.pitmanyor import fit_class_sizes
 from incrowd.population import PopulationRisk, population_risk
 from incrowd.progress import Progress, part, silent
+from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
 _CURVE = 24  # points of the forecast that are drawn
+_PENDING = "still being worked on"
 _Answer = TypeVar("_Answer")
 
 
@@ -43,6 +45,7 @@ def assess(
     protection: bool = True,
     seed: int = 0,
     progress: Progress = silent,
+    partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
     """From a table to a decision: facts, what attackers know, the population, forecasts, leaks, what protection costs.
 
@@ -50,6 +53,7 @@ def assess(
     them. `population` is how many people the table was drawn from; a `weight` column tells it too. The `recipient` is
     "trusted", "restricted" or "public" and sets the threshold, unless a `threshold` is given. `groups` are attributes
     that attackers know together. A section the data cannot support is left out, with the reason in `skipped`.
+    `partial` is called with what is known so far, each time that is more; what is not says so in `skipped`.
 
     >>> from incrowd import demo_table
     >>> found = assess(demo_table(2_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], recipient="trusted")
@@ -62,15 +66,6 @@ def assess(
     with clock.timed("roles"):
         progress("looking at the columns", 0.0)
         roles = settle_roles(table, quasi_identifiers, sensitive, person, weight)
-    journey = _Journey(table, roles, bound, seed, clock, progress)
-    facts = journey.facts()
-    knowledge = journey.knowledge(groups or {})
-    risk = journey.population(facts, population)
-    law = journey.forecast(facts.sizes, None if risk is None else risk.population)
-    leaks = journey.leaks(facts.sizes)
-    costs = journey.protection() if protection else None
-    if not protection:
-        journey.skipped["protection"] = "not asked for"
     options = {
         "quasi_identifiers": list(roles.quasi_identifiers),
         "sensitive": list(roles.sensitive),
@@ -81,20 +76,45 @@ def assess(
         "threshold": bound,
         "groups": {label: list(members) for label, members in (groups or {}).items()},
     }
+    journey = _Journey(table, roles, bound, seed, clock, progress)
+    facts = journey.facts()
+    sampled = population is not None or roles.weight is not None
+    pending = {name: _PENDING for name, wanted in (("population", sampled), ("protection", protection)) if wanted}
+
+    def known(knowledge: Knowledge, leaks: Leaks, **found: Any) -> Assessment:
+        """What is known by now; a section that is not there and was not refused is still being worked on."""
+        waiting = {name: why for name, why in pending.items() if name not in found}
+        risk, costs = found.get("population"), found.get("protection")
+        return Assessment(
+            verdict=decide(recipient, bound, facts, risk, knowledge, costs, pending="population" in waiting),
+            roles=roles,
+            facts=facts,
+            knowledge=knowledge,
+            population=risk,
+            forecast=found.get("forecast"),
+            leaks=leaks,
+            protection=costs,
+            skipped={**waiting, **journey.skipped},
+            notes=tuple(_notes(roles, facts)),
+            provenance=note_provenance(table, options, seed, clock.seconds, hashed=not waiting),
+        )
+
+    leaks = journey.leaks(facts.sizes)
+    early = journey.forecast(facts.sizes, None) if partial is not None else None
+    if partial is not None and (glance := journey.glance()) is not None:
+        partial(known(glance, leaks, forecast=early))
+    knowledge = journey.knowledge(groups or {})
+    if partial is not None and pending:
+        partial(known(knowledge, leaks, forecast=early))
+    risk = journey.population(facts, population)
+    law = journey.forecast(facts.sizes, None if risk is None else risk.population)
+    if partial is not None and protection:
+        partial(known(knowledge, leaks, population=risk, forecast=law))
+    costs = journey.protection() if protection else None
+    if not protection:
+        journey.skipped["protection"] = "not asked for"
     progress("writing it down", 0.99)
-    return Assessment(
-        verdict=decide(recipient, bound, facts, risk, knowledge, costs),
-        roles=roles,
-        facts=facts,
-        knowledge=knowledge,
-        population=risk,
-        forecast=law,
-        leaks=leaks,
-        protection=costs,
-        skipped=journey.skipped,
-        notes=tuple(_notes(roles, facts)),
-        provenance=note_provenance(table, options, seed, clock.seconds),
-    )
+    return known(knowledge, leaks, population=risk, forecast=law, protection=costs)
 
 
 class _Clock:
@@ -130,11 +150,18 @@ class _Journey:
                 progress=part(self.progress, 0.02, 0.1),
             )
 
+    def glance(self) -> Knowledge | None:
+        """What can be said quickly; None where nothing can."""
+        if self.roles.person is not None or self.table.engine == "cluster":
+            return None
+        with self.clock.timed("glance"):
+            return glance_at_knowledge(self.table, self.roles.quasi_identifiers, part(self.progress, 0.1, 0.15))
+
     def knowledge(self, groups: Mapping[str, Sequence[str]]) -> Knowledge:
         names = self.roles.quasi_identifiers
         with self.clock.timed("knowledge"):
             return assess_knowledge(
-                self.table, names, groups, self.roles.person, self.seed, part(self.progress, 0.1, 0.4)
+                self.table, names, groups, self.roles.person, self.seed, part(self.progress, 0.15, 0.4)
             )
 
     def population(self, facts: Measurement, given: int | None) -> PopulationRisk | None:
@@ -175,7 +202,7 @@ class _Journey:
 
     def leaks(self, sizes: ClassSizes) -> Leaks:
         with self.clock.timed("leaks"):
-            self.progress("computing leaks", 0.62)
+            self.progress("computing leaks", 0.1)
             return assess_leaks(sizes, self.threshold)
 
     def protection(self) -> Protection | None:
@@ -184,7 +211,7 @@ class _Journey:
             lambda: assess_protection(
                 self.table,
                 self.roles.quasi_identifiers,
-                sensitive=self.roles.sensitive[0] if self.roles.sensitive else None,
+                sensitive=self.roles.sensitive,
                 person=self.roles.person,
                 threshold=self.threshold,
                 seed=self.seed,
@@ -207,6 +234,14 @@ def _notes(roles: Roles, facts: Measurement) -> list[str]:
     notes = list(facts.notes)
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
+    unnamed = [
+        one.column for one in roles.suggested if one.role == "quasi-identifier" and roles.role(one.column) == "other"
+    ]
+    if unnamed:
+        notes.append(
+            f"these columns look like something others may know, and were not counted: {', '.join(unnamed)}; leave "
+            "them out of the table, or name them too"
+        )
     if roles.identifiers:
         notes.append(
             f"these columns look like names or numbers of people and must go before the table does: "

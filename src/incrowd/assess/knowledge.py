@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from incrowd.engines import encode
+from incrowd.assess.histories import risk_of_histories
+from incrowd.engines import TooManyDistinctError, counted_rows, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import KnowledgeRisk, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
@@ -20,11 +21,15 @@ _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 60  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
+_GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
 @dataclass(frozen=True, slots=True)
 class SinglingOut(Shown):
-    """How many records small sets of attributes single out. `by_size[s]`: by some set of at most s attributes."""
+    """How many records small sets of attributes single out; people, where a person has several records.
+
+    `by_size[s]`: by some set of at most s attributes.
+    """
 
     records: int
     by_size: Mapping[int, int]
@@ -82,39 +87,76 @@ def assess_knowledge(
 ) -> Knowledge:
     """Count every set the table's size allows, and share the counts among all questions."""
     notes = []
-    in_one_count = person is None and table.engine != "cluster"
+    in_one_count = person is None and _counted_at_once(table, names)
     every = in_one_count and len(names) <= EXACT_UP_TO
     largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
+    step = part(progress, 0.0, 0.8)
+    singling: SinglingOut | str
     if in_one_count:
-        encode(table, names)  # once, before two threads want it
-    with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
-        alone = pool.submit(_singling_out, table, names) if in_one_count else None
-        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=part(progress, 0.0, 0.8))
+        counted, singling = _of_records(table, names, largest, step)
+    elif person is not None and table.engine != "cluster":
+        counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
+        singling = SinglingOut(counted[0].people, by_size, _most(minimal))
+    else:
+        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
+        singling = "the table stays in its cluster"
     if every:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
         parts = from_counts(names, counted[0].people, counts, seed=seed)
     else:
         parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
+    if largest < len(names):
         notes.append(f"sets of at most {largest} of the {len(names)} attributes were counted, because all are too many")
-    by_group = risk_by_group(table, groups, person=person) if groups else ()
-    singling = None
-    if alone is None:
-        notes.append("the smallest sets that single people out are found for records, not for whole histories")
-    else:
-        try:
-            singling = alone.result()
-        except UnsupportedError as reason:
-            notes.append(f"the smallest sets that single people out are left out: {reason}")
+    if isinstance(singling, str):
+        notes.append(f"the smallest sets that single people out are left out: {singling}")
     worst = {size: [risk for risk in counted if len(risk.columns) == size] for size in range(1, largest + 1)}
     return Knowledge(
-        by_group,
+        risk_by_group(table, groups, person=person) if groups else (),
         tuple(risk for risk in counted if len(risk.columns) <= _SMALL),
         tuple(max(risks, key=lambda risk: risk.classes) for risks in worst.values()),
         len(counted),
-        singling,
+        None if isinstance(singling, str) else singling,
         parts,
         tuple(notes),
+    )
+
+
+def _of_records(
+    table: Table, names: Sequence[str], largest: int, progress: Progress
+) -> tuple[tuple[KnowledgeRisk, ...], SinglingOut | str]:
+    """Both questions at once where everybody has one record; a reason where the second has no answer."""
+    with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
+        alone = pool.submit(_singling_out, table, names)
+        counted = risk_by_subset(table, names, up_to=largest, progress=progress)
+    try:
+        return counted, alone.result()
+    except UnsupportedError as reason:
+        return counted, str(reason)
+
+
+def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
+    """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
+    try:
+        encode(counted_rows(table, names).table, names)
+    except TooManyDistinctError:
+        return False
+    return True
+
+
+def glance_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+    """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    counted = risk_by_subset(table, names, up_to=min(_GLANCE, len(names)), progress=part(progress, 0.0, 0.5))
+    parts = contributions(table, names, orders=_GLANCE_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0))
+    sizes = sorted({len(risk.columns) for risk in counted})
+    return Knowledge(
+        (),
+        counted,
+        tuple(max((r for r in counted if len(r.columns) == size), key=lambda risk: risk.classes) for size in sizes),
+        len(counted),
+        None,
+        parts,
+        (f"a first look: sets of at most {sizes[-1]} attributes; larger ones are still being counted",),
     )
 
 
@@ -130,6 +172,10 @@ def _largest_size(columns: int, most: int) -> int:
 def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
     largest = min(_largest_size(len(names), _MOST_SMALL), len(names))
     found = minimal_sets(table, names, up_to=largest)
-    worst = sorted(found.singled_out.items(), key=lambda item: -item[1])[:_LISTED]
     by_size = {size: found.singled_out_by(size) for size in range(1, largest + 1)}
-    return SinglingOut(found.records, by_size, tuple(worst))
+    return SinglingOut(found.records, by_size, _most(found.singled_out))
+
+
+def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """The sets that are the smallest for most people."""
+    return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])

@@ -7,20 +7,37 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from incrowd.errors import UnsupportedError
+from incrowd.evaluate import evaluate
+from incrowd.measure import measure
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, part, silent
 from incrowd.protect import protect
-from incrowd.table import Table
+from incrowd.table import Table, read_table
 
 KS = (3, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
+class SecretLeft(Shown):
+    """What the protected classes still give away about one sensitive column: l, t, the share that is certain."""
+
+    column: str
+    l: int  # noqa: E741
+    t: float
+    given_away: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
 class ProtectionCost(Shown):
-    """The table protected with one k: what is left of the risk and of the detail.
+    """The table protected with one k: what is left of the risk, of the detail and of every secret.
 
     `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
-    column; `t` is the distance of the worst class from the table, for the sensitive column.
+    column.
     """
 
     k: int
@@ -30,11 +47,22 @@ class ProtectionCost(Shown):
     information_loss: float | None
     cells_changed: float
     rows_dropped: int
-    t: float | None
+    secrets: tuple[SecretLeft, ...] = ()
+
+    @property
+    def t(self) -> float | None:
+        """The distance of the worst class from the table, for the sensitive column where it is largest."""
+        return max((secret.t for secret in self.secrets), default=None)
+
+    @property
+    def given_away(self) -> float:
+        """The share of records whose value is certain, for the sensitive column where it is largest."""
+        return max((secret.given_away for secret in self.secrets), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {"t": self.t, "secrets": [secret.to_dict() for secret in self.secrets]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +93,27 @@ def assess_protection(
     table: Table,
     names: Sequence[str],
     *,
-    sensitive: str | None,
+    sensitive: Sequence[str],
     person: str | None,
     threshold: float,
     seed: int,
     progress: Progress = silent,
 ) -> Protection:
     """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
+    if table.engine == "cluster":
+        raise UnsupportedError(
+            "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
+            "assess a sample of it"
+        )
     wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
     costs, notes = [], []
     for done, k in enumerate(wanted):
         step = part(progress, done / len(wanted), (done + 1) / len(wanted))
-        safe = protect(
-            table,
-            quasi_identifiers=names,
-            k=k,
-            sensitive=sensitive,
-            person=person,
-            identifiers=[],
-            seed=seed,
-            progress=part(step, 0.0, 0.6),
-        )
-        found = safe.evaluate(progress=part(step, 0.6, 1.0))
+        asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
+        safe = protect(table, **asked, k=k, identifiers=[], seed=seed, progress=part(step, 0.0, 0.6))
+        after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
+        found = evaluate(table, after, **asked, kept=safe.kept, progress=part(step, 0.6, 0.9))
+        left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
         costs.append(
             ProtectionCost(
                 k=k,
@@ -96,7 +123,7 @@ def assess_protection(
                 information_loss=found.information_loss,
                 cells_changed=safe.share_changed,
                 rows_dropped=found.suppressed,
-                t=found.diversity.t if found.diversity else None,
+                secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
             )
         )
         notes += [note for note in safe.notes if note not in notes]

@@ -52,7 +52,7 @@ class Assessment(Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether the risk is within the threshold, with its whole interval."""
+        """Whether the risk is within the threshold, with its whole interval, and nobody is exposed."""
         return self.verdict.decision == "within"
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +80,11 @@ class Assessment(Shown):
             f"<td>{escape(one.sure)}</td></tr>"
             for one in self.statements
         )
-        return f"<h3>{self.verdict.headline}</h3><p>{escape(self.verdict.sentence)}</p><table>{rows}</table>"
+        verdict = self.verdict
+        said = "".join(
+            f"<p>{escape(text)}</p>" for text in (verdict.sentence, *verdict.exposures, verdict.recommendation)
+        )
+        return f"<h3>{verdict.headline}</h3>{said}<table>{rows}</table>"
 
     def to_html(self, path: str | Path | None = None, *, external: bool = False, force: bool = False) -> str:
         """The report as one page that needs nothing else; also written to `path` where one is given.

@@ -10,6 +10,14 @@ from incrowd.errors import InputError
 from incrowd.notebook import Shown
 from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
 
+_A = {
+    "quasi-identifier": "a quasi-identifier",
+    "sensitive": "a sensitive column",
+    "identifier": "an identifier",
+    "person": "a person column",
+    "weight": "a weight",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Roles(Shown):
@@ -26,9 +34,12 @@ class Roles(Shown):
     def reason(self, column: str) -> str:
         """Why a column has its role."""
         found = {one.column: one for one in self.suggested}.get(column)
-        if found is None or found.role != self.role(column):
-            return "as you said"
-        return found.reason
+        role = self.role(column)
+        if found is not None and found.role == role:
+            return found.reason
+        if found is not None and role == "other":
+            return f"as you said, though it looks like {_A[found.role]} ({found.reason})"
+        return "as you said"
 
     def role(self, column: str) -> str:
         """The role of a column in this assessment."""
@@ -96,7 +107,7 @@ def settle_roles(
     weight: str | None,
 ) -> Roles:
     """The roles as said; where no quasi-identifiers are named, as suggested, and marked as not confirmed."""
-    suggested = suggest_roles(table) if table.engine != "cluster" else ()
+    suggested = suggest_roles(table)
     proposed = from_suggestions(suggested)
     if quasi_identifiers is None:
         if not proposed.quasi_identifiers:

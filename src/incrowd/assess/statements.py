@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from incrowd.assess.result import Assessment
     from incrowd.measure import Diversity, Measurement
 
-COUNTED = "counted: exact for this table"
+COUNTED = "counted, exact for this table"
 _ALL_KNOWN = (
     "the attacker knows every quasi-identifier, and that the person is in the table; a missing value is a value, so "
     "that two people without an age look alike"
@@ -46,6 +46,7 @@ def statements(found: Assessment) -> tuple[Statement, ...]:
         *_forecast(found),
         *_leaks(found),
         *_protection(found),
+        *_secrets_left(found),
     )
 
 
@@ -142,7 +143,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
     parts = found.knowledge.contributions
     for one in parts.ranked[:3]:
         low, high = one.interval
-        sure = "exact: all orders averaged" if parts.orders is None else f"95 %: {low:.3f} to {high:.3f}"
+        sure = "exact, all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
         yield Statement(
             "drivers",
             one.column,
@@ -158,7 +159,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
     risk = found.population
     if risk is None:
         return
-    sure = "no interval" if risk.interval is None else f"95 %: {share(risk.interval[0])} to {share(risk.interval[1])}"
+    sure = "no interval" if risk.interval is None else _interval(0.95, *risk.interval)
     assumed = "; ".join(risk.assumptions) or "the table is the whole population"
     yield Statement(
         "population",
@@ -175,7 +176,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
         risk.A,
         share(risk.A),
         "Somebody picked from the population is found in the table so often.",
-        "counted: exact for this population",
+        "counted, exact for this population",
         "the population has the size that was given",
     )
     if risk.still_unique is not None:
@@ -199,13 +200,21 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
         if not name.replace(",", "").isdigit() or law.at[index] == _asked(found):
             yield Statement(
                 "forecast",
-                f"{name} people" if name[0].isdigit() else f"{name} ({law.at[index]:,.0f} people)",
+                f"{name} people" if name[0].isdigit() else f"{_place(name)} ({law.at[index]:,.0f} people)",
                 value,
                 share(value),
                 f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",
-                f"{law.level:.0%}: {share(low)} to {share(high)}",
+                _interval(law.level, low, high),
                 "the table is a random sample, and the population follows the Pitman–Yor law fitted to it",
             )
+
+
+def _interval(level: float, low: float, high: float) -> str:
+    return f"{level:.0%} interval: {share(low)} to {share(high)}"
+
+
+def _place(name: str) -> str:
+    return name.upper() if len(name) == 2 else name
 
 
 def _asked(found: Assessment) -> float | None:
@@ -231,10 +240,29 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
         "largest leak within the threshold",
         largest.share,
         f"{largest.leaked:,} people ({share(largest.share)})",
-        f"A larger leak names a given person with a chance above {largest.at_most:g}.",
+        f"A larger leak names a given person with a chance above {largest.at_most:g}."
+        if largest.share < 1
+        else f"Even if all of it leaks, a given person is named with a chance of at most {largest.at_most:g}.",
         "exact",
         random,
     )
+
+
+def _secrets_left(found: Assessment) -> Iterator[Statement]:
+    """The least hidden secret after each protection."""
+    for cost in found.protection.costs if found.protection else ():
+        if cost.secrets:
+            worst = max(cost.secrets, key=lambda secret: (secret.given_away, secret.t))
+            yield Statement(
+                "secrets left",
+                f"k = {cost.k}: {worst.column}",
+                worst.given_away,
+                f"certain for {share(worst.given_away)}",
+                f"The least hidden secret after that: the records for which it is certain (l = {worst.l}, "
+                f"t = {worst.t:.2f}).",
+                "counted on the protected table",
+                "the attacker knows every quasi-identifier, and that the person is in the table",
+            )
 
 
 def _protection(found: Assessment) -> Iterator[Statement]:

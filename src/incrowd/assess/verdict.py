@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.assess.statements import share
-from incrowd.errors import InputError
 from incrowd.notebook import Shown
+from incrowd.recipients import RECIPIENTS, in_words
 
 if TYPE_CHECKING:
     from incrowd.assess.knowledge import Knowledge
@@ -17,21 +16,24 @@ if TYPE_CHECKING:
     from incrowd.measure import Measurement
     from incrowd.population import PopulationRisk
 
-RECIPIENTS: Mapping[str, float] = MappingProxyType({"trusted": 0.33, "restricted": 0.09, "public": 0.05})
-"""The highest average risk usually accepted for each kind of recipient: a partner bound by contract, a closed circle of
-researchers, everybody. They are conventions of health-data guides, not laws; every one can be replaced."""
-
-Decision = Literal["within", "borderline", "over"]
+Decision = Literal["within", "exposed", "borderline", "over"]
 _WORDS: Mapping[Decision, str] = {
     "within": "Within the threshold",
+    "exposed": "Low on average, but not for everybody",
     "borderline": "Too close to call",
     "over": "Not as it is",
 }
+_LISTS = ("exposures", "reasons", "actions", "inside_reasons", "inside_actions")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Shown):
     """The decision and what it rests on.
+
+    - "over": the average risk is above the threshold; "borderline": the threshold is inside the risk's interval.
+    - "exposed": the average is within it, but somebody can be found, or a secret known, for certain; `exposures` say
+      who. An average hides them, so this is no yes.
+    - "within": the average is within the threshold and nobody is exposed.
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
     (the attacker knows that the person is in the table) or "population" (the attacker does not). What is `inside` would
@@ -44,6 +46,7 @@ class Verdict(Shown):
     risk: float
     interval: tuple[float, float] | None
     basis: Literal["table", "population"]
+    exposures: tuple[str, ...]
     reasons: tuple[str, ...]
     actions: tuple[str, ...]
     inside_reasons: tuple[str, ...] = ()
@@ -55,47 +58,46 @@ class Verdict(Shown):
         return _WORDS[self.decision]
 
     @property
+    def recommendation(self) -> str:
+        """May it go out? In a sentence."""
+        if self.decision == "within":
+            return f"By the risk of being named it may go to {self.whom}, if the assumptions hold."
+        first = {
+            "exposed": "protect those whom the average hides first",
+            "borderline": "the estimate cannot tell whether the risk is low enough",
+            "over": "the risk is too high",
+        }[self.decision]
+        return f"Do not give it to {self.whom} as it is: {first}."
+
+    @property
     def sentence(self) -> str:
-        """The decision in a sentence."""
-        accepted = f"the {self.threshold:.3g} that is usually accepted for {self.whom}"
+        """The risk against the threshold in a sentence."""
+        usual = "that is usually accepted" if self.threshold in RECIPIENTS.values() else "that was chosen"
+        accepted = f"the {100 * self.threshold:.3g}% {usual} for {self.whom}"
         if self.decision == "borderline" and self.interval is not None:
             low, high = self.interval
             return (
-                f"The average risk is {self.risk:.3g}, and may be from {low:.3g} to {high:.3g}: {accepted} is between."
+                f"The average risk is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is "
+                "between."
             )
-        comparison = "at or below" if self.decision == "within" else "above"
-        return f"The average risk is {self.risk:.3g}, {comparison} {accepted}."
+        comparison = "above" if self.decision == "over" else "at or below"
+        return f"The average risk is {share(self.risk)}, {comparison} {accepted}."
 
     @property
     def whom(self) -> str:
         """The recipient in words."""
-        return {
-            "trusted": "a trusted recipient",
-            "restricted": "a restricted circle",
-            "public": "the public",
-        }.get(self.recipient, self.recipient)
+        return in_words(self.recipient)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         plain = {name: getattr(self, name) for name in self.__slots__}
         return plain | {
             "interval": list(self.interval) if self.interval else None,
-            **{name: list(getattr(self, name)) for name in ("reasons", "actions", "inside_reasons", "inside_actions")},
+            **{name: list(getattr(self, name)) for name in _LISTS},
             "headline": self.headline,
+            "recommendation": self.recommendation,
             "sentence": self.sentence,
         }
-
-
-def settle_threshold(recipient: str, threshold: float | None) -> float:
-    """The threshold as given, or the usual one for the recipient."""
-    if recipient not in RECIPIENTS:
-        known = ", ".join(f"{name} ({bound:g})" for name, bound in RECIPIENTS.items())
-        raise InputError(f"no recipient is called {recipient!r}; there are: {known}; threshold= sets another bound")
-    if threshold is None:
-        return RECIPIENTS[recipient]
-    if not 0 < threshold <= 1:
-        raise InputError(f"a threshold of {threshold:g}; give a number above 0, up to 1")
-    return threshold
 
 
 def decide(
@@ -105,11 +107,14 @@ def decide(
     population: PopulationRisk | None,
     knowledge: Knowledge,
     protection: Protection | None,
+    *,
+    pending: bool = False,
 ) -> Verdict:
-    """Hold the risk against the threshold, and say what to do."""
+    """Hold the risk against the threshold, and say what to do; `pending`: the population is still being estimated."""
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
-    decision: Decision = "over" if risk > threshold else "within"
+    exposures = tuple(_exposures(facts, population))
+    decision: Decision = "over" if risk > threshold else "exposed" if exposures else "within"
     if interval is not None and interval[0] <= threshold < interval[1]:
         decision = "borderline"
     return Verdict(
@@ -119,14 +124,44 @@ def decide(
         risk,
         interval,
         "table" if population is None else "population",
-        tuple(_reasons(facts, population)),
+        exposures,
+        tuple(_reasons(facts, population, pending)),
         tuple(_actions(decision, threshold, facts, protection)),
         tuple(_given_away(facts)),
         () if decision == "within" else tuple(_drivers(knowledge)),
     )
 
 
-def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]:
+def _exposures(facts: Measurement, population: PopulationRisk | None) -> Iterator[str]:
+    """Who can be found, or what can be known, for certain, however low the average is.
+
+    Somebody alone in the table is not alone in the population; there the estimate of those who are counts.
+    """
+    if population is not None:
+        alone = facts.uniques * (population.still_unique or 0.0)
+        if alone >= 1:
+            yield (
+                f"About {alone:,.0f} of the {facts.uniques:,} people who are unique in the table are expected to be "
+                f"unique among all {population.population:,} people too."
+            )
+        return
+    if facts.uniques:
+        yield f"{_alone(facts)}: whoever knows the attributes finds them for certain."
+    certain = max((column.given_away for column in facts.sensitive), default=0.0)
+    if certain:
+        yield (
+            f"A sensitive value is certain for {share(certain)} of the records, because everybody who looks alike has "
+            "the same."
+        )
+
+
+def _alone(facts: Measurement) -> str:
+    one = facts.uniques == 1
+    who = f"{facts.uniques:,} {'person' if one else 'people'} ({share(facts.uniqueness)})"
+    return f"{who} {'looks' if one else 'look'} like nobody else"
+
+
+def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool) -> list[str]:
     """What the decision rests on."""
     found = []
     if population is None:
@@ -135,17 +170,23 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
             f"right record {share(facts.correctness)} of the time."
         )
         found.append(
-            "No population was given, so the attacker is taken to know that the person is in the table; if the table "
-            "is a sample the true risk is lower."
+            "The population is still being estimated; until then the attacker is taken to know that the person is in "
+            "the table."
+            if pending
+            else "No population was given, so the attacker is taken to know that the person is in the table; if the "
+            "table is a sample the true risk is lower."
         )
     else:
         found.append(
             f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is "
             f"matched with the right person {share(population.overall)} of the time."
         )
-    if facts.uniques:
-        found.append(f"{facts.uniques:,} people ({share(facts.uniqueness)}) look like nobody else in the table.")
-    else:
+    if facts.uniques and population is not None:
+        found.append(
+            f"{_alone(facts)} in the table; whoever knows that one of them is in it finds them, so keep secret whose "
+            "records these are."
+        )
+    if not facts.uniques:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
     return found
 
@@ -174,26 +215,38 @@ def _drivers(knowledge: Knowledge) -> list[str]:
 def _actions(decision: Decision, threshold: float, facts: Measurement, protection: Protection | None) -> list[str]:
     """What to do next, the most useful first."""
     if decision == "within":
-        done = ["It may go to this recipient by the usual threshold, if the assumptions below hold."]
-        if facts.uniques:
-            done.append(
-                f"{facts.uniques:,} people are still unique in the table; a low average does not protect them. Protect "
-                "the table where a single person's discovery would matter."
-            )
-        return done
-    done = []
-    enough = protection.enough(threshold) if protection is not None else None
-    if enough is not None:
+        return ["Write down who gets it and on what terms; assess again when rows or columns are added."]
+    done = list(_protect(threshold, facts, protection))
+    if decision == "exposed":
         done.append(
-            f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
-            f"the average risk falls to {enough.correctness:.1%} and {enough.granularity:.0%} of the detail is kept."
-        )
-    elif protection is not None and protection.costs:
-        most = protection.costs[-1]
-        done.append(
-            f"Even classes of {most.k} leave an average risk of {most.correctness:.1%}; ask for a larger k, or give it "
-            "to a recipient with a higher threshold."
+            "If it must go as it is, then only to somebody bound not to look for people, and with a note of why those "
+            "who are exposed would not be harmed."
         )
     if decision == "borderline":
         done.append("The threshold lies inside the interval of the estimate: a better known population would decide.")
     return done
+
+
+def _protect(threshold: float, facts: Measurement, protection: Protection | None) -> Iterator[str]:
+    """The cheapest protection that was tried and is enough, and what it leaves of the secrets."""
+    if protection is None or not protection.costs:
+        yield "Protect it (`incrowd protect`) and assess the result."
+        return
+    enough = protection.enough(threshold)
+    if enough is None:
+        most = protection.costs[-1]
+        yield (
+            f"Even classes of {most.k} leave an average risk of {share(most.correctness)}; ask for a larger k, or "
+            "give it to a recipient with a higher threshold."
+        )
+        return
+    yield (
+        f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
+        f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}, nobody "
+        f"stands alone, and {share(enough.granularity)} of the detail is kept."
+    )
+    if enough.given_away:
+        yield (
+            f"That leaves a sensitive value certain for {share(enough.given_away)} of the records: ask for different "
+            "values in every class as well (l = 2), or for classes that look like the table (t)."
+        )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
-from incrowd.errors import InputError
+from incrowd.cli import options, outputs, show
+from incrowd.cli.assess_words import say
+from incrowd.cli.confirm import confirmed
+from incrowd.recipients import RECIPIENTS, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from incrowd.assess import Assessment, Roles, Statement
+    from incrowd.assess import Assessment
+    from incrowd.progress import Progress
     from incrowd.settings import Settings
     from incrowd.table import Table
 
@@ -33,7 +34,7 @@ def assess_table(
     ] = None,
     recipient: Annotated[
         str | None,
-        typer.Option("--recipient", help="Who is to get it: trusted (0.33), restricted (0.09), public (0.05)."),
+        typer.Option("--recipient", help=f"Who is to get it: {listed()}."),
     ] = None,
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Another highest average risk than the recipient's.")
@@ -68,48 +69,36 @@ def assess_table(
 
     [bold]incrowd assess patients.csv --qi age,sex,zip --population 60e6 --recipient restricted[/bold]
 
-    Exit 0 if the risk is within the threshold, 1 if it is not or too close to call.
+    Exit 0 if the risk is within the threshold and nobody is exposed, 1 if not or too close to call.
     """
-    from incrowd.assess import assess
-    from incrowd.report import write_html
-
     for path in (html, plot):
-        if path is not None and path.exists() and not force:
-            raise InputError(f"{path} exists already; name another file, or say that it may be replaced (--force)")
+        if path is not None:
+            outputs.check_place(table, path, force)
     settled = _settings(table, config)
-    wanted, secret = (
-        options.names(qi, table.columns) or list(settled.quasi_identifiers),
-        options.names(sensitive, table.columns),
+    asked = _with_options(
+        settled,
+        quasi_identifiers=tuple(options.names(qi, table.columns)),
+        sensitive=tuple(options.names(sensitive, table.columns)),
+        person=person,
+        weight=weight,
+        population=options.count(population, "population") if population else None,
+        recipient=recipient,
+        threshold=threshold,
+        groups=options.groups(groups),
+        seed=seed,
     )
-    whose, weighed = person or settled.person, weight or settled.weight
-    if not wanted:
-        proposed = _confirmed(table, yes, json)
-        wanted = list(proposed.quasi_identifiers) if proposed.confirmed else []
-        whose, weighed = whose or proposed.person, weighed or proposed.weight
-        secret = secret or list(proposed.sensitive)
+    if not asked.quasi_identifiers:
+        asked = confirmed(table, asked, yes=yes, quiet=json)
     with show.working("assessing") as progress:
-        found = assess(
-            table,
-            quasi_identifiers=wanted or None,
-            sensitive=secret or list(settled.sensitive),
-            person=whose,
-            weight=weighed,
-            population=options.count(population, "population") if population else settled.population,
-            recipient=recipient or settled.recipient or "public",
-            threshold=threshold if threshold is not None else settled.threshold,
-            groups=options.groups(groups) or settled.groups,
-            protection=protection,
-            seed=seed if seed is not None else settled.seed or 0,
-            progress=progress,
-        )
-        if html is not None:
-            progress("writing the report", 1.0)
-            write_html(found, html, external=external, force=force)
+        found = _assess(table, asked, protection, progress)
+        _write(found, html, external, plot, force, progress)
     if json:
         show.as_json(found.to_dict())
     else:
-        _show(found)
-    _write_the_rest(table, found, settled, html, plot, save, force)
+        say(found)
+    for what, path in (("report", html), ("figure", plot), ("settings", _save(table, found, asked, force, save))):
+        if path is not None:
+            show.note(f"{what} written to {path}")
     if not found.passed:
         raise typer.Exit(1)
 
@@ -126,108 +115,62 @@ def _settings(table: Table, config: Path | None) -> Settings:
     return Settings()
 
 
-def _confirmed(table: Table, yes: bool, json: bool) -> Roles:
-    """The suggested roles, once somebody has looked at them."""
-    from incrowd.assess import propose_roles
-
-    with show.working("looking at the columns"):
-        roles = propose_roles(table)
-    known = ",".join(roles.quasi_identifiers)
-    if not roles.quasi_identifiers:
-        raise InputError(
-            "no column looks like something others know about a person; name them with --qi; "
-            f"the table has: {', '.join(table.columns[:30])}"
-        )
-    if yes:
-        return roles
-    if json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
-    show.heading(f"{table.name}: what the columns seem to be")
-    rows = [(one.column, one.kind, roles.role(one.column), one.reason) for one in roles.suggested]
-    show.table(("column", "type", "suggested role", "why"), rows)
-    show.line("Quasi-identifiers are what others may know about a person. You know your data: change what is wrong.")
-    answer = typer.prompt("Quasi-identifiers, with commas", default=known)
-    hidden = typer.prompt("Sensitive columns, with commas (- for none)", default=",".join(roles.sensitive) or "-")
-    return _changed(roles, options.names([answer]), [] if hidden == "-" else options.names([hidden]))
+def _with_options(settled: Settings, **given: Any) -> Settings:
+    """The settings, with what the command line says instead."""
+    return replace(settled, **{name: value for name, value in given.items() if value not in (None, (), {})})
 
 
-def _changed(roles: Roles, quasi_identifiers: list[str], sensitive: list[str]) -> Roles:
-    from dataclasses import replace
+def _assess(table: Table, asked: Settings, protection: bool, progress: Progress) -> Assessment:
+    from incrowd.assess import assess
 
-    return replace(roles, quasi_identifiers=tuple(quasi_identifiers), sensitive=tuple(sensitive), confirmed=True)
+    return assess(
+        table,
+        quasi_identifiers=asked.quasi_identifiers or None,
+        sensitive=asked.sensitive or None,
+        person=asked.person,
+        weight=asked.weight,
+        population=asked.population,
+        recipient=asked.recipient or "public",
+        threshold=asked.threshold,
+        groups=asked.groups,
+        protection=protection,
+        seed=asked.seed or 0,
+        progress=progress,
+    )
 
 
-def _write_the_rest(
-    table: Table, found: Assessment, settled: Settings, html: Path | None, plot: Path | None, save: bool, force: bool
+def _write(
+    found: Assessment, html: Path | None, external: bool, plot: Path | None, force: bool, progress: Progress
 ) -> None:
-    """The files beside the answer, each named on stderr."""
+    """The page and the figure."""
     if html is not None:
-        show.note(f"report written to {html}")
+        from incrowd.report import write_html
+
+        progress("writing the report", 1.0)
+        write_html(found, html, external=external, force=force)
     if plot is not None:
         from incrowd.plots.assess import overview
         from incrowd.plots.look import save as save_figure
 
-        show.note(f"figure written to {save_figure(overview(found), plot, force=force)}")
-    if save:
-        show.note(f"settings written to {_save(table, found, settled, force)}")
+        save_figure(overview(found), plot, force=force)
 
 
-def _save(table: Table, found: Assessment, settled: Settings, force: bool) -> Path:
-    from incrowd.assess import RECIPIENTS
-    from incrowd.settings import FILE_NAME, Settings
+def _save(table: Table, found: Assessment, asked: Settings, force: bool, wanted: bool) -> Path | None:
+    """The question as it was asked, beside the table."""
+    from incrowd.settings import FILE_NAME
 
-    asked = found.provenance.options
-    fresh = Settings(
-        quasi_identifiers=found.roles.quasi_identifiers,
-        sensitive=found.roles.sensitive,
-        person=found.roles.person,
-        weight=found.roles.weight,
-        groups={label: tuple(members) for label, members in asked["groups"].items()},
-        population=asked["population"],
-        recipient=found.verdict.recipient,
-        threshold=None if found.verdict.threshold == RECIPIENTS[found.verdict.recipient] else found.verdict.threshold,
+    if not wanted:
+        return None
+    verdict, roles = found.verdict, found.roles
+    fresh = replace(
+        asked,
+        quasi_identifiers=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        person=roles.person,
+        weight=roles.weight,
+        groups={label: tuple(members) for label, members in asked.groups.items()},
+        recipient=verdict.recipient,
+        threshold=None if verdict.threshold == RECIPIENTS[verdict.recipient] else verdict.threshold,
         seed=found.provenance.seed,
-        rules=settled.rules,
     )
     return fresh.save(Path(table.source or ".").parent / FILE_NAME, force=force)
-
-
-def _show_statements(statements: Sequence[Statement]) -> None:
-    """The numbers of a section; how sure they are stands in a line below where it is the same for all."""
-    alike = {one.sure for one in statements}
-    if len(alike) > 1:
-        rows = [(one.name, one.shown, one.meaning, one.sure) for one in statements]
-        show.table(("", "", "what it means", "how sure"), rows)
-        return
-    show.table(("", "", "what it means"), [(one.name, one.shown, one.meaning) for one in statements])
-    show.line(f"  How sure: {alike.pop()}.")
-
-
-def _show(found: Assessment) -> None:
-    """The report on the terminal: the decision, then the numbers of each section."""
-    from incrowd.report import document
-
-    verdict = found.verdict
-    show.heading(f"{found.provenance.table}: {verdict.headline.lower()}")
-    show.line(verdict.sentence)
-    for reason in (*verdict.reasons, *verdict.inside_reasons):
-        show.line(f"  • {reason}")
-    if verdict.actions:
-        show.heading("What to do")
-        for number, action in enumerate((*verdict.actions, *verdict.inside_actions), start=1):
-            show.line(f"  {number}. {action}")
-    for section in document(found):
-        show.heading(section.title)
-        if section.statements:
-            _show_statements(section.statements)
-        elif section.tables:
-            show.table(section.tables[0].columns, section.tables[0].rows)
-        for text in section.notes:
-            show.line(f"  {text}")
-    show.heading("Keep in mind")
-    from incrowd.report.words import CAVEATS
-
-    for caveat in CAVEATS:
-        show.line(f"  • {caveat}")
-    for text in found.notes:
-        show.note(text)

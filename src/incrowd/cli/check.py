@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, outputs, show
 from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.check import Check
+    from incrowd.settings import Settings
+    from incrowd.table import Table
 
 
 @options.opens_table
@@ -57,10 +63,6 @@ def check_table(
 
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
-    from incrowd.check import check
-    from incrowd.files import written_whole
-    from incrowd.settings import Settings, read_settings
-
     given = {
         "min_k": min_k,
         "max_risk": max_risk,
@@ -73,26 +75,11 @@ def check_table(
         "max_delta": max_delta,
         "max_given_away": max_given_away,
     }
-    settled = read_settings(policy) if policy else Settings()
-    limits: dict[str, Any] = {**settled.rules, **{name: limit for name, limit in given.items() if limit is not None}}
-    wanted = options.names(qi, table.columns) or list(settled.quasi_identifiers)
-    if not wanted:
-        raise InputError(
-            "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
-            f"the table has: {', '.join(table.columns)}"
-        )
-    with show.working("counting people who look alike") as progress:
-        found = check(
-            table,
-            quasi_identifiers=wanted,
-            sensitive=options.names(sensitive) or settled.sensitive,
-            person=person or settled.person,
-            progress=progress,
-            **limits,
-        )
     if junit is not None:
-        with written_whole(junit, force=True) as temporary:
-            temporary.write_text(found.to_junit(), encoding="utf-8")
+        outputs.check_place(table, junit, force=True)
+    found = _check(table, _asked(table, policy, qi, sensitive, person, given))
+    if junit is not None:
+        _write_junit(found, junit)
     if json:
         show.as_json(found.to_dict())
     else:
@@ -100,3 +87,50 @@ def check_table(
             show.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _asked(
+    table: Table,
+    policy: Path | None,
+    qi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    person: str | None,
+    given: Mapping[str, float | None],
+) -> Settings:
+    """The policy, with what the command line says instead."""
+    from incrowd.settings import Settings, read_settings
+
+    settled = read_settings(policy) if policy else Settings()
+    asked = Settings(
+        quasi_identifiers=tuple(options.names(qi, table.columns)) or settled.quasi_identifiers,
+        sensitive=tuple(options.names(sensitive, table.columns)) or settled.sensitive,
+        person=person or settled.person,
+        rules={**settled.rules, **{name: limit for name, limit in given.items() if limit is not None}},
+    )
+    if not asked.quasi_identifiers:
+        raise InputError(
+            "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
+            f"the table has: {', '.join(table.columns)}"
+        )
+    return asked
+
+
+def _check(table: Table, asked: Settings) -> Check:
+    from incrowd.check import check
+
+    with show.working("counting people who look alike") as progress:
+        return check(
+            table,
+            quasi_identifiers=asked.quasi_identifiers,
+            sensitive=asked.sensitive,
+            person=asked.person,
+            progress=progress,
+            **asked.rules,
+        )
+
+
+def _write_junit(found: Check, path: Path) -> None:
+    from incrowd.files import written_whole
+
+    with written_whole(path, force=True) as temporary:
+        temporary.write_text(found.to_junit(), encoding="utf-8")

@@ -12,6 +12,7 @@ import typer
 from incrowd.cli import options, show
 from incrowd.cli.leak_words import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.recipients import RECIPIENTS
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
@@ -198,14 +199,14 @@ def _check_figure(path: Path, force: bool) -> None:
 
 
 def _plot(answer: Answer, path: Path, force: bool) -> Path:
-    from incrowd.leak import THRESHOLDS, leak_risk
+    from incrowd.leak import leak_risk
     from incrowd.leak.result import counted
     from incrowd.plots.leak import against_leak
     from incrowd.plots.look import save
 
     sizes, leaked = answer.sizes, answer.leaked
     labels = {risk.targets: counted(risk.targets, "target", "targets") for risk in answer.risks}
-    bounds = [answer.planned["at_most"]] if answer.planned else list(THRESHOLDS) if list(labels) == [1] else []
+    bounds = [answer.planned["at_most"]] if answer.planned else list(RECIPIENTS.values()) if list(labels) == [1] else []
     lines: dict[str, list[LeakRisk]] = {}
     with show.working("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import show
+from incrowd.recipients import RECIPIENTS, in_words, listed
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
@@ -142,9 +143,10 @@ def _say_planned(answer: Answer) -> None:
 
 
 def _say_table(table: LeakTable) -> None:
-    from incrowd.leak import THRESHOLDS
-
-    marks = {0.33: "*", 0.09: "**", 0.05: "***", None: ""}
+    marks: dict[float | None, str] = {
+        None: "",
+        **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
+    }
     rows = [
         [k, *(f"{risk.probability:.3g}{marks[table.meets(row, at)]}" for at, risk in enumerate(table.risks[row]))]
         for row, k in enumerate(table.ks)
@@ -152,10 +154,10 @@ def _say_table(table: LeakTable) -> None:
     show.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")
     show.table(["k", *(_percent(share) for share in table.shares)], rows)
     if table.targets > 1:
-        show.line("The thresholds 0.33, 0.09 and 0.05 are for naming one person, so none is marked; see --targets 1.")
+        show.line(f"The thresholds, {listed()}, are for naming one person, so none is marked; see --targets 1.")
         return
-    for threshold, recipient in THRESHOLDS.items():
-        show.line(f"{marks[threshold]:>3} {threshold:g} or less: {recipient}")
+    for recipient, threshold in RECIPIENTS.items():
+        show.line(f"{marks[threshold]:>3} {threshold:g} or less: {in_words(recipient)}")
     show.line("They are taken as written: if all leaks, k = 3 (1/3) is above 0.33, k = 11 (0.0909) above 0.09.")
 
 

@@ -19,7 +19,7 @@ FIGURES = frozenset({".html", ".svg", ".png", ".json"})
 
 def check_table(table: Table, out: Path, force: bool) -> None:
     """Refuse a place for a table: the input is never overwritten, and nothing else without being told."""
-    _check(table, out, force)
+    check_place(table, out, force)
     if out.suffix.lower() not in TABLES:
         raise InputError(
             f"a table cannot be written as {out.suffix or 'a file without ending'!r}; use .parquet or .csv"
@@ -28,14 +28,15 @@ def check_table(table: Table, out: Path, force: bool) -> None:
 
 def check_figure(table: Table, out: Path, force: bool) -> None:
     """The same for a figure."""
-    _check(table, out, force)
+    check_place(table, out, force)
     if out.suffix.lower() not in FIGURES:
         raise InputError(
             f"a figure cannot be written as {out.suffix or 'a file without ending'!r}; use .html, .svg or .png"
         )
 
 
-def _check(table: Table, out: Path, force: bool) -> None:
+def check_place(table: Table, out: Path, force: bool) -> None:
+    """The same for any other file."""
     if out.exists() and any(os.path.samefile(part, out) for part in _files(table.source)):
         raise InputError(f"{out} is the table that is read; it is never overwritten, name another file")
     if _would_join(table.source, out):

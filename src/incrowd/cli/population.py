@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli import options, outputs, show
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.recipients import in_words, listed
 
 if TYPE_CHECKING:
     from incrowd.population import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -93,10 +95,16 @@ def population_of_table(
 
 
 def _write_records(table: Any, path: Path, known: dict[str, Any], force: bool) -> None:
-    from incrowd.population import record_risk
+    from incrowd.population import record_risk, write_record_risk
     from incrowd.table import write_table
 
-    write_table(record_risk(table, **known).to_arrow(), path, force=force)
+    if table.engine != "cluster":
+        write_table(record_risk(table, **known).to_arrow(), path, force=force)
+        return
+    given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
+    if known["person"] is not None:
+        raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
+    write_record_risk(table, path, **given, force=force)
 
 
 def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> dict[str, Any]:
@@ -175,17 +183,17 @@ def _hundred(share: float) -> str:
 
 
 def _verdict(risk: PopulationRisk) -> str:
-    from incrowd.population import THRESHOLDS
-
-    limits = ", ".join(f"{name} {limit:g}" for name, limit in THRESHOLDS.items())
-    fit = " and for ".join(risk.recipients)
-    said = f"Low enough for: {fit}." if risk.recipients else "Too high even for a trusted recipient."
+    fit = _whom(risk.recipients)
+    said = f"Low enough for {fit}." if risk.recipients else "Too high even for a trusted recipient."
     if risk.doubtful and risk.interval is not None:
         said += (
-            f" But the 95 % interval reaches up to {risk.interval[1]:.3g}, above the limit for: "
-            f"{' and for '.join(risk.doubtful)}."
+            f" But the 95 % interval reaches up to {risk.interval[1]:.3g}, above the limit for {_whom(risk.doubtful)}."
         )
-    return f"{said} (Usual limits: {limits}.)"
+    return f"{said} (Usual thresholds: {listed()}.)"
+
+
+def _whom(recipients: Sequence[str]) -> str:
+    return " and for ".join(in_words(name) for name in recipients)
 
 
 def _quoted(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:

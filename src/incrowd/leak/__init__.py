@@ -3,11 +3,10 @@
 from incrowd.leak.distribution import NamedPeople, distribution
 from incrowd.leak.exact import leak_risk, leak_risk_uniform, uniform_sizes
 from incrowd.leak.plan import LargestLeak, LeakTable, SmallestK, largest_leak, leak_table, smallest_k
-from incrowd.leak.result import THRESHOLDS, LeakRisk, share_of
+from incrowd.leak.result import LeakRisk, share_of
 from incrowd.leak.simulate import LeakSimulation, simulate_leak
 
 __all__ = [
-    "THRESHOLDS",
     "LargestLeak",
     "LeakRisk",
     "LeakSimulation",

@@ -9,8 +9,9 @@ from typing import Any
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leak.exact import leak_risk, leak_risk_uniform
-from incrowd.leak.result import THRESHOLDS, LeakRisk, counted, share_of, whole
+from incrowd.leak.result import LeakRisk, counted, share_of, whole
 from incrowd.notebook import Shown
+from incrowd.recipients import RECIPIENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,13 @@ class LeakTable(Shown):
     risks: tuple[tuple[LeakRisk, ...], ...]
 
     def meets(self, row: int, column: int) -> float | None:
-        """The strictest of the thresholds 0.33, 0.09 and 0.05 that this cell keeps, or None.
+        """The strictest of the recipients' thresholds that this cell keeps, or None.
 
         The thresholds are for the chance of naming one person: a table for several targets meets none.
         """
         if self.targets > 1:
             return None
-        kept = [bound for bound in THRESHOLDS if self.risks[row][column].probability <= bound]
+        kept = [bound for bound in RECIPIENTS.values() if self.risks[row][column].probability <= bound]
         return min(kept) if kept else None
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,9 +16,6 @@ from incrowd.notebook import Shown
 
 Method = Literal["exact", "recursion", "recursion_by_people"]
 
-THRESHOLDS = {0.33: "a trusted recipient", 0.09: "public release", 0.05: "public release, strict"}
-"""The largest chance of naming one person that health-data guides accept, and for whom."""
-
 RECURSION = "as published: a new leak is drawn for every target, and a class counts as one however many people it holds"
 RECURSION_BY_PEOPLE = "as published, but a class counts by its people; a new leak is still drawn for every target"
 

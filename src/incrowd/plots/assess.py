@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from incrowd.errors import InputError
 from incrowd.plots.look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, RED, WIDTH, dressed
+from incrowd.recipients import RECIPIENTS
 
 if TYPE_CHECKING:
     from incrowd.assess import Assessment, Knowledge, Leaks, Protection, Verdict
@@ -57,11 +57,11 @@ def class_sizes(sizes: ClassSizes) -> Any:
     return dressed(chart, title="How large the crowds are", subtitle=f"{alone:.1%} of the people stand alone")
 
 
-def against_thresholds(verdict: Verdict, thresholds: Mapping[str, float]) -> Any:
+def against_thresholds(verdict: Verdict) -> Any:
     """The risk and its interval on one line with the thresholds."""
     low, high = verdict.interval or (verdict.risk, verdict.risk)
-    marks = [{"name": f"{name} {bound:.0%}", "bound": bound} for name, bound in thresholds.items()]
-    if verdict.threshold not in thresholds.values():
+    marks = [{"name": f"{name} {bound:.0%}", "bound": bound} for name, bound in RECIPIENTS.items()]
+    if verdict.threshold not in RECIPIENTS.values():
         marks.append({"name": f"chosen {verdict.threshold:.0%}", "bound": verdict.threshold})
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
     x = alt.X("bound:Q", title="average risk", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
@@ -70,7 +70,7 @@ def against_thresholds(verdict: Verdict, thresholds: Mapping[str, float]) -> Any
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
     words = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text="name:N")
     risk = alt.Chart(alt.InlineData(values=[{"risk": verdict.risk, "low": low, "high": high}]))
-    colour = {"within": GREEN, "borderline": ORANGE, "over": RED}[verdict.decision]
+    colour = {"within": GREEN, "exposed": ORANGE, "borderline": ORANGE, "over": RED}[verdict.decision]
     bar = risk.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(90))
     tooltip = [alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high")]
     dot = risk.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
@@ -90,7 +90,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=60), strokeWidth=2)
         .encode(
-            x=alt.X("known:Q", title="attributes the attacker knows", axis=alt.Axis(tickMinStep=1, format="d")),
+            x=alt.X("known:Q", title="attributes the attacker knows", axis=_counts(len(knowledge.worst_by_size))),
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT, scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             strokeDash=alt.StrokeDash("kind:N", title=None),
@@ -98,6 +98,11 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         )
     )
     return dressed(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
+
+
+def _counts(largest: int) -> Any:
+    """An axis with whole numbers only, however few there are."""
+    return alt.Axis(values=list(range(1, largest + 1)), format="d")
 
 
 def most_telling_sets(knowledge: Knowledge) -> Any:
@@ -156,7 +161,7 @@ def population(found: Assessment) -> Any:
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
-    x = alt.X("low:Q", title="average risk", axis=_PERCENT, scale=alt.Scale(domainMin=0))
+    x = alt.X("low:Q", title="average risk", axis=alt.Axis(format="~%", tickCount=8), scale=alt.Scale(domainMin=0))
     tooltip = ["where:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high"))]
     chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2="high:Q", y=y)
     chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)
@@ -239,6 +244,4 @@ def protection(found: Protection, threshold: float | None = None) -> Any:
 
 def overview(found: Assessment) -> Any:
     """The figure of a whole assessment: the risk on the line of thresholds."""
-    from incrowd.assess import RECIPIENTS
-
-    return against_thresholds(found.verdict, RECIPIENTS)
+    return against_thresholds(found.verdict)

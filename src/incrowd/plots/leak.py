@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 
 from incrowd.errors import InputError
-from incrowd.leak import THRESHOLDS, LeakRisk, LeakSimulation
+from incrowd.leak import LeakRisk, LeakSimulation
 from incrowd.plots.look import BLUE, GREY, HEIGHT, PALETTE, WIDTH, dressed
+from incrowd.recipients import recipient_of
 
 Risks = Mapping[str, Sequence[LeakRisk]]
 Simulations = Mapping[str, Sequence[LeakSimulation]]
@@ -30,12 +31,13 @@ def against_leak(
     Simulations are drawn as points with their 95 % interval (if the trials are enough for one), `thresholds` as dashed
     lines, `leaked` as an upright one. The thresholds for health data are named only where all lines are for one target.
     """
-    known = THRESHOLDS if all(risk.targets == 1 for series in risks.values() for risk in series) else {}
+    of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
     chart = _lines(risks, simulations, "leaked", "People leaked", legend)
     for bound in thresholds:
-        data = {"values": [{"bound": bound, "text": f"{bound:g}: {known.get(bound, 'bound')}"}]}
+        name = recipient_of(bound) if of_one else None
+        data = {"values": [{"bound": bound, "text": f"{bound:g}: {name or 'bound'}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x=WIDTH)
+        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
         chart += rule + words.encode(y="bound:Q", text="text:N")
     if leaked is not None:
         chart += (

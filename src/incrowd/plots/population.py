@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from incrowd.plots import look
+from incrowd.recipients import RECIPIENTS, in_words
 
 if TYPE_CHECKING:
     from incrowd.population import Sensitivity
@@ -56,12 +57,12 @@ def plot_by_fraction(found: Sensitivity) -> Any:
 
 def _limits(found: Sensitivity) -> list[Any]:
     """The limits for each kind of recipient that lie within the figure, each with its name."""
-    from incrowd.population import THRESHOLDS
-
     highest = max(row["high"] for row in found.rows)
     right = max(row["population"] for row in found.rows)
     shown = [
-        {"limit": limit, "name": name, "population": right} for name, limit in THRESHOLDS.items() if limit <= highest
+        {"limit": limit, "name": f"{in_words(name)} {limit:g}", "population": right}
+        for name, limit in RECIPIENTS.items()
+        if limit <= highest
     ]
     if not shown:
         return []

@@ -3,13 +3,12 @@
 from incrowd.population.classical import ClassicalEstimate
 from incrowd.population.estimate import METHODS, population_risk
 from incrowd.population.quoted import classical_risk
-from incrowd.population.records import RecordRisk, record_risk
-from incrowd.population.result import THRESHOLDS, PopulationRisk
+from incrowd.population.records import RecordRisk, record_risk, write_record_risk
+from incrowd.population.result import PopulationRisk
 from incrowd.population.sensitivity import Sensitivity, by_fraction, sensitivity
 
 __all__ = [
     "METHODS",
-    "THRESHOLDS",
     "ClassicalEstimate",
     "PopulationRisk",
     "RecordRisk",
@@ -19,4 +18,5 @@ __all__ = [
     "population_risk",
     "record_risk",
     "sensitivity",
+    "write_record_risk",
 ]

@@ -79,7 +79,7 @@ def informative(columns: Columns) -> Columns:
         others = [i for i in kept if i != j and columns.sizes[i] >= columns.sizes[j]]
         if any(_determines(columns, i, j) for i in others):
             kept.remove(j)
-    return Columns(columns.codes[kept], tuple(columns.sizes[j] for j in kept))
+    return columns.only(kept)
 
 
 _ENOUGH = 30.0  # pairs of records alike in one column that would differ in the other if the two were independent
@@ -90,6 +90,7 @@ def _determines(columns: Columns, one: int, other: int) -> bool:
     share = columns.counts(other) / columns.people
     if float(alike @ (alike - 1.0)) / 2.0 * (1.0 - float(share @ share)) < _ENOUGH:
         return False
+    first, second, _ = columns.pair(one, other)
     example = np.zeros(columns.sizes[one], dtype=np.int64)
-    example[columns.codes[one]] = columns.codes[other]
-    return bool(np.array_equal(example[columns.codes[one]], columns.codes[other]))
+    example[first] = second
+    return bool(np.array_equal(example[first], second))

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
-from incrowd.errors import InputError
 from incrowd.notebook import Shown
-
-THRESHOLDS: Mapping[str, float] = MappingProxyType(
-    {"trusted recipient": 0.33, "public release": 0.09, "public release of sensitive data": 0.05}
-)
-"""The highest risk at which data usually go to each kind of recipient, as quoted in the literature."""
+from incrowd.recipients import RECIPIENTS, usual_threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +51,19 @@ class PopulationRisk(Shown):
         return self.people / self.population
 
     def fits(self, recipient: str) -> bool:
-        """Whether the risk is at or below the threshold for this recipient, one of `THRESHOLDS`."""
-        if recipient not in THRESHOLDS:
-            raise InputError(f"no recipient {recipient!r}; there are: {', '.join(THRESHOLDS)}")
-        return self.overall <= THRESHOLDS[recipient]
+        """Whether the risk is at or below the threshold for this recipient, one of `RECIPIENTS`."""
+        return self.overall <= usual_threshold(recipient)
 
     @property
     def recipients(self) -> tuple[str, ...]:
         """To whom data of this risk may go by the usual thresholds."""
-        return tuple(name for name in THRESHOLDS if self.fits(name))
+        return tuple(name for name in RECIPIENTS if self.fits(name))
 
     @property
     def doubtful(self) -> tuple[str, ...]:
         """Those of `recipients` for whom the interval reaches above the threshold: the risk may be too high."""
         high = self.overall if self.interval is None else max(self.A, self.interval[1])
-        return tuple(name for name in self.recipients if high > THRESHOLDS[name])
+        return tuple(name for name in self.recipients if high > RECIPIENTS[name])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -88,7 +80,7 @@ class PopulationRisk(Shown):
             "interval": None if self.interval is None else list(self.interval),
             "population_uniques": self.population_uniques,
             "still_unique": self.still_unique,
-            "thresholds": dict(THRESHOLDS),
+            "thresholds": dict(RECIPIENTS),
             "recipients": list(self.recipients),
             "doubtful": list(self.doubtful),
             "parts": dict(self.parts),

@@ -1,24 +1,39 @@
 "use strict";
-// Draws every figure of the page from the specifications it holds. Nothing is fetched: there is no network here.
-(function () {
-  const specs = JSON.parse(document.getElementById("figures").textContent);
+// Draws the figures of a page from the specifications it holds. Nothing is fetched, nothing is evaluated, and every style
+// is set by the page's own sheet, so that it works under the strictest policy.
+window.drawFigures = (function () {
   const config = {
     font: "system-ui, sans-serif", background: "transparent",
     view: { stroke: null },
-    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: 240 },
+    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: 240, labelOverlap: true },
     legend: { labelFontSize: 12, titleFontSize: 12, orient: "top", labelLimit: 300 },
     range: { category: ["#2f6db5", "#d9822b", "#3c8d5a", "#c23b3b", "#7a5ea8", "#8c6d4f", "#8a8f98"] },
   };
-  const options = { actions: false, renderer: "svg", ast: true, config, mode: "vega-lite", loader: { load: refuse } };
-  function refuse() { return Promise.reject(new Error("this page loads nothing")); }
-  const drawn = Object.entries(specs).map(([name, spec]) => {
-    const place = document.getElementById("figure-" + name);
-    return place ? vegaEmbed(place, spec, options).then(
-      () => { place.dataset.drawn = "yes"; },
+  const refuse = () => Promise.reject(new Error("this page loads nothing"));
+  const options = {
+    actions: false, renderer: "svg", ast: true, config, mode: "vega-lite", loader: { load: refuse },
+    defaultStyle: false, tooltip: { disableDefaultStyle: true },
+  };
+  function draw(place, spec) {
+    const legend = { ...config.legend, ...(place.clientWidth < 480 ? { columns: 1 } : {}) };
+    return vegaEmbed(place, spec, { ...options, config: { ...config, legend } }).then(
+      (made) => { place.dataset.drawn = "yes"; place.dispatchEvent(new CustomEvent("drawn", { bubbles: true, detail: made.view })); },
       () => { place.dataset.drawn = "no"; place.textContent = "The figure could not be drawn; its numbers are in the table below."; },
-    ) : null;
-  });
-  Promise.all(drawn).then(() => { document.documentElement.dataset.ready = "yes"; });
+    );
+  }
+  return function (root) {
+    const drawn = [];
+    for (const block of root.querySelectorAll("script.figures")) {
+      for (const [name, spec] of Object.entries(JSON.parse(block.textContent))) {
+        const place = document.getElementById("figure-" + name);
+        if (place) drawn.push(draw(place, spec));
+      }
+    }
+    return Promise.all(drawn);
+  };
+})();
+window.drawFigures(document).then(() => { document.documentElement.dataset.ready = "yes"; });
+(function () {
   const folds = () => document.querySelectorAll("details");
   let open = [];
   window.addEventListener("beforeprint", () => { open = [...folds()].filter((one) => one.open); folds().forEach((one) => { one.open = true; }); });

@@ -83,7 +83,7 @@ class CodedSample(Sample):
     def why_no_columns(self) -> str | None:
         return None
 
-    def columns(self) -> Columns:
+    def columns(self, *, pairs: bool = False) -> Columns:
         assert self.codes is not None
         return Columns(self.codes, tuple(int(row.max()) + 1 for row in self.codes))
 

@@ -1,0 +1,127 @@
+"""Asking on a terminal whether the suggested roles are right, and taking changes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from incrowd.cli import show
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.assess import Roles
+    from incrowd.settings import Settings
+    from incrowd.table import Table
+
+_SHORT = {"qi": "quasi-identifier", "id": "identifier"}
+_FIELDS = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
+
+
+def confirmed(table: Table, asked: Settings, *, yes: bool, quiet: bool) -> Settings:
+    """The question with the roles that somebody has looked at; with `yes` it stays open and `assess` takes its own."""
+    from incrowd.assess import propose_roles
+
+    with show.working("looking at the columns"):
+        roles = propose_roles(table)
+    if not roles.quasi_identifiers and (yes or quiet or not _terminal()):
+        raise InputError(
+            "no column looks like something others know about a person; name them with --qi; "
+            f"the table has: {', '.join(table.columns[:30])}"
+        )
+    if yes:
+        return asked
+    if quiet or not _terminal():
+        known = ",".join(roles.quasi_identifiers)
+        raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
+    roles = _talk(table, roles)
+    show.note("these roles are kept for the next run with --save")
+    return replace(
+        asked,
+        quasi_identifiers=roles.quasi_identifiers,
+        sensitive=asked.sensitive or roles.sensitive,
+        person=asked.person or roles.person,
+        weight=asked.weight or roles.weight,
+    )
+
+
+def _terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _talk(table: Table, roles: Roles) -> Roles:
+    """Show the roles and take changes until they are accepted."""
+    from incrowd.table.roles import ROLES
+
+    _show(table, roles)
+    show.line("Quasi-identifiers are what others may know about a person. You know your data: change what is wrong.")
+    show.line("Press Enter if all is right, or change roles like this: age=other, charge=qi. q stops.")
+    show.line(f"Roles: {', '.join(ROLES)}; qi and id for short.")
+    while True:
+        answer = _answer()
+        if answer in ("q", "quit"):
+            raise InputError("stopped: nothing was assessed, because the roles were not confirmed")
+        if not answer and roles.quasi_identifiers:
+            return roles
+        try:
+            roles = changed(roles, answer, table.columns)
+        except InputError as error:
+            show.problem(str(error))
+            continue
+        _show(table, roles)
+
+
+def _answer() -> str:
+    """One line from the terminal; its end (Ctrl-D) is a refusal, as is Ctrl-C."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  (arrow keys and history, on systems that have them)
+    try:
+        return input("roles> ").strip()
+    except EOFError:
+        show.line()
+        return "q"
+    except KeyboardInterrupt:
+        show.line()
+        show.problem("stopped: nothing was assessed")
+        sys.exit(130)
+
+
+def _show(table: Table, roles: Roles) -> None:
+    show.heading(f"{table.name}: what the columns seem to be")
+    rows = [(one.column, one.kind, roles.role(one.column), roles.reason(one.column)) for one in roles.suggested]
+    show.table(("column", "type", "role", "why"), rows)
+
+
+def changed(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
+    """Roles with the changes of a line such as `age=other, charge=qi`; a column's name may have commas itself."""
+    from incrowd.table.roles import ROLES
+
+    known = "|".join([*ROLES, *_SHORT])
+    found = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
+    left = re.sub(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", "", text, flags=re.IGNORECASE).strip()
+    if left or not found:
+        raise InputError(
+            f"{left or text!r} is not understood; write column=role, the roles being {', '.join(ROLES)}"
+            if text
+            else "no column is a quasi-identifier, so there is nothing to assess; name one, such as age=qi"
+        )
+    for name, role in found:
+        if name not in columns:
+            raise InputError(f"there is no column {name!r}; there are: {', '.join(columns[:30])}")
+        roles = _with(roles, name, _SHORT.get(role.lower(), role.lower()))
+    return roles
+
+
+def _with(roles: Roles, column: str, role: str) -> Roles:
+    """The roles with one column's changed; the one it had goes."""
+    lists = {
+        field: tuple(name for name in getattr(roles, field) if name != column) + ((column,) if kind == role else ())
+        for kind, field in _FIELDS.items()
+    }
+    single = {
+        kind: column if kind == role else None if getattr(roles, kind) == column else getattr(roles, kind)
+        for kind in ("person", "weight")
+    }
+    return replace(roles, confirmed=True, person=single["person"], weight=single["weight"], **lists)

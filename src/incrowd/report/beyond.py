@@ -1,0 +1,162 @@
+"""Sections on what goes beyond the table: the population, larger ones, leaks, what protection would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incrowd.assess import Assessment, Protection
+from incrowd.assess.statements import share
+from incrowd.plots import assess as plots
+from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about, missing
+
+
+def population(found: Assessment, external: bool) -> Section:
+    risk = found.population
+    lead = (
+        "The table is a sample. Somebody who does not know whether a person is in it has to find them among everybody."
+    )
+    if risk is None:
+        return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
+    parts = tuple((name, f"{value:.4f}") for name, value in risk.parts.items())
+    tables = (DataTable("What the estimate is made of", ("part", "value"), parts),) if parts and not external else ()
+    low, high = risk.interval or (None, None)
+    rows = (
+        ("somebody known to be in the table", f"{found.facts.correctness:.2%}", "counted"),
+        (
+            "a record among the population (B)",
+            f"{risk.B:.2%}",
+            "no interval" if low is None else f"{low:.2%} to {high:.2%}",
+        ),
+        ("a person of the population in the table (A)", f"{risk.A:.2%}", "counted"),
+    )
+    figure = Figure(
+        "population",
+        "In the table and in the population",
+        f"The table holds {risk.fraction:.2%} of {risk.population:,} people.",
+        plots.population(found),
+        DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
+    )
+    return Section(
+        "population",
+        "Sample against population",
+        lead,
+        about(found, "population"),
+        (figure,),
+        tables,
+        () if external else risk.notes,
+    )
+
+
+def forecast(found: Assessment) -> Section:
+    law = found.forecast
+    lead = "The same attributes single out fewer people the more there are. How few, the class sizes themselves say."
+    if law is None:
+        return Section("forecast", "In larger populations", lead, notes=(missing(found, "forecast"),))
+    order = sorted({float(people): index for index, people in enumerate(law.at)}.values(), key=lambda at: law.at[at])
+    rows = tuple(
+        (
+            f"{law.at[index]:,.0f}",
+            share(law.correctness.value[index]),
+            f"{share(law.correctness.low[index])} to {share(law.correctness.high[index])}",
+            share(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
+        )
+        for index in order[:: max(1, len(order) // ROWS)]
+    )
+    figure = Figure(
+        "forecast",
+        "From the table to the world",
+        f"From {law.measured:,} people to the world, if the table is a random sample of them.",
+        plots.forecast(law, found.verdict.threshold),
+        DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
+    )
+    notes = (*law.notes, *_two_estimates(found))
+    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), notes)
+
+
+def _two_estimates(found: Assessment) -> Iterator[str]:
+    """Why this section and the one on the population differ at the same number of people."""
+    if found.population is not None:
+        yield (
+            f"At {found.population.population:,} people this forecast and the section on the population differ: the "
+            "forecast goes by the class sizes alone, and its 95% interval holds if the law does; the other uses the "
+            "columns too, and its 95% interval includes the usual error of the method. The decision goes by the other."
+        )
+
+
+def leaks(found: Assessment) -> Section:
+    risks = found.leaks.risks
+    targets = sorted({risk.targets for risk in risks})
+    shares = sorted({risk.share_leaked for risk in risks if risk.targets == 1})
+    by = {(risk.share_leaked, risk.targets): risk for risk in risks}
+    rows = tuple(
+        (f"{share:.0%}", by[share, 1].leaked, *(_chance(by[share, each].probability) for each in targets))
+        for share in shares
+    )
+    named = tuple("one person named" if each == 1 else f"all of {each} named" for each in targets)
+    figure = Figure(
+        "leaks",
+        "Chance of being named by the size of the leak",
+        "The chance that a given person is named from a leak, for this table and for tables in classes of k.",
+        plots.leaks(found.leaks),
+        DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
+    )
+    return Section(
+        "leaks",
+        "If part of it is stolen",
+        "A thief rarely gets everything. The less leaks, the less likely a given person is in it and found.",
+        about(found, "leaks"),
+        (figure,),
+    )
+
+
+def _chance(probability: float) -> str:
+    return f"{probability:.2%}" if probability >= 1e-4 or not probability else f"{probability:.1e}"
+
+
+def protection(found: Assessment, external: bool) -> Section:
+    lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
+    if found.protection is None:
+        return Section("protection", "What protection would cost", lead, notes=(missing(found, "protection"),))
+    costs = found.protection.costs
+    rows = tuple(
+        (
+            cost.k,
+            f"{cost.correctness:.2%}",
+            f"{cost.granularity:.1%}",
+            f"{cost.cells_changed:.1%}",
+            "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
+        )
+        for cost in costs
+    )
+    columns = ("k", "average risk", "detail kept", "cells changed", "information loss")
+    figure = Figure(
+        "protection",
+        "Risk left and detail kept",
+        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {costs[-1].correctness:.1%}, "
+        f"{costs[-1].granularity:.0%} of the detail is kept."
+        if costs
+        else "The table is too small to protect.",
+        plots.protection(found.protection, found.verdict.threshold),
+        DataTable("Cost of protection", columns, rows),
+    )
+    return Section(
+        "protection",
+        "What protection would cost",
+        lead,
+        (*about(found, "protection"), *(() if external else about(found, "secrets left"))),
+        (figure,) if costs else (),
+        () if external else tuple(_secrets_left(found.protection)),
+        found.protection.notes,
+    )
+
+
+def _secrets_left(protection: Protection) -> Iterator[DataTable]:
+    """What classes of each size still give away about each sensitive column."""
+    rows = tuple(
+        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", f"{secret.given_away:.2%}")
+        for cost in protection.costs
+        for secret in cost.secrets
+    )
+    if rows:
+        caption = "What is left of each secret (k alone does not protect it; t and l can be asked for as well)"
+        yield DataTable(caption, ("sensitive column", "k", "l", "t", "given away"), tuple(sorted(rows)))

@@ -1,0 +1,131 @@
+"""Sections on what is counted in the table: facts, what attackers know, what drives the risk, the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incrowd.assess import Assessment
+from incrowd.plots import assess as plots
+from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about
+
+
+def facts(found: Assessment, external: bool) -> Section:
+    facts = found.facts
+    rows = tuple(
+        (row["size"], row["classes"], row["people"], f"{row['share']:.2%}")
+        for row in plots.class_size_bins(facts.sizes)
+        if row["people"]
+    )
+    figure = Figure(
+        "class-sizes",
+        "How large the crowds are",
+        f"{facts.uniqueness:.1%} of the people look like nobody else; {facts.share_below(5):.1%} like fewer than four "
+        "others.",
+        plots.class_sizes(facts.sizes),
+        DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
+    )
+    return Section(
+        "facts",
+        "The table as it is",
+        "People who share every quasi-identifier form a class. Small classes are where people are found; these numbers "
+        "are counted, not estimated.",
+        (*about(found, "facts"), *(() if external else about(found, "secrets"))),
+        (figure,),
+    )
+
+
+def knowledge(found: Assessment) -> Section:
+    knowledge = found.knowledge
+    worst = tuple(
+        (len(risk.columns), ", ".join(risk.columns), f"{risk.correctness:.2%}", f"{risk.uniqueness:.2%}", risk.smallest)
+        for risk in knowledge.worst_by_size
+    )
+    told = tuple(
+        (", ".join(risk.columns), f"{risk.correctness:.2%}", f"{risk.uniqueness:.2%}", risk.smallest)
+        for risk in knowledge.most_telling[:ROWS]
+    )
+    columns = ("named correctly", "unique", "smallest class")
+    figures = (
+        Figure(
+            "known",
+            "Risk by what the attacker knows",
+            f"{knowledge.sets:,} sets of attributes were counted; the line shows the most telling set of each size.",
+            plots.by_attributes_known(knowledge),
+            DataTable("The most telling set of each size", ("size", "attributes", *columns), worst),
+        ),
+        Figure(
+            "sets",
+            "The most telling small sets",
+            "Whoever knows one of these sets names this share of the people correctly.",
+            plots.most_telling_sets(knowledge),
+            DataTable("The most telling sets of at most three attributes", ("attributes", *columns), told),
+        ),
+    )
+    return Section(
+        "knowledge",
+        "By what the attacker knows",
+        "Few attackers know everything. This is what smaller knowledge is enough for.",
+        about(found, "knowledge"),
+        figures,
+        tuple(_singling_out(found)),
+        knowledge.notes,
+    )
+
+
+def _singling_out(found: Assessment) -> Iterator[DataTable]:
+    single = found.knowledge.singling_out
+    if single is None:
+        return
+    yield DataTable(
+        "People singled out by few attributes",
+        ("attributes known", "people", "share"),
+        tuple(
+            (f"{size} or fewer", records, f"{records / single.records:.2%}") for size, records in single.by_size.items()
+        ),
+    )
+    if single.sets:
+        yield DataTable(
+            "The smallest sets that single people out (no part of the set does)",
+            ("attributes", "people"),
+            tuple((", ".join(columns), records) for columns, records in single.sets[:ROWS]),
+        )
+
+
+def drivers(found: Assessment) -> Section:
+    parts = found.knowledge.contributions
+    how = (
+        "over every order in which they may become known"
+        if parts.orders is None
+        else f"over {parts.orders:,} random orders"
+    )
+    rows = tuple(
+        (part.column, f"{part.correctness:+.4f}", f"{parts.share(part):.1%}", f"{part.uniqueness:+.4f}")
+        for part in parts.ranked
+    )
+    most = parts.ranked[0]
+    figure = Figure(
+        "drivers",
+        "What each attribute adds",
+        f"{most.column} adds most: {parts.share(most):.0%} of what all attributes add to the average risk.",
+        plots.contributions(parts),
+        DataTable("What each attribute adds", ("attribute", "to average risk", "share", "to uniqueness"), rows),
+    )
+    return Section(
+        "drivers",
+        "Which attribute drives the risk",
+        f"What each attribute adds to the risk, averaged {how}. The parts add up to the whole.",
+        about(found, "drivers"),
+        (figure,),
+    )
+
+
+def columns(found: Assessment) -> Section:
+    roles = found.roles
+    rows = tuple(
+        (one.column, one.kind, one.distinct if one.distinct >= 0 else "–", roles.role(one.column), reason)
+        for one in roles.suggested
+        for reason in [roles.reason(one.column)]
+    )
+    table = DataTable("Columns and their roles", ("column", "type", "distinct", "role", "why"), rows)
+    lead = "Everything above rests on these roles. A column others know that is not a quasi-identifier hides risk."
+    return Section("columns", "What the columns are", lead, tables=(table,) if rows else ())

@@ -1,0 +1,148 @@
+"""A report's document as plain values, ready for the templates: names made fit to show, charts undressed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.assess import Assessment
+from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
+from incrowd.report.names import renamed, shown_names
+from incrowd.report.words import MEANINGS
+
+if TYPE_CHECKING:
+    import jinja2
+
+TEMPLATES = Path(__file__).parent / "templates"
+_NUMBER = re.compile(r"[+−-]?[\d.,]+(e-?\d+)?%?|–")
+_PALE = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
+
+
+def templates(*folders: Path) -> jinja2.Environment:
+    """The templates of a report, and of further folders: everything is escaped, a missing value is an error."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([TEMPLATES, *folders]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters["number"] = _number
+    return environment
+
+
+def plain_document(found: Assessment, *, external: bool = False) -> dict[str, Any]:
+    """What the templates show of an assessment; `specs` are its charts by the name of their figure."""
+    shown = shown_names([one.column for one in found.roles.suggested] or found.roles.quasi_identifiers)
+    sections = document(found, external=external)
+    figures = [verdict_figure(found), *(figure for section in sections for figure in section.figures)]
+    return {
+        "found": found,
+        "external": external,
+        "verdict": renamed(found.verdict.to_dict(), shown),
+        "notes": renamed(list(found.notes), shown),
+        "sections": [_plain_section(section, shown) for section in sections],
+        "verdict_figure": plain_figure(figures[0], shown),
+        "cards": renamed([_card(found, name) for name in _CARDS], shown),
+        "options": renamed(_options(found), shown),
+        "specs": {figure.name: renamed(chart_spec(figure), shown) for figure in figures},
+    }
+
+
+def safe_json(value: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def chart_spec(figure: Figure) -> dict[str, Any]:
+    """The chart undressed: the page's style sheet gives it colours, so that one serves dark, light and print."""
+    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _PALE}
+    spec["description"] = f"{figure.title}. {figure.says}"
+    for part in (spec, *spec.get("layer", ())):
+        if "width" in part:
+            part["width"] = "container"
+    spec.setdefault("width", "container")
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec
+
+
+def plain_figure(figure: Figure, shown: dict[str, str]) -> dict[str, Any]:
+    return {
+        "name": figure.name,
+        "title": renamed(figure.title, shown),
+        "says": renamed(figure.says, shown),
+        "means": MEANINGS.get(figure.name) or MEANINGS.get(figure.name.rpartition("-")[0], ""),
+        "table": plain_table(figure.table, shown),
+    }
+
+
+def plain_table(table: DataTable, shown: dict[str, str]) -> dict[str, Any]:
+    numeric = [
+        bool(table.rows) and all(_is_number(row[index]) for row in table.rows) for index in range(len(table.columns))
+    ]
+    return {
+        "caption": renamed(table.caption, shown),
+        "columns": list(zip(table.columns, numeric, strict=True)),
+        "rows": [list(zip(renamed(list(row), shown), numeric, strict=True)) for row in table.rows],
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) or bool(_NUMBER.fullmatch(str(value)))
+
+
+def _plain_section(section: Section, shown: dict[str, str]) -> dict[str, Any]:
+    return {
+        "key": section.key,
+        "title": section.title,
+        "lead": renamed(section.lead, shown),
+        "statements": [renamed(statement.to_dict(), shown) for statement in section.statements],
+        "all_sure": _common(statement.sure for statement in section.statements),
+        "all_assumed": _common(renamed(statement.assumed, shown) for statement in section.statements),
+        "figures": [plain_figure(figure, shown) for figure in section.figures],
+        "tables": [plain_table(table, shown) for table in section.tables],
+        "notes": renamed(list(section.notes), shown),
+    }
+
+
+def _common(texts: Iterable[str]) -> str | None:
+    """The text, if it is the same everywhere: then it is said once and not in every row."""
+    distinct = set(texts)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+_CARDS = ("average risk (κ)", "unique", "smallest class (k)", "risk in the population")
+
+
+def _card(found: Assessment, name: str) -> dict[str, Any]:
+    for statement in found.statements:
+        if statement.name == name:
+            return statement.to_dict()
+    reason = found.skipped.get("population", "not asked for")
+    return {"name": name, "shown": "–", "meaning": f"Not known: {reason}.", "sure": ""}
+
+
+def _options(found: Assessment) -> list[tuple[str, str]]:
+    """What was asked, as rows; lists as words."""
+    return [(name.replace("_", " "), text) for name, text in _said(found)]
+
+
+def _said(found: Assessment) -> Iterator[tuple[str, str]]:
+    for name, value in found.provenance.options.items():
+        if isinstance(value, dict):
+            yield name, "; ".join(f"{label}: {', '.join(members)}" for label, members in value.items()) or "none"
+        elif isinstance(value, list):
+            yield name, ", ".join(value) or "none"
+        else:
+            yield name, "none" if value is None else _number(value)
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,134 @@
+"""The roles are asked for on a terminal: accepted, changed, refused, interrupted."""
+
+import os
+import pty
+import select
+import signal
+import sys
+import time
+
+import pytest
+
+from incrowd import InputError, demo_table
+from incrowd.assess import Roles
+from incrowd.cli.confirm import changed
+from incrowd.table import write_table
+
+COLUMNS = ["age", "income, net", "zip"]
+ROLES = Roles(("age", "zip"), ("income, net",), confirmed=False)
+
+
+def test_a_line_changes_roles_and_a_name_may_have_a_comma():
+    found = changed(ROLES, "income, net=qi, age = other", COLUMNS)
+    assert (found.quasi_identifiers, found.sensitive, found.confirmed) == (("zip", "income, net"), (), True)
+    assert changed(ROLES, "zip=person", COLUMNS).person == "zip"
+    assert changed(changed(ROLES, "zip=weight", COLUMNS), "zip=sensitive", COLUMNS).weight is None
+    assert changed(ROLES, "age=ID", COLUMNS).identifiers == ("age",)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("age", "not understood"),
+        ("age=secret", "not understood"),
+        ("ag=qi", "no column 'ag'"),
+        ("", "nothing to assess"),
+    ],
+)
+def test_a_line_that_is_no_change_is_refused_in_words(line, message):
+    with pytest.raises(InputError, match=message):
+        changed(ROLES, line, COLUMNS)
+
+
+class Terminal:
+    """`incrowd assess` on a terminal of its own."""
+
+    def __init__(self, folder, *options):
+        write_table(demo_table(300), folder / "stays.csv")
+        command = [
+            sys.executable,
+            "-c",
+            "from incrowd.cli import main; main()",
+            "assess",
+            "stays.csv",
+            "--no-protection",
+            *options,
+        ]
+        self.process, self.screen = pty.fork()
+        if self.process == 0:
+            os.chdir(folder)
+            os.environ.update(TERM="dumb", COLUMNS="160")
+            os.execv(command[0], command)
+        self.seen = ""
+
+    def wait_for(self, text, seconds=60):
+        """Read until the text stands on the screen, or the command has ended."""
+        until = time.monotonic() + seconds
+        while text not in self.seen and time.monotonic() < until:
+            if select.select([self.screen], [], [], 0.2)[0]:
+                try:
+                    self.seen += os.read(self.screen, 65_536).decode(errors="replace")
+                except OSError:  # the terminal is closed from the other side
+                    break
+        assert text in self.seen, self.seen[-2_000:]
+        shown, self.seen = self.seen, self.seen.split(text)[-1]
+        return shown
+
+    def type(self, text):
+        os.write(self.screen, text.encode())
+
+    def code(self):
+        """What is left on the screen, and the exit code."""
+        while True:
+            try:
+                if not (read := os.read(self.screen, 65_536)):
+                    break
+                self.seen += read.decode(errors="replace")
+            except OSError:
+                break
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    opened = []
+
+    def start(*options):
+        opened.append(Terminal(tmp_path, *options))
+        opened[-1].wait_for("roles> ")
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        try:
+            os.kill(one.process, signal.SIGKILL)
+            os.waitpid(one.process, 0)
+        except (ProcessLookupError, ChildProcessError):  # it ended by itself
+            pass
+        os.close(one.screen)
+
+
+def test_roles_are_changed_then_confirmed_and_saved(terminal, tmp_path):
+    shell = terminal("--save")
+    shell.type("agee=other\n")
+    shell.wait_for("there is no column 'agee'")
+    shell.wait_for("roles> ")
+    shell.type("patzip=other, oshpd_id=other, los=sensitive\n")
+    assert "as you said" in shell.wait_for("roles> ")
+    shell.type("\n")
+    assert shell.code() == 1
+    assert "What to do" in shell.seen
+    assert "nobody confirmed" not in shell.seen
+    saved = (tmp_path / "incrowd.toml").read_text()
+    assert '"patzip"' not in saved
+    assert 'sensitive = ["charge", "diag_p", "los"]' in saved
+
+
+@pytest.mark.parametrize(("key", "code"), [("q\n", 2), ("\x04", 2), ("\x03", 130)])
+def test_a_refusal_assesses_nothing(terminal, key, code):
+    shell = terminal()
+    shell.type(key)
+    assert shell.code() == code
+    assert "stopped" in shell.seen
+    assert "Traceback" not in shell.seen
+    assert "What to do" not in shell.seen
