@@ -18,7 +18,7 @@ caption { text-align: left; font-weight: 600; padding: .3rem 0 }
 th, td { text-align: left; vertical-align: top; padding: .25rem .7rem .25rem 0; border-bottom: 1px solid #e6e8eb }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 figure { margin: 1.5rem 0; overflow-x: auto } figcaption { color: #555b66; font-size: .9rem }
-svg { max-width: 100%; height: auto }
+svg { max-width: 100%; height: auto; overflow: visible }
 """
 
 

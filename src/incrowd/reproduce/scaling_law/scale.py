@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from incrowd.curves import Curve
@@ -12,16 +10,20 @@ from incrowd.pitmanyor.fit import CurveFit, compare_fits, fit_curve
 from incrowd.plots.scaling_law import scale_figure
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from incrowd.reproduce.scaling_law.published import FACES_2002
-from incrowd.reproduce.scaling_law.studies import Study, robust_studies, sparse_studies
+from incrowd.reproduce.scaling_law.studies import movement_studies, robust_study
 
 _WORLD = 7.53e9
 
 
 def scale(context: Context) -> PartResult:
-    """The first studies of each kind that are neither easy nor hopeless, and the published points."""
+    """Studies that are neither easy nor hopeless, and the published points."""
     curves = {}
     context.progress("people in generated data", 0.1)
-    for study in (_typical(sparse_studies(context)), *_two_noises(context)):
+    studies = [
+        *movement_studies(context, 24, range(2, 3)),
+        *(robust_study(context, 16, 0.7, one) for one in (0.0, 0.6)),
+    ]
+    for study in studies:
         curves[f"{study.kind}: {study.corpus}"] = study.measure(study.people)
     faces = Curve.from_points(list(FACES_2002), list(FACES_2002.values()), how="NISTIR 6965")
     curves["published: faces, 2002"] = faces
@@ -50,18 +52,6 @@ _NOTES = (
     "fingerprints for 75 % of 4 billion devices; the second is checked above, the points behind the first are not "
     "printed.",
 )
-
-
-def _typical(studies: Iterable[Study]) -> Study:
-    return min(studies, key=lambda study: abs(study.truth - 0.4))
-
-
-def _two_noises(context: Context) -> list[Study]:
-    """The same embeddings with noise that is the same for all, and with noise that differs between people."""
-    found = list(robust_studies(context))
-    uneven = _typical(study for study in found if "uneven" in study.corpus)
-    dimensions = uneven.corpus.split()[0]
-    return [_typical(s for s in found if "uneven" not in s.corpus and s.corpus.split()[0] == dimensions), uneven]
 
 
 def _published_faces(faces: Curve) -> Comparison:

@@ -14,7 +14,8 @@ from incrowd.plots.scaling_law import ranks_figure, shapes_figure, specification
 from incrowd.reproduce.corpora import FAMILIES, Collection
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row
 from incrowd.reproduce.scaling_law.published import SPECIFICATION
-from incrowd.reproduce.scaling_law.studies import collections, expected_collections
+from incrowd.reproduce.scaling_law.studies import collections, corpora
+from incrowd.reproduce.workers import spread
 
 _MIXTURE = "eusilc_population"
 _K = 5  # of the k-anonymity violations
@@ -42,20 +43,15 @@ class Fitted:
 def specification(context: Context) -> PartResult:
     """Fit every collection; show one of each corpus in full."""
     found: list[Fitted] = []
-    shown: dict[str, tuple[Collection, ClassSizeFit]] = {}
-    refused, expected = 0, expected_collections(context)
-    for number, collection in enumerate(collections(context)):
-        context.progress(f"fitting {collection.corpus}", 0.95 * number / expected)
-        try:
-            fit = fit_class_sizes(collection.sizes(collection.people))
-        except UnsupportedError:
-            refused += 1
-            continue
-        found.append(_fitted(collection, fit, context))
-        best = shown.get(collection.corpus)
-        if best is None or abs(collection.correctness - 0.5) < abs(best[0].correctness - 0.5):
-            shown[collection.corpus] = (collection, fit)
-    checks = {corpus: rank_size_check(fit, draws=50, seed=context.seed) for corpus, (_, fit) in shown.items()}
+    shown: dict[str, ClassSizeFit] = {}
+    refused = 0
+    names = corpora(context)
+    for name, (fitted, best, left_out) in zip(names, spread(_fit_corpus, names, context), strict=True):
+        found += fitted
+        refused += left_out
+        if best is not None:
+            shown[name] = best
+    checks = {corpus: rank_size_check(fit, draws=50, seed=context.seed) for corpus, fit in shown.items()}
     notes = [f"{refused} collections could not be fitted and are left out."] if refused else []
     return PartResult((_summary(found), _by_corpus(found)), _figures(found, shown, checks), (*notes, *_NOTES))
 
@@ -67,6 +63,23 @@ _NOTES = (
     "with expected frequencies of the process itself, whose endless tail a sample cannot show: its numbers are larger "
     "by nature.",
 )
+
+
+def _fit_corpus(corpus: str, context: Context) -> tuple[list[Fitted], ClassSizeFit | None, int]:
+    """Every collection of a corpus, the fit of the one whose κ is nearest one half, and how many were refused."""
+    found: list[Fitted] = []
+    best: ClassSizeFit | None = None
+    refused = 0
+    for collection in collections(context, corpus):
+        try:
+            fit = fit_class_sizes(collection.sizes(collection.people))
+        except UnsupportedError:
+            refused += 1
+            continue
+        found.append(_fitted(collection, fit, context))
+        if best is None or abs(fit.sizes.correctness - 0.5) < abs(best.sizes.correctness - 0.5):
+            best = fit
+    return found, best, refused
 
 
 def _fitted(collection: Collection, fit: ClassSizeFit, context: Context) -> Fitted:
@@ -137,9 +150,7 @@ def _by_corpus(found: list[Fitted]) -> Grid:
     return Grid("By corpus", heads, cells, f"Ξ is uniqueness, V{_K} the share of people in classes smaller than {_K}.")
 
 
-def _figures(
-    found: list[Fitted], shown: dict[str, tuple[Collection, ClassSizeFit]], checks: dict[str, RankSize]
-) -> tuple[Picture, ...]:
+def _figures(found: list[Fitted], shown: dict[str, ClassSizeFit], checks: dict[str, RankSize]) -> tuple[Picture, ...]:
     points = [
         {"corpus": one.corpus, "observed": a, "expected": b} for one in found for a, b in [one.values["correctness"]]
     ]
@@ -151,7 +162,7 @@ def _figures(
         ),
         Picture(
             "shapes", "Fig. 1b–i, insets: correctness by gallery size",
-            shapes_figure({corpus: (fit.sizes, fit.model) for corpus, (_, fit) in shown.items()}),
+            shapes_figure({corpus: (fit.sizes, fit.model) for corpus, fit in shown.items()}),
             "Dots are exact expectations over sub-galleries, lines the model fitted to the class sizes.",
         ),
     )  # fmt: skip

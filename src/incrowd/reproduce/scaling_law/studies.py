@@ -35,19 +35,21 @@ class Study:
         return curve if SMALLEST < curve.correctness[-1] < LARGEST else None
 
 
-def collections(context: Context) -> Iterator[Collection]:
-    """Exact matching: attribute sets of the public tables, then the three generated families."""
+def corpora(context: Context) -> list[str]:
+    """The public tables that are held, then the three generated families."""
+    return [*held(context.data), *FAMILIES]
+
+
+def collections(context: Context, corpus: str) -> Iterator[Collection]:
+    """Exact matching: attribute sets of a public table, or populations of a generated family."""
     sets, people = (4, 3_000) if context.quick else (50, 100_000)
-    for number, name in enumerate(held(context.data)):
+    if corpus in FAMILIES:
+        number = list(FAMILIES).index(corpus)
+        yield from generated(corpus, 2 * sets if context.quick else sets, people, _random(context, "generated", number))
+    else:
         assert context.data is not None
-        yield from random_attributes(context.data, name, sets, np.random.default_rng([context.seed, number]))
-    for number, name in enumerate(FAMILIES):
-        yield from generated(name, 2 * sets if context.quick else sets, people, _random(context, "generated", number))
-
-
-def expected_collections(context: Context) -> int:
-    """How many `collections` gives."""
-    return (4 * len(held(context.data)) + 24) if context.quick else 50 * (len(held(context.data)) + len(FAMILIES))
+        number = held(context.data).index(corpus)
+        yield from random_attributes(context.data, corpus, sets, np.random.default_rng([context.seed, number]))
 
 
 def exact_study(collection: Collection) -> Study:
@@ -78,9 +80,14 @@ def sparse_studies(context: Context) -> Iterator[Study]:
             for name, column in (("person", who), ("item", what))
         }
         yield from _known_points(name, points, range(1, most + 1), context)
-    for number, hours in enumerate((168, 24, 6)):
-        traces = movement(1_500 if context.quick else 30_000, hours, _random(context, "movement", number))
-        yield from _known_points(f"movement, {hours} time slots", traces, range(1, 3 if context.quick else 4), context)
+    for hours in (168, 24, 6):
+        yield from movement_studies(context, hours, range(1, 3 if context.quick else 4))
+
+
+def movement_studies(context: Context, hours: int, known: range) -> Iterator[Study]:
+    """Generated traces of movement, one study for each number of known points."""
+    traces = movement(1_500 if context.quick else 30_000, hours, _random(context, "movement", hours))
+    yield from _known_points(f"movement, {hours} time slots", traces, known, context)
 
 
 def _known_points(corpus: str, points: Points, known: range, context: Context) -> Iterator[Study]:
@@ -131,30 +138,31 @@ def robust_studies(context: Context) -> Iterator[Study]:
     √(dimensions/16); in every second study the spread differs between people, log-normally with σ = 0.6: some
     are always recognised and some never, as in life.
     """
-    people = 800 if context.quick else 12_000
     for dimensions in (8, 32) if context.quick else (8, 16, 32, 64, 128):
-        for number, spread in enumerate((0.4, 0.7, 1.1)):
+        for spread in _SPREADS:
             for uneven in (0.0, 0.6):
-                random = _random(context, f"robust {dimensions}", 2 * number + bool(uneven))
-                gallery = random.standard_normal((people, dimensions)).astype(np.float32)
-                noise = random.standard_normal(gallery.shape) * np.exp(uneven * random.standard_normal((people, 1)))
-                probes = gallery + (spread * np.sqrt(dimensions / 16) * noise).astype(np.float32)
-                study = _robust_study(
-                    f"{dimensions} dimensions, {'uneven' if uneven else 'even'} noise", probes, gallery
-                )
+                study = robust_study(context, dimensions, spread, uneven)
                 if SMALLEST < study.truth < LARGEST:
                     yield study
 
 
-def _robust_study(corpus: str, probes: NDArray[np.float32], gallery: NDArray[np.float32]) -> Study:
+_SPREADS = (0.4, 0.7, 1.1)
+
+
+def robust_study(context: Context, dimensions: int, spread: float, uneven: float) -> Study:
+    """One of those: the noise's spread, and how unevenly it is shared."""
+    people = 800 if context.quick else 6_000
+    random = _random(context, f"robust {dimensions}", 2 * _SPREADS.index(spread) + bool(uneven))
+    gallery = random.standard_normal((people, dimensions)).astype(np.float32)
+    noise = random.standard_normal(gallery.shape) * np.exp(uneven * random.standard_normal((people, 1)))
+    probes = gallery + (spread * np.sqrt(dimensions / 16) * noise).astype(np.float32)
     whole = robust_curve(probes, gallery, metric="euclidean")
 
-    def measure(people: int) -> Curve:
-        if people == gallery.shape[0]:
-            return whole
-        return robust_curve(probes[:people], gallery[:people], metric="euclidean")
+    def measure(first: int) -> Curve:
+        return whole if first == people else robust_curve(probes[:first], gallery[:first], metric="euclidean")
 
-    return Study("robust", corpus, gallery.shape[0], float(whole.correctness[-1]), measure)
+    corpus = f"{dimensions} dimensions, {'uneven' if uneven else 'even'} noise"
+    return Study("robust", corpus, people, float(whole.correctness[-1]), measure)
 
 
 def _random(context: Context, what: str, number: int) -> np.random.Generator:

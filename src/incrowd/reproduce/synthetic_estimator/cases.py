@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +144,14 @@ def public_table(folder: Path, name: str) -> Population:
     return Population.of(name, read_table(folder / f"{name}.parquet"), COLUMNS[name].split())
 
 
-def measure(truth: Truth, sample: CodedSample, methods: Sequence[str], seed: int = 1) -> Case:
+def measure(
+    truth: Truth,
+    sample: CodedSample,
+    methods: Sequence[str],
+    seed: int = 1,
+    *,
+    classical: Sequence[str] = tuple(FROM_SIZES),
+) -> Case:
     """Ask every method, and the classical estimators."""
     case = Case(truth, {}, {}, {}, {}, {})
     for method in methods:
@@ -156,9 +162,9 @@ def measure(truth: Truth, sample: CodedSample, methods: Sequence[str], seed: int
         if result.population_uniques is not None:
             case.uniques[method] = result.population_uniques / truth.population
         case.parts.update(result.parts)
-    for name, estimator in FROM_SIZES.items():
+    for name in classical:
         try:
-            found: Any = estimator(sample.sizes, truth.population)
+            found = FROM_SIZES[name](sample.sizes, truth.population)
         except UnsupportedError:
             continue
         if found.B is not None:

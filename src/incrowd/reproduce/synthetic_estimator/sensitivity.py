@@ -11,33 +11,35 @@ from incrowd.population.estimate import answer
 from incrowd.population.sensitivity import FACTORS
 from incrowd.reproduce.parts import Comparison, Context, PartResult, Picture, Row
 from incrowd.reproduce.synthetic_estimator.cases import samples
-from incrowd.reproduce.synthetic_estimator.simulation import populations
+from incrowd.reproduce.synthetic_estimator.simulation import population, population_names
+from incrowd.reproduce.workers import spread
 
 _METHODS = ("combined", "average")
 
 
 def sensitivity(context: Context) -> PartResult:
     """Small and middling fractions: above one half a wrong N by a factor of two would be below the sample."""
-    fractions, each = ((0.1,), 2) if context.quick else ((0.05, 0.3), 1)
     changes: dict[tuple[str, float], list[float]] = {}
     errors: dict[tuple[str, float], list[float]] = {}
-    chosen = list(populations(context))
-    for number, population in enumerate(chosen):
-        for step, fraction in enumerate(fractions):
-            context.progress(f"a wrong N for {population.name}", (number + step / len(fractions)) / len(chosen))
-            seed = context.seed + 1
-            for truth, sample in samples(population, fraction, each, seed):
-                for method in _METHODS:
-                    found = {
-                        factor: answer(
-                            replace(sample, population=round(factor * truth.population)), method, seed=context.seed
-                        ).B
-                        for factor in FACTORS
-                    }
-                    for factor, B in found.items():
-                        changes.setdefault((method, factor), []).append(B / found[1.0] - 1.0)
-                        errors.setdefault((method, factor), []).append(abs(B - truth.B))
+    for found in spread(_answers, population_names(context), context):
+        for truth, method, answers in found:
+            for factor, B in answers.items():
+                changes.setdefault((method, factor), []).append(B / answers[1.0] - 1.0)
+                errors.setdefault((method, factor), []).append(abs(B - truth))
     return PartResult((_table(changes, errors),), (_figure(changes),), _NOTES)
+
+
+def _answers(name: str, context: Context) -> list[tuple[float, str, dict[float, float]]]:
+    """The true B, the method and its estimate for each factor, of samples of one population."""
+    whole = population(name, context.data, context.quick, context.seed)
+    found = []
+    for fraction in (0.1,) if context.quick else (0.05, 0.3):
+        for truth, sample in samples(whole, fraction, 2 if context.quick else 1, context.seed + 1):
+            for method in _METHODS:
+                wrong = {factor: replace(sample, population=round(factor * truth.population)) for factor in FACTORS}
+                answers = {factor: answer(one, method, seed=context.seed).B for factor, one in wrong.items()}
+                found.append((truth.B, method, answers))
+    return found
 
 
 _NOTES = (
