@@ -10,7 +10,7 @@ import pytest
 from incrowd.cli import main
 from incrowd.errors import InputError
 from incrowd.reproduce import Comparison, Context, Grid, Paper, Part, PartResult, Picture, Row, paper, reproduce
-from incrowd.reproduce.page import write_pages
+from incrowd.reproduce.page import markdown, write_pages
 
 
 @pytest.fixture
@@ -91,6 +91,14 @@ def test_the_pages_hold_the_numbers(counted, tmp_path):
     assert "](small/only-dot.svg)" in markdown
     assert "half | more &lt;b&gt;" in html
     assert "<svg role" in html
+
+
+def test_a_page_says_which_parts_are_from_another_kind_of_run(counted, tmp_path):
+    small, _ = counted
+    (part,) = reproduce(small, tmp_path, Context())
+    quick = replace(part, title="The hasty part", made_with={**part.made_with, "quick": True})
+    assert "with --quick: The hasty part." in markdown(small, [part, quick], pictures="")
+    assert "Not so" not in markdown(small, [part, part], pictures="")
 
 
 def test_an_unknown_paper_and_a_missing_folder_are_refused(tmp_path, capsys):

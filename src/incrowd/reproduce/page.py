@@ -56,9 +56,11 @@ def _made(paper: Paper, parts: Sequence[KeptPart]) -> str:
     options += f" --seed {made['seed']}" if made["seed"] else ""
     seconds, cpu = sum(part.seconds for part in parts), sum(part.cpu_seconds for part in parts)
     held = f" DATA held {', '.join(name.removesuffix('.parquet') for name in made['data'])}." if made["data"] else ""
+    others = [part.title for part in parts if part.made_with["quick"] != made["quick"]]
+    mixed = f" Not so, but {'in full' if made['quick'] else 'with --quick'}: {'; '.join(others)}." if others else ""
     return (
         f"Made with incrowd {made['version']} by `incrowd reproduce {paper.name}{options} --out DIR` in "
-        f"{_duration(seconds)} ({_duration(cpu)} of processor time).{held}"
+        f"{_duration(seconds)} ({_duration(cpu)} of processor time).{held}{mixed}"
     )
 
 
