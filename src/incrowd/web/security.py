@@ -216,12 +216,13 @@ async def _refuse(send: Any, refusal: Refusal, *, as_json: bool) -> None:
     if as_json:
         body, kind = json.dumps({"error": str(refusal)}).encode(), b"application/json"
     else:
+        sentence = escape(str(refusal))
         page = (
             "<!doctype html><html lang='en'><meta charset='utf-8'><title>incrowd</title>"
             "<meta name='viewport' content='width=device-width'>"
             "<link rel='stylesheet' href='/static/report.css'><link rel='stylesheet' href='/static/app.css'>"
             "<link rel='stylesheet' href='/static/dark.css' media='screen and (prefers-color-scheme: dark)'>"
-            f"<body class='app'><main><h1>incrowd</h1><p class='lead'>{escape(str(refusal)).capitalize()}.</p></main>"
+            f"<body class='app'><main><h1>incrowd</h1><p class='lead'>{sentence[:1].upper()}{sentence[1:]}.</p></main>"
         )
         body, kind = page.encode(), b"text/html; charset=utf-8"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
