@@ -88,7 +88,8 @@ async function look(id, place, values) {
   const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, make("bdi", {}, short(cell, 80))))));
   const button = make("button", { type: "button", "aria-pressed": String(values), onclick: () => shown(id, place, !values) }, values ? "Hide the values" : "Show the values");
   place.replaceChildren(
-    make("p", { class: "row" }, button, make("span", { class: "soft small" }, values ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
+    make("p", { class: "row" }, button, make("span", { class: "soft small" }, values
+      ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" },
       make("table", {}, make("caption", {}, `The first ${preview.rows.length} of ${count(about.rows)} rows`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows))),
     ...(about.notes || []).map((note) => make("p", { class: "note" }, note)),

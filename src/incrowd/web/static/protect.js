@@ -14,10 +14,18 @@ const HELP = {
   mask: "Each column as you say, only for people who stand out; those who still do are left out.",
 };
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
-const ACTIONS = [["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"], ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"]];
+const ACTIONS = [
+  ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
+  ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
+];
 let known = [], now = null;
 
-const takes = { k: (name) => name !== "coarsen", resolution: (name) => name === "coarsen", t: (name) => name !== "coarsen" && name !== "mask", columns: (name) => name === "coarsen" || name === "mask" };
+const takes = { // which parts of the form a method has a use for
+  k: (name) => name !== "coarsen",
+  resolution: (name) => name === "coarsen",
+  t: (name) => name !== "coarsen" && name !== "mask",
+  columns: (name) => name === "coarsen" || name === "mask",
+};
 
 function fits() {
   document.getElementById("k-said").textContent = k.value;

@@ -29,7 +29,12 @@ function card(column) {
   const distinct = column.distinct === null ? "" : ` · ${count(column.distinct)} distinct`;
   return make("li", {
     class: "card", draggable: "true", "data-column": column.name,
-    ondragstart: (event) => { dragged = column.name; event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", short(column.name)); event.currentTarget.classList.add("dragged"); },
+    ondragstart: (event) => {
+      dragged = column.name;
+      event.dataTransfer.effectAllowed = "move";
+      event.dataTransfer.setData("text/plain", short(column.name));
+      event.currentTarget.classList.add("dragged");
+    },
     ondragend: (event) => { dragged = null; event.currentTarget.classList.remove("dragged"); },
   }, make("b", {}, make("bdi", {}, short(column.name))), make("small", {}, column.type + distinct + missing),
   make("small", {}, role === column.suggested ? `Suggested: ${column.reason}` : "As you said"), choice);
@@ -143,7 +148,8 @@ async function countAgain() {
 function showLive(found) {
   const item = (name, value, words) => make("div", {}, make("dt", {}, name), make("dd", {}, make("strong", {}, value), make("span", {}, words)));
   const bound = now.threshold ?? thresholds[now.recipient];
-  const meter = make("div", { class: found.correctness > bound ? "meter over" : "meter", role: "img", "aria-label": `Average risk ${percent(found.correctness)}, threshold ${percent(bound)}` }, make("i"), make("b"));
+  const said = `Average risk ${percent(found.correctness)}, threshold ${percent(bound)}`;
+  const meter = make("div", { class: found.correctness > bound ? "meter over" : "meter", role: "img", "aria-label": said }, make("i"), make("b"));
   meter.children[0].style.width = `${100 * found.correctness}%`;
   meter.children[1].style.left = `${100 * bound}%`;
   live.replaceChildren(

@@ -84,10 +84,11 @@ def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> tuple[HoldOut | None, s
 
 def _sentence(answer: Forecast, index: int) -> str:
     """One population in plain words."""
-    where = population_in_words(answer.names[index], float(answer.at[index]))
+    size, name = people_in_words(float(answer.at[index])), answer.names[index]
+    called = "" if name.replace(",", "").isdigit() else f" ({name})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
     return (
-        f"Among {where} people, {percent(value)} are named correctly ({answer.level:.0%} interval: "
+        f"Among {size} people{called}, {percent(value)} are named correctly ({answer.level:.0%} interval: "
         f"{interval_in_words(low, high)}): about {people_in_words(float(answer.people_named[index]))} people."
     )
 
