@@ -24,6 +24,7 @@ from incrowd.table.cluster import start_session
 
 COUNTED, PROTECTED = 4_000_000, 16_000_000
 TURNS = 3
+WORKERS = 2  # of one core each
 MEMORY = 4 * 10**9
 PART = 1_000_000
 SETTINGS = {"spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "32", "spark.network.timeout": "600s"}
@@ -35,7 +36,7 @@ def main() -> None:
     rows = int(sys.argv[sys.argv.index("--rows") + 1]) if "--rows" in sys.argv else PROTECTED // share
     folder = Path(tempfile.mkdtemp(prefix="incrowd-spark-"))
     cluster = Cluster(folder, memory="1536m", settings=SETTINGS)
-    cluster.start()
+    cluster.start(WORKERS)
     session = None
     try:
         session = start_session(cluster.master, MEMORY)
@@ -65,11 +66,23 @@ def counting(folder: Path, rows: int) -> dict[str, Any]:
         ours.append(time.perf_counter() - started)
         if sizes.histogram() != tally:
             raise RuntimeError("the two counts differ")
-    found = {"rows": rows, "incrowd": min(ours), "spark_sql": min(theirs), "ratio": min(ours) / min(theirs)}
+    rate = rows * len(QUASI_IDENTIFIERS) / min(ours) / WORKERS
+    found = {
+        "rows": rows,
+        "incrowd": min(ours),
+        "spark_sql": min(theirs),
+        "ratio": min(ours) / min(theirs),
+        "cells_a_second_and_core": rate,
+    }
     show(
         f"Counting {rows:,} rows by {len(QUASI_IDENTIFIERS)} columns on two workers",
         ("", "seconds"),
-        [("incrowd", found["incrowd"]), ("bare Spark SQL", found["spark_sql"]), ("ratio", found["ratio"])],
+        [
+            ("incrowd", found["incrowd"]),
+            ("bare Spark SQL", found["spark_sql"]),
+            ("ratio", found["ratio"]),
+            ("cells a second and core", f"{rate:,.0f}"),
+        ],
     )
     return found
 
@@ -88,8 +101,8 @@ def protecting(folder: Path, rows: int) -> dict[str, Any]:
     found = {"rows": rows, "seconds": seconds, "k": counted.k, "classes": counted.classes, "settings": safe.settings}
     show(
         f"Protecting {rows:,} rows on two workers, k = 5",
-        ("seconds", "rows a second", "smallest class, counted again", "classes"),
-        [(seconds, f"{rows / seconds:,.0f}", counted.k, f"{counted.classes:,}")],
+        ("seconds", "rows a second and core", "smallest class, counted again", "classes"),
+        [(seconds, f"{rows / seconds / WORKERS:,.0f}", counted.k, f"{counted.classes:,}")],
     )
     return found
 
