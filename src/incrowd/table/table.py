@@ -132,14 +132,6 @@ class Table:
         for name, column in self._reader.read(wanted):
             yield name, _plain(column)
 
-    def require_order(self) -> None:
-        """Refuse a table whose rows have no order, for work that compares tables row by row."""
-        if self.engine == "cluster":
-            raise UnsupportedError(
-                f"{self.name} is in a cluster, which keeps no order of rows, and this goes row by row; "
-                "give the file or a sample of it, without the engine"
-            )
-
     def _check_small(self) -> None:
         """Refuse to bring a table out of its cluster that is more than a quarter of the memory."""
         needed = self.rows * len(self.columns) * _BYTES_A_CELL
