@@ -88,10 +88,10 @@ def read_table(
         how = {"separator": separator, "encoding": encoding, "null": null, "skip_bad_lines": skip_bad_lines}
         return _on_spark(source, limit, master, {**how, "sheet": sheet, "memory": limit})
     if not isinstance(source, str | os.PathLike):
-        frame = _from_frame(source, limit)
-        if engine == "duckdb" and frame.engine == "cluster":
+        held = _from_frame(source, limit)
+        if engine == "duckdb" and held.engine == "cluster":
             raise InputError("a Spark frame stays in its cluster; leave out engine='duckdb', or give the file")
-        return frame
+        return held
     paths = _find(os.fspath(source))
     kind = FORMATS.get(Path(paths[0]).suffix.lower())
     name = Path(os.fspath(source)).name
