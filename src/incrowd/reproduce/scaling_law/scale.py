@@ -40,7 +40,7 @@ def scale(context: Context) -> PartResult:
             Picture(
                 "world", "Fig. 3: techniques from their studies to the world", figure,
                 "The paper shows phones by their contacts, FaceNet, writing style and browsers; their data are not "
-                "public. These are our techniques of the same kinds.",
+                "at hand. These are our techniques of the same kinds.",
             ),
         ),
         _NOTES,
