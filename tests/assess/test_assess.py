@@ -42,14 +42,39 @@ def test_every_section_has_the_number_of_its_room(table, found):
     facts = measure(table, quasi_identifiers=NAMES, sensitive=["charge"])
     assert found.facts.to_dict() == facts.to_dict()
     risk = population_risk(table, population=300_000, quasi_identifiers=NAMES, seed=0)
-    assert found.population.B == risk.B
+    assert pytest.approx(risk.B, rel=0.03) == found.population.B  # another synthetic population
     law = forecast(fit_class_sizes(facts.sizes), at=["city"], seed=0)
-    assert found.forecast.correctness.value[0] == pytest.approx(float(law.correctness.value[0]))
+    assert (found.forecast.h, found.forecast.gamma) == (law.h, law.gamma)
     leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
     assert leak.probability == leak_risk(facts.sizes, 300, targets=5).probability
     assert [cost.k for cost in found.protection.costs] == [3, 5, 10, 12]
     assert all(1 / cost.correctness >= cost.k for cost in found.protection.costs)
     assert found.skipped == {}
+
+
+def test_the_risk_in_a_population_and_the_forecast_for_its_size_are_one_answer(found):
+    place = found.forecast.at.tolist().index(300_000)
+    assert found.forecast.correctness.value[place] == found.population.B
+    assert (found.forecast.correctness.low[place], found.forecast.correctness.high[place]) == found.population.interval
+    alone = found.population.still_unique * found.facts.uniqueness
+    assert found.forecast.uniqueness.value[place] == pytest.approx(alone)
+    assert found.forecast.at.tolist() == sorted(set(found.forecast.at.tolist()))
+
+
+def test_the_forecast_holds_what_is_counted_in_the_population_itself():
+    everybody = demo_table(100_000, seed=3)
+    names = ["age_yrs", "sex", "race", "patcnty"]
+    drawn = everybody.take(np.random.default_rng(5).choice(100_000, 2_000, replace=False))
+    found = assess(drawn, quasi_identifiers=names, population=100_000, protection=False)
+    counted = measure(everybody, quasi_identifiers=names)
+    place = found.forecast.at.tolist().index(100_000)
+    curve = found.forecast.correctness
+    assert curve.low[place] <= counted.correctness <= curve.high[place]
+    assert curve.value[place] == pytest.approx(counted.correctness, rel=0.15)
+    unique = found.forecast.uniqueness
+    assert unique.low[place] <= counted.uniqueness <= unique.high[place]
+    assert unique.value[place] == pytest.approx(counted.uniqueness, rel=0.3)
+    assert "95% interval" in next(one for one in found.statements if one.name == "unique there too").sure
 
 
 def test_contributions_add_up_to_the_average_risk(found):

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import numpy as np
-
 from incrowd.assess.knowledge import Knowledge, assess_knowledge
 from incrowd.assess.leaks import Leaks, assess_leaks
+from incrowd.assess.outlook import outlook, populations_ahead
 from incrowd.assess.protection import Protection, assess_protection
 from incrowd.assess.provenance import note_provenance
 from incrowd.assess.result import Assessment
@@ -18,15 +17,15 @@ from incrowd.assess.roles import Roles, settle_roles
 from incrowd.assess.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecast import POPULATIONS, Forecast, forecast
+from incrowd.forecast import Forecast
 from incrowd.measure import Measurement, measure
-from incrowd.pitmanyor import fit_class_sizes
-from incrowd.population import PopulationRisk, population_risk
+from incrowd.population import PopulationRisk
+from incrowd.population.curve import curve_of
+from incrowd.population.sample import Sample, read_sample
 from incrowd.progress import Progress, part, silent
 from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
-_CURVE = 24  # points of the forecast that are drawn
 _Answer = TypeVar("_Answer")
 
 
@@ -66,8 +65,7 @@ def assess(
     journey = _Journey(table, roles, bound, seed, clock, progress)
     facts = journey.facts()
     knowledge = journey.knowledge(groups or {})
-    risk = journey.population(facts, population)
-    law = journey.forecast(facts.sizes, None if risk is None else risk.population)
+    risk, law = journey.beyond(facts, population)
     leaks = journey.leaks(facts.sizes)
     costs = journey.protection() if protection else None
     if not protection:
@@ -138,40 +136,37 @@ class _Journey:
                 self.table, names, groups, self.roles.person, self.seed, part(self.progress, 0.1, 0.4)
             )
 
-    def population(self, facts: Measurement, given: int | None) -> PopulationRisk | None:
-        if given is None and self.roles.weight is None:
-            self.skipped["population"] = (
-                "the population was not given; say how many people the table was drawn from (--population)"
-            )
-            return None
+    def beyond(self, facts: Measurement, given: int | None) -> tuple[PopulationRisk | None, Forecast | None]:
+        """The risk in the population, if it is known, and in larger ones: one estimate along all of them."""
+        sample = self._sample(facts, given)
+        asked = None if "population" in self.skipped else sample.population
+        at = populations_ahead(facts.people, asked)
+        step = part(self.progress, 0.4, 0.6)
+        risks = self._tried("population", lambda: curve_of(sample, at, seed=self.seed, progress=step))
+        if risks is None:
+            self.skipped["forecast"] = self.skipped["population"]
+            return None, None
+        law = self._tried("forecast", lambda: outlook(sample.sizes, risks, self.seed))
+        return next((risk for risk in risks if risk.population == asked), None), law
+
+    def _sample(self, facts: Measurement, given: int | None) -> Sample:
+        """The table as a sample: of the population that was given or that its weights say, or of itself."""
         if given is not None and given < facts.people:
             raise InputError(
                 f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people"
             )
-        return self._tried(
-            "population",
-            lambda: population_risk(
-                self.table,
-                population=given,
-                quasi_identifiers=self.roles.quasi_identifiers,
-                weights=self.roles.weight if self.roles.person is None else None,
-                person=self.roles.person,
-                seed=self.seed,
-                progress=part(self.progress, 0.4, 0.6),
-            ),
-        )
-
-    def forecast(self, sizes: ClassSizes, population: int | None) -> Forecast | None:
-        people = sizes.people
-        named = [name for name, size in POPULATIONS.items() if size > people]
-        largest = max(POPULATIONS["world"], people)
-        curve = np.unique(np.geomspace(people, largest, _CURVE).round())
-        asked = [population] if population is not None and population not in curve else []
-        return self._tried(
-            "forecast",
-            lambda: forecast(
-                fit_class_sizes(sizes), at=[*named, *asked, *(int(size) for size in curve)], seed=self.seed
-            ),
+        weight = self.roles.weight if self.roles.person is None else None
+        if given is None and weight is None:
+            self.skipped["population"] = (
+                "the population was not given; say how many people the table was drawn from (--population)"
+            )
+        return read_sample(
+            self.table,
+            population=facts.people if given is None and weight is None else given,
+            quasi_identifiers=self.roles.quasi_identifiers,
+            weights=weight,
+            person=self.roles.person,
+            sizes=facts.sizes,
         )
 
     def leaks(self, sizes: ClassSizes) -> Leaks:

@@ -186,7 +186,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
             risk.still_unique,
             share(risk.still_unique),
             "Of the people who are unique in the table, so many are unique in the population.",
-            "estimated with the same model",
+            "no interval" if risk.still_unique_interval is None else _interval(0.95, *risk.still_unique_interval),
             assumed,
         )
 
@@ -205,7 +205,8 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
                 share(value),
                 f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",
                 _interval(law.level, low, high),
-                "the table is a random sample, and the population follows the Pitman–Yor law fitted to it",
+                "the table is a random sample of a population of that size; estimated as the risk in a given "
+                "population is",
             )
 
 

@@ -192,7 +192,8 @@ def forecast(found: Forecast, threshold: float | None = None) -> Any:
     if threshold is not None:
         line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
         chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-    said = f"Line: the law fitted to the table. Band: {found.level:.0%} interval. Dashed: the threshold."
+    line_is = "the law fitted to the table" if found.method == "law" else "the estimate from the table"
+    said = f"Line: {line_is}. Band: {found.level:.0%} interval. Dashed: the threshold."
     return dressed(chart, title="In larger populations", subtitle=said)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from incrowd.assess import Assessment, Protection
 from incrowd.assess.statements import share
 from incrowd.plots import assess as plots
-from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about, missing
+from incrowd.report.pieces import DataTable, Figure, Section, about, missing
 
 
 def population(found: Assessment, external: bool) -> Section:
@@ -49,10 +49,12 @@ def population(found: Assessment, external: bool) -> Section:
 
 def forecast(found: Assessment) -> Section:
     law = found.forecast
-    lead = "The same attributes single out fewer people the more there are. How few, the class sizes themselves say."
+    lead = (
+        "The same attributes single out fewer people the more there are. This is the risk if the table were a random "
+        "sample of so many people, by the same estimate as for a given population."
+    )
     if law is None:
         return Section("forecast", "In larger populations", lead, notes=(missing(found, "forecast"),))
-    order = sorted({float(people): index for index, people in enumerate(law.at)}.values(), key=lambda at: law.at[at])
     rows = tuple(
         (
             f"{law.at[index]:,.0f}",
@@ -60,7 +62,7 @@ def forecast(found: Assessment) -> Section:
             f"{share(law.correctness.low[index])} to {share(law.correctness.high[index])}",
             share(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
         )
-        for index in order[:: max(1, len(order) // ROWS)]
+        for index in range(len(law.at))
     )
     figure = Figure(
         "forecast",
@@ -69,18 +71,7 @@ def forecast(found: Assessment) -> Section:
         plots.forecast(law, found.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
     )
-    notes = (*law.notes, *_two_estimates(found))
-    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), notes)
-
-
-def _two_estimates(found: Assessment) -> Iterator[str]:
-    """Why this section and the one on the population differ at the same number of people."""
-    if found.population is not None:
-        yield (
-            f"At {found.population.population:,} people this forecast and the section on the population differ: the "
-            "forecast goes by the class sizes alone, and its 95% interval holds if the law does; the other uses the "
-            "columns too, and its 95% interval includes the usual error of the method. The decision goes by the other."
-        )
+    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
 
 
 def leaks(found: Assessment) -> Section:
