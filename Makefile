@@ -13,7 +13,7 @@ demo: $(SETUP)
 	  --qi oshpd_id,age_yrs,sex,ethncty,race,patzip,patcnty,los,adm_qtr --sensitive charge \
 	  --groups census=age_yrs,sex,ethncty,race,patzip,patcnty spatial=oshpd_id temporal=los,adm_qtr
 	$(BIN)/incrowd assess out/demo.parquet --qi age_yrs,sex,race,patcnty --sensitive charge \
-	  --population 3985166 --recipient public --html out/report.html --force
+	  --population 3985166 --recipient public --html out/report.html --force || [ $$? -eq 1 ]  # 1 is a decision too
 
 test: $(SETUP) .tools check
 	$(BIN)/pytest -n 2 --dist worksteal

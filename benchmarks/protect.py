@@ -1,8 +1,8 @@
 """What protection costs and how long it takes: `python -m benchmarks.protect`.
 
-Information loss against the paper's own algorithms, granularity on Adult against a plain k-d partition (anonypy, in an
-environment of its own) and ARX's published figures, the paper's claims on the demo table, and seconds and memory from
-100 000 to 4 million rows. `--quick` leaves out the sizes above 100 000.
+Information loss against the paper's own algorithms, granularity on Adult against a plain k-d partition (anonypy) and
+ANJANA, each in an environment of its own, and ARX's published figures, the paper's claims on the demo table, and
+seconds and memory from 100 000 to 4 million rows. `--quick` leaves out the sizes above 100 000.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import harness
 from incrowd import demo_table, evaluate, protect
 from incrowd.demo import QUASI_IDENTIFIERS
 from incrowd.protect import HIPAA_STEPS, Hierarchy
 
 RESULTS = Path(__file__).parent / "results" / "protect.json"
-PEERS = Path(__file__).parent / ".peers" / "anonypy"
 ADULT = ["age", "sex", "race", "marital_status", "education", "native_country", "workclass", "occupation", "income"]
 ARX = {"local recoding": (0.932, 4.2), "global optimum": (0.751, 4.7)}  # granularity and seconds, as measured before
 SIZES = (100_000, 1_000_000, 4_000_000)
@@ -97,38 +97,40 @@ def adult() -> dict[str, Any] | None:
     seconds, full = _timed(
         lambda: protect(table, quasi_identifiers=ADULT, k=5, method="generalise", hierarchies=files, suppress=0.05), 1
     )
-    rows["incrowd, full domain, 5 % of rows may go"] = (full.evaluate().granularity, seconds)
-    if (peer := _anonypy(table, folder)) is not None:
+    rows["incrowd, full domain, 5 % of rows may go"] = (
+        full.evaluate().granularity * full.rows / table.num_rows,
+        seconds,
+    )
+    if (peer := _peer("anonypy", table)) is not None:
         rows["anonypy, Mondrian"] = peer
-    rows |= {f"ARX, {name} (measured before)": figures for name, figures in ARX.items()}
+    meant = {name: Hierarchy.from_csv(file) for name, file in files.items()}
+    if (peer := _peer("anjana", table, str(folder / "adult_hierarchies"), hierarchies=meant)) is not None:
+        rows["ANJANA, full domain, 5 % of rows may go"] = peer
+    rows |= {f"ARX, {name} (quoted, not run here)": figures for name, figures in ARX.items()}
     print(f"\nAdult, {table.num_rows:,} records, k = 5: granularity kept, seconds")
     for name, (kept, seconds) in rows.items():
         print(f"  {name:45} {kept:.4f} {seconds:8.2f}")
     return {name: {"granularity": kept, "seconds": seconds} for name, (kept, seconds) in rows.items()}
 
 
-def _anonypy(table: Any, folder: Path) -> tuple[float, float] | None:
-    """Mondrian of the anonypy package, in its own environment; its ranges evaluated as ours are."""
+def _peer(name: str, table: Any, *arguments: str, hierarchies: Any = None) -> tuple[float, float] | None:
+    """Detail kept and seconds of another package, run in its own environment; its table is evaluated as ours are."""
     import pyarrow.parquet as pq
 
-    work = RESULTS.parent / "anonypy"
+    work = harness.RESULTS / name
     work.mkdir(parents=True, exist_ok=True)
     pq.write_table(table.select(ADULT), work / "in.parquet")
+    script = Path(__file__).parent / f"protect_{name}.py"
     try:
-        if not (PEERS / "bin" / "python").exists():
-            subprocess.run([sys.executable, "-m", "venv", PEERS], check=True)
-            subprocess.run([PEERS / "bin" / "pip", "install", "-q", "anonypy", "pandas", "pyarrow"], check=True)
-        done = subprocess.run(
-            [PEERS / "bin" / "python", Path(__file__).parent / "protect_anonypy.py", work],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
+        python = harness.peer(name, name, "pandas", "pyarrow")
+        done = subprocess.run([python, script, work, *arguments], check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        print(f"\nanonypy could not be run: {error}")
+        print(f"\n{name} could not be run: {error}\n{getattr(error, 'stderr', '')}")
         return None
-    found = evaluate(table, work / "out.parquet", quasi_identifiers=ADULT)
-    return found.granularity, float(done.stdout.split()[-1])
+    original = table.select(ADULT)
+    found = evaluate(original, work / "out.parquet", quasi_identifiers=ADULT, hierarchies=hierarchies)
+    left = found.records / original.num_rows  # nothing is kept of a row that was dropped
+    return found.granularity * left, float(done.stdout.split()[-1])
 
 
 def claims() -> list[dict[str, Any]]:

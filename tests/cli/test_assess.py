@@ -3,19 +3,12 @@
 import json
 from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
+from tests.cli.running import run
 
 from incrowd import demo_table
-from incrowd.cli import main
 from incrowd.table import write_table
-
-
-def run(capsys, *arguments):
-    """Run the command; its exit code, stdout and stderr."""
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stopped.value.code, streams.out, streams.err
 
 
 @pytest.fixture
@@ -119,3 +112,14 @@ def test_compare_tells_better_from_worse(capsys, stays, tmp_path):
     saved = tmp_path / "saved.json"
     saved.write_text(run(capsys, "assess", stays, *QI, "--json", "--no-protection")[1])
     assert run(capsys, "compare", saved, safe)[0] == 0
+
+
+def test_compare_and_evaluate_take_a_column_whose_name_has_a_comma(capsys, tmp_path):
+    names = ["age, years", "sex"]
+    before, after = (tmp_path / name for name in ("before.csv", "after.csv"))
+    write_table(pa.table([[30, 31, 41, 42], list("ffmm")], names=names), before)
+    write_table(pa.table([["[30;31]", "[30;31]", "[41;42]", "[41;42]"], list("ffmm")], names=names), after)
+    wanted = ["--qi", "age, years", "--qi", "sex", "--json"]
+    assert run(capsys, "compare", before, after, *wanted)[0] == 0
+    code, out, _ = run(capsys, "evaluate", before, after, *wanted)
+    assert (code, json.loads(out)["k"]) == (0, 2)

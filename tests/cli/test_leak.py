@@ -3,16 +3,12 @@
 import json
 
 import pytest
-
-from incrowd.cli import main
+from tests.cli.running import run as run_command
 
 
 def run(capsys, *arguments):
-    """Exit code, stdout and stderr."""
-    with pytest.raises(SystemExit) as stop:
-        main(["leak", *arguments])
-    captured = capsys.readouterr()
-    return stop.value.code, captured.out, captured.err
+    """Run `incrowd leak`."""
+    return run_command(capsys, "leak", *arguments)
 
 
 @pytest.fixture

@@ -5,16 +5,7 @@ import subprocess
 import sys
 
 import pytest
-
-from incrowd.cli import main
-
-
-def run(capsys, *arguments):
-    """Run the command; its exit code, stdout and stderr."""
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stopped.value.code, streams.out, streams.err
+from tests.cli.running import run
 
 
 @pytest.fixture

@@ -5,18 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.running import run
 
 from incrowd import ClassSizes
-from incrowd.cli import main
 from incrowd.population import classical
-
-
-def run(capsys, *arguments):
-    """Run the command; its exit code, stdout and stderr."""
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stopped.value.code, streams.out, streams.err
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,9 @@ import json
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-
-from incrowd.cli import main
+from tests.cli.running import run
 
 QI = "age,town"
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stopped.value.code, streams.out, streams.err
 
 
 @pytest.fixture

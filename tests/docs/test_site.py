@@ -107,11 +107,12 @@ def test_commands_shown_as_examples_are_understood(page, invented, capsys):
     for line in EXAMPLES[page]:
         words = shlex.split(line, comments=True)
         given = ["FILE.parquet" if word == "FILE" else word for word in words[1:]]
+        if given[0] == "assess" and "--qi" not in given:
+            given.append("--yes")  # there is no terminal to ask on
+        if "--out" in given and (invented / given[given.index("--out") + 1]).exists():
+            given.append("--force")
         with pytest.raises(SystemExit) as stopped:
-            main(
-                given
-                + (["--force"] if "--out" in given and (invented / given[given.index("--out") + 1]).exists() else [])
-            )
+            main(given)
         assert stopped.value.code in (0, 1), (line, capsys.readouterr().err)
 
 

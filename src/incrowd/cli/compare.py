@@ -27,12 +27,13 @@ def compare_tables(
     """
     from incrowd.compare import compare
 
+    sides = [_opened(path) for path in (before, after)]
+    columns = [name for side in sides for name in getattr(side, "columns", ())]
     with show.working("comparing") as progress:
         found = compare(
-            _opened(before),
-            _opened(after),
-            quasi_identifiers=options.names(qi) or None,
-            sensitive=options.names(sensitive),
+            *sides,
+            quasi_identifiers=options.names(qi, columns) or None,
+            sensitive=options.names(sensitive, columns),
             person=person,
             progress=progress,
         )

@@ -37,7 +37,7 @@ def evaluate_table(
     if secret is not None and sensitive is None:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     after = read_table(protected)
-    wanted = options.names(qi)
+    wanted = options.names(qi, after.columns)
     if not wanted:
         wanted = [name for name in changed_columns(table, after) if name not in {sensitive, person}]
         if not wanted:

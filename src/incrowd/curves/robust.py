@@ -212,6 +212,7 @@ def _curve(better: NDArray[np.int64], tied: NDArray[np.int64], gallery: int, at:
     chances = named_first(gallery, pairs[:, :1].astype(float), pairs[:, 1:].astype(float), sizes.astype(float))
     chances[:, sizes == 1] = 1.0
     correctness, covariance = mean_and_covariance(chances, counts.astype(np.float64), better.size)
+    correctness[sizes == 1] = 1.0  # a mean of ones, without its rounding
     return Curve(sizes, _within(correctness), None, "robust", how, better.size, (), covariance)
 
 
