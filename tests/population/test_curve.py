@@ -69,3 +69,13 @@ def test_populations_must_be_given_and_hold_the_sample(everybody):
         risk_curve(everybody, at=[], quasi_identifiers=QI)
     with pytest.raises(InputError, match="cannot hold a sample"):
         risk_curve(everybody, at=[10], quasi_identifiers=QI)
+
+
+def test_a_chance_stays_a_chance_all_the_way_to_the_world():
+    at = [10**power for power in range(4, 10)]
+    for seed in range(3):
+        sample = demo_table(800, seed=seed)
+        for risk in risk_curve(sample, at=at, quasi_identifiers=["age_yrs", "sex", "patcnty"]):
+            low, high = risk.still_unique_interval
+            assert 0 <= low <= risk.still_unique <= high <= 1
+            assert risk.population_uniques <= risk.B * risk.population * (1 + 1e-9)

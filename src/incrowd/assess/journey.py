@@ -36,6 +36,8 @@ def assess(
     sensitive: Sequence[str] | None = None,
     person: str | None = None,
     weight: str | None = None,
+    identifiers: Sequence[str] = (),
+    other: Sequence[str] = (),
     population: int | None = None,
     recipient: str = "public",
     threshold: float | None = None,
@@ -47,9 +49,11 @@ def assess(
     """From a table to a decision: facts, what attackers know, the population, forecasts, leaks, what protection costs.
 
     Without `quasi_identifiers` the roles that the columns suggest are used, and the result says that nobody confirmed
-    them. `population` is how many people the table was drawn from; a `weight` column tells it too. The `recipient` is
-    "trusted", "restricted" or "public" and sets the threshold, unless a `threshold` is given. `groups` are attributes
-    that attackers know together. A section the data cannot support is left out, with the reason in `skipped`.
+    them. `identifiers` are columns that name people, besides those that look so; `other` columns have no part in it,
+    whatever they look like. `population` is how many people the table was drawn from; a `weight` column tells it too.
+    The `recipient` is "trusted", "restricted" or "public" and sets the threshold, unless a `threshold` is given.
+    `groups` are attributes that attackers know together. A section the data cannot support is left out, with the reason
+    in `skipped`.
 
     >>> from incrowd import demo_table
     >>> found = assess(demo_table(2_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], recipient="trusted")
@@ -61,13 +65,13 @@ def assess(
     clock = _Clock()
     with clock.timed("roles"):
         progress("looking at the columns", 0.0)
-        roles = settle_roles(table, quasi_identifiers, sensitive, person, weight)
+        roles = settle_roles(table, quasi_identifiers, sensitive, person, weight, identifiers, other)
     journey = _Journey(table, roles, bound, seed, clock, progress)
     facts = journey.facts()
     knowledge = journey.knowledge(groups or {})
     risk, law = journey.beyond(facts, population)
     leaks = journey.leaks(facts.sizes)
-    costs = journey.protection() if protection else None
+    costs = journey.protection(None if risk is None else risk.population) if protection else None
     if not protection:
         journey.skipped["protection"] = "not asked for"
     options = {
@@ -75,6 +79,8 @@ def assess(
         "sensitive": list(roles.sensitive),
         "person": roles.person,
         "weight": roles.weight,
+        "identifiers": list(roles.identifiers),
+        "other": list(other),
         "population": population,
         "recipient": recipient,
         "threshold": bound,
@@ -82,7 +88,7 @@ def assess(
     }
     progress("writing it down", 0.99)
     return Assessment(
-        verdict=decide(recipient, bound, facts, risk, knowledge, costs),
+        verdict=decide(recipient, bound, facts, risk, knowledge, costs, roles),
         roles=roles,
         facts=facts,
         knowledge=knowledge,
@@ -133,7 +139,13 @@ class _Journey:
         names = self.roles.quasi_identifiers
         with self.clock.timed("knowledge"):
             return assess_knowledge(
-                self.table, names, groups, self.roles.person, self.seed, part(self.progress, 0.1, 0.4)
+                self.table,
+                names,
+                groups,
+                self.roles.person,
+                self.seed,
+                part(self.progress, 0.1, 0.4),
+                unnamed=self.roles.unnamed,
             )
 
     def beyond(self, facts: Measurement, given: int | None) -> tuple[PopulationRisk | None, Forecast | None]:
@@ -174,7 +186,7 @@ class _Journey:
             self.progress("computing leaks", 0.62)
             return assess_leaks(sizes, self.threshold)
 
-    def protection(self) -> Protection | None:
+    def protection(self, population: int | None) -> Protection | None:
         return self._tried(
             "protection",
             lambda: assess_protection(
@@ -183,6 +195,7 @@ class _Journey:
                 sensitive=self.roles.sensitive,
                 person=self.roles.person,
                 threshold=self.threshold,
+                population=population,
                 seed=self.seed,
                 progress=part(self.progress, 0.65, 0.98),
             ),
@@ -203,17 +216,4 @@ def _notes(roles: Roles, facts: Measurement) -> list[str]:
     notes = list(facts.notes)
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
-    unnamed = [
-        one.column for one in roles.suggested if one.role == "quasi-identifier" and roles.role(one.column) == "other"
-    ]
-    if unnamed:
-        notes.append(
-            f"these columns look like something others may know, and were not counted: {', '.join(unnamed)}; leave "
-            "them out of the table, or name them too"
-        )
-    if roles.identifiers:
-        notes.append(
-            f"these columns look like names or numbers of people and must go before the table does: "
-            f"{', '.join(roles.identifiers)}"
-        )
     return notes

@@ -273,9 +273,11 @@ def _protection(found: Assessment) -> Iterator[Statement]:
         yield Statement(
             "protection",
             f"k = {cost.k}",
-            cost.correctness,
-            f"risk {share(cost.correctness)}, detail kept {share(cost.granularity)}",
-            f"After protection everybody looks like at least {cost.k - 1} others.",
-            "counted on the protected table",
-            f"protected by {found.protection.method}",
+            cost.risk,
+            f"risk {share(cost.risk)}, detail kept {share(cost.granularity)}",
+            f"After protection everybody looks like at least {cost.k - 1} others."
+            + ("" if cost.population_risk is None else f" In the table alone: {share(cost.correctness)}."),
+            "counted on the protected table" if cost.population_risk is None else "estimated from its class sizes",
+            f"protected by {found.protection.method}"
+            + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
         )

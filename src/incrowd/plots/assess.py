@@ -227,8 +227,7 @@ def leaks(found: Leaks) -> Any:
 def protection(found: Protection, threshold: float | None = None) -> Any:
     """Risk left against detail kept, for each k."""
     rows = [
-        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.correctness, "order": cost.k}
-        for cost in found.costs
+        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in found.costs
     ]
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
     x = alt.X("kept:Q", title="detail kept", axis=_PERCENT, scale=alt.Scale(zero=False, padding=30))

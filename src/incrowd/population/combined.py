@@ -21,8 +21,8 @@ with the last part only where the population is larger than the people that were
 to be carried on.
 
 Uniqueness follows from the same curve. The last person to come is unique if they add a class, so Ξ(N) = d(N B)/dN =
-B (1 + d log B/d log N), and as log B is a join of two lines of log N, so is 1 + d log B/d log N, the share of classes
-that hold one person. Joining two estimates of uniqueness instead would contradict B.
+B (1 + d log B/d log N). The factor, the share of classes that hold one person, is what is joined. Joining two estimates
+of uniqueness itself would contradict B.
 
 T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
 """
@@ -94,11 +94,10 @@ def combine(anchored: Anchored, posterior: PosteriorEstimate, trials: Sequence[C
         joined = anchored.B ** (1.0 - weight) * corrected**weight
         left = error * spread / math.hypot(error, spread)
         spread = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
-        missed = alone - float(np.mean([alone_in_class(trial, population) for trial in trials]))
-        alone += weight * (alone_in_class(posterior.fit, population) + CORRECTION * missed - alone)
+        alone = joined_alone(alone, posterior.fit, trials, population, weight)
     B = within(sizes, population, joined)
     # of all classes at least those hold one person that are too many to hold two; sample uniques can only get fewer
-    uniqueness = min(B * min(max(alone, 2.0 - 1.0 / B), 1.0), sizes.uniqueness)
+    uniqueness = min(B * min(max(alone, 2.0 - 1.0 / B, 0.0), 1.0), sizes.uniqueness)
     return Combined(
         B=B,
         population_uniques=population * uniqueness,
@@ -109,6 +108,17 @@ def combine(anchored: Anchored, posterior: PosteriorEstimate, trials: Sequence[C
         posterior=posterior.B,
         corrected=corrected,
     )
+
+
+def joined_alone(
+    anchored: float, fit: ClassSizeFit, trials: Sequence[ClassSizeFit], population: int, weight: float
+) -> float:
+    """The share of classes that hold one person, joined as B is: on the log scale, where it cannot fall below 0."""
+    tried = float(np.mean([alone_in_class(trial, population) for trial in trials]))
+    own = alone_in_class(fit, population)
+    if min(anchored, tried, own) <= 0.0:
+        return anchored
+    return anchored ** (1.0 - weight) * (own * (anchored / tried) ** CORRECTION) ** weight
 
 
 def log_spread(interval: tuple[float, float]) -> float:

@@ -74,22 +74,20 @@ def interval_of_uniques(
 ) -> tuple[float, float] | None:
     """The 95 % interval of P(unique in the population | unique in the sample); none for a method without one.
 
-    Made as `interval_around` is; the noise is that of a share of the sample's uniques. Where the estimate is nobody or
-    everybody, so many uniques as there are leave the rest open: 1 − 0.05^(1/uniques), the rule of three.
+    Made as `interval_around` is; the noise is that of a share of the sample's uniques. An estimate of fewer than half a
+    person, or of all but half a person, is taken as that half, because so few uniques cannot say it more sharply.
     """
     if still_unique is None or method not in ERRORS_OF_UNIQUES or not sample.sizes.uniques:
         return None
-    uniques = sample.sizes.uniques
-    open_end = -math.expm1(math.log(0.05) / uniques)
-    if still_unique in (0.0, 1.0):
-        return (0.0, open_end) if still_unique == 0.0 else (1.0 - open_end, 1.0)
+    half = 0.5 / sample.sizes.uniques
+    middle = min(max(still_unique, half), 1.0 - half)
     error = ERRORS_OF_UNIQUES[method]
     way = math.log(sample.population / sample.sizes.people)
-    noise = 1.0 / (uniques * still_unique * (1.0 - still_unique))
+    noise = 1.0 / (sample.sizes.uniques * middle * (1.0 - middle))
     own = error.spread * spread / max(1.0 - B, 1e-3)
     width = _REACH * math.sqrt(error.least**2 + (error.growth * way) ** 2 + noise + own**2)
-    odds = math.log(still_unique / (1.0 - still_unique))
-    return _share(odds - width), _share(odds + width)
+    odds = math.log(middle / (1.0 - middle))
+    return min(_share(odds - width), still_unique), max(_share(odds + width), still_unique)
 
 
 def _share(odds: float) -> float:

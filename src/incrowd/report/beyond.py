@@ -112,18 +112,19 @@ def protection(found: Assessment, external: bool) -> Section:
     rows = tuple(
         (
             cost.k,
-            f"{cost.correctness:.2%}",
+            share(cost.risk),
             f"{cost.granularity:.1%}",
             f"{cost.cells_changed:.1%}",
             "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
         )
         for cost in costs
     )
-    columns = ("k", "average risk", "detail kept", "cells changed", "information loss")
+    where = "average risk in the table" if found.population is None else "average risk in the population"
+    columns = ("k", where, "detail kept", "cells changed", "information loss")
     figure = Figure(
         "protection",
         "Risk left and detail kept",
-        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {costs[-1].correctness:.1%}, "
+        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {share(costs[-1].risk)}, "
         f"{costs[-1].granularity:.0%} of the detail is kept."
         if costs
         else "The table is too small to protect.",
