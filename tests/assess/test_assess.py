@@ -299,7 +299,7 @@ def test_columns_left_out_that_others_may_know_are_counted_and_said(table):
     assert "patzip" in every.columns
     assert [one.columns for one in each] == [(name,) for name in every.columns[:8]]
     assert "if the assumptions hold and nobody outside knows" in found.verdict.recommendation
-    assert any(f"{every.uniques:,} people are unique" in reason for reason in found.verdict.reasons)
+    assert any(f"{every.uniques:,} people are unique" in reason for reason in found.verdict.inside_reasons)
     assert "Leave oshpd_id" in found.verdict.actions[0]
     quiet = assess(table, quasi_identifiers=["sex"], other=every.columns, protection=False)
     assert (quiet.knowledge.beside, quiet.verdict.condition) == ((), None)
@@ -345,3 +345,16 @@ def test_the_reason_of_a_role_says_who_chose_it(table):
     assert roles.reason("age_yrs").startswith("not named, though it looks like a quasi-identifier")
     assert roles.reason("patzip").startswith("as you said, though it looks like a quasi-identifier")
     assert "as you said" not in propose_roles(table).reason("sex")
+
+
+def test_every_threshold_is_judged_as_the_decision_is(found):
+    from incrowd.report.document import verdict_figure
+
+    low, high = found.verdict.interval
+    for name, _, stands in verdict_figure(found).table.rows:
+        bound = RECIPIENTS[name]
+        wanted = (
+            "too close to call" if low <= bound < high else "above it" if found.verdict.risk > bound else "within it"
+        )
+        assert stands == wanted
+    assert any(low <= bound < high for bound in RECIPIENTS.values())

@@ -151,3 +151,11 @@ def test_the_gate_says_in_junit_that_it_could_not_check(capsys, stays, tmp_path)
 
 def test_help_shows_the_sections_of_a_policy(capsys):
     assert "[columns] and [rules]" in " ".join(run(capsys, "check", "--help")[1].replace("│", " ").split())
+
+
+def test_the_terminal_has_what_the_page_has(capsys, stays):
+    _, out, _ = run(capsys, "assess", stays, "--qi", "age_yrs,sex,race,patcnty,adm_qtr", "--no-protection")
+    for text in ("knows 5 attributes", "People by the size of their class", "People singled out by few attributes"):
+        assert text in out
+    drivers = out[out.index("Which attribute drives the risk") : out.index("Sample against population")]
+    assert all(name in drivers for name in ("age_yrs", "sex", "race", "patcnty", "adm_qtr"))

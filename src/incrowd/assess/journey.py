@@ -153,8 +153,8 @@ class _Journey:
         sample = self._sample(facts, given)
         asked = None if "population" in self.skipped else sample.population
         at = populations_ahead(facts.people, asked)
-        step = part(self.progress, 0.4, 0.6)
-        risks = self._tried("population", lambda: curve_of(sample, at, seed=self.seed, progress=step))
+        step, most = part(self.progress, 0.4, 0.6), max(asked or 0, 4 * facts.people)
+        risks = self._tried("population", lambda: curve_of(sample, at, seed=self.seed, drawn=most, progress=step))
         if risks is None:
             self.skipped["forecast"] = self.skipped["population"]
             return None, None

@@ -12,6 +12,7 @@ from incrowd.classes import ClassSizes
 from incrowd.forecast import POPULATIONS, Estimate, Forecast, forecast
 from incrowd.pitmanyor import fit_class_sizes
 from incrowd.population import PopulationRisk
+from incrowd.population.copula import PATENT
 
 
 def populations_ahead(people: int, asked: int | None) -> list[int]:
@@ -56,4 +57,4 @@ def _estimate(value: Sequence[float], low: Sequence[float], high: Sequence[float
 def _beyond_draw(risks: Sequence[PopulationRisk]) -> tuple[str, ...]:
     """From where on the curve is carried on, and whatever else only the farthest populations have to say."""
     near, far = risks[0].notes, risks[-1].notes
-    return tuple(note for note in far if note not in near and "patent" not in note)
+    return tuple(note for note in far if note not in near and note != PATENT)

@@ -33,6 +33,13 @@ def doubts_by_columns(roles: Roles, facts: Measurement, knowledge: Knowledge) ->
     """What was left out of the count and others may know."""
     if knowledge.beside:
         yield f"Not counted, though others may know them: {_undone(roles, facts, knowledge)}"
+    looks = {one.column: one.role for one in roles.suggested}
+    names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
+    if names:
+        yield (
+            f"Counted as something others know, though it looks like the name or number of a person or a record: "
+            f"{listed(names)}. Remove it and assess what is left."
+        )
 
 
 def advice_by_columns(roles: Roles) -> Iterator[str]:

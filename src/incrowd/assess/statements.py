@@ -129,7 +129,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             COUNTED,
             "the attacker knows these columns and nothing else",
         )
-    for risk in found.knowledge.worst_by_size[:4]:
+    for risk in found.knowledge.worst_by_size:
         size = len(risk.columns)
         yield Statement(
             "knowledge",
@@ -141,7 +141,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             "the attacker knows this set and nothing else",
         )
     parts = found.knowledge.contributions
-    for one in parts.ranked[:3]:
+    for one in parts.ranked:
         low, high = one.interval
         sure = "exact, all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
         yield Statement(

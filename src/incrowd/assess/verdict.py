@@ -128,9 +128,9 @@ def decide(
         interval,
         "table" if population is None else "population",
         exposures,
-        (*_reasons(facts, population), *doubts_by_columns(roles, facts, knowledge)),
+        tuple(_reasons(facts, population)),
         (*advice_by_columns(roles), *_actions(decision, threshold, risk, facts, protection)),
-        tuple(_given_away(facts)),
+        (*_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
         () if decision == "within" else tuple(_drivers(knowledge)),
         f"nobody outside knows {listed(roles.unnamed)}" if roles.unnamed else None,
     )
@@ -164,6 +164,10 @@ def _certain(facts: Measurement) -> Iterator[str]:
         )
 
 
+def _all(attributes: int) -> str:
+    return "the attribute" if attributes == 1 else f"all {attributes} attributes"
+
+
 def _alone(facts: Measurement) -> str:
     one = facts.uniques == 1
     who = f"{facts.uniques:,} {'person' if one else 'people'} ({share(facts.uniqueness)})"
@@ -175,8 +179,8 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
     found = []
     if population is None:
         found.append(
-            f"Somebody who knows all {len(facts.quasi_identifiers)} attributes of a person in this table names the "
-            f"right record {share(facts.correctness)} of the time."
+            f"Somebody who knows {_all(len(facts.quasi_identifiers))} of a person in this table names the right "
+            f"{'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
         )
         found.append(
             "No population was given, so the attacker is taken to know that the person is in the table; if the table "

@@ -118,7 +118,8 @@ def joined_alone(
     own = alone_in_class(fit, population)
     if min(anchored, tried, own) <= 0.0:
         return anchored
-    return anchored ** (1.0 - weight) * (own * (anchored / tried) ** CORRECTION) ** weight
+    corrected = own * math.pow(anchored / tried, CORRECTION)
+    return math.pow(anchored, 1.0 - weight) * math.pow(corrected, weight)
 
 
 def log_spread(interval: tuple[float, float]) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from incrowd.assess import Assessment, Protection
 from incrowd.assess.statements import share
 from incrowd.plots import assess as plots
+from incrowd.population.copula import PATENT
 from incrowd.report.pieces import DataTable, Figure, Section, about, missing
 
 
@@ -17,8 +18,6 @@ def population(found: Assessment, external: bool) -> Section:
     )
     if risk is None:
         return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
-    parts = tuple((name, f"{value:.4f}") for name, value in risk.parts.items())
-    tables = (DataTable("What the estimate is made of", ("part", "value"), parts),) if parts and not external else ()
     low, high = risk.interval or (None, None)
     rows = (
         ("somebody known to be in the table", f"{found.facts.correctness:.2%}", "counted"),
@@ -42,8 +41,8 @@ def population(found: Assessment, external: bool) -> Section:
         lead,
         about(found, "population"),
         (figure,),
-        tables,
-        () if external else risk.notes,
+        (),
+        () if external else tuple(note for note in risk.notes if note != PATENT),
     )
 
 

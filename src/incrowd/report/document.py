@@ -14,7 +14,8 @@ __all__ = ["DataTable", "Figure", "Section", "document", "verdict_figure"]
 def document(found: Assessment, *, external: bool = False) -> tuple[Section, ...]:
     """The sections of a report in order; the external one leaves out what would help an attacker."""
     if external:
-        return (counted.facts(found, external), beyond.population(found, external), beyond.protection(found, external))
+        asked = [found.population and beyond.population, found.protection and beyond.protection]
+        return (counted.facts(found, external), *(section(found, external) for section in asked if section))
     return (
         counted.facts(found, external),
         counted.knowledge(found),

@@ -83,7 +83,10 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
     else:
         distinct = pc.count_distinct(column, mode="only_valid").as_py()
     generalised = kind == "text" and _is_generalised(column)
-    role, reason = _role(name, kind, distinct, nulls, rows - nulls, _mean_length(column) if kind == "text" else 0.0)
+    length = _mean_length(column) if kind == "text" else 0.0
+    role, reason = _role(name, kind, distinct, nulls, rows - nulls, length)
+    if reason == _ALL_DIFFER and kind == "integer" and not _numbers_records(column, distinct):
+        role, reason = "other", "every value differs, but like an amount; if it numbers records, it is an identifier"
     return SuggestedRole(name, kind, distinct, nulls, rows, generalised, role, reason)
 
 
@@ -109,13 +112,29 @@ def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: 
         if role == "person":
             return "person", f"by its name, whose record it is: {filled / distinct:.1f} records each"
         if role in {"quasi-identifier", "sensitive"} and kind == "text" and all_differ:
-            return "identifier", "every value differs, so each one names a record"
+            return "identifier", _ALL_DIFFER
         return role, _BY_NAME[role]
     if kind == "text" and length > 40:
         return "identifier", "long free text often names people"
     if all_differ and kind in {"text", "integer"}:
-        return "identifier", "every value differs, so each one names a record"
+        return "identifier", _ALL_DIFFER
     return "other", "no sign that others know it; if they may, it is a quasi-identifier"
+
+
+_ALL_DIFFER = "every value differs, so each one names a record"
+
+
+def _numbers_records(column: pa.ChunkedArray, distinct: int) -> bool:
+    """Whether whole numbers look given out: one after the other, or all equally long; amounts are neither."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(column).as_py()
+    low, high = ends["min"], ends["max"]
+    equally_long = low > 0 and len(str(low)) == len(str(high)) >= _DIGITS
+    return bool(high - low < _DENSE * distinct or equally_long)
+
+
+_DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or have as many digits as there are records to come
 
 
 _BY_NAME = {
