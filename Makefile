@@ -16,7 +16,7 @@ demo: $(SETUP)
 	  --population 3985166 --recipient public --html out/report.html --force || [ $$? -eq 1 ]  # 1 is a decision too
 
 test: $(SETUP) .tools check
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: $(SETUP)
 	$(BIN)/ruff check .

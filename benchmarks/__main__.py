@@ -6,7 +6,7 @@ from importlib import import_module
 
 import benchmarks
 
-_NOT_BENCHMARKS = {"__main__", "harness", "protect_anjana", "protect_anonypy"}
+_NOT_BENCHMARKS = {"__main__", "harness", "protect_anjana", "protect_anonypy", "standalone"}
 
 options = [argument for argument in sys.argv[1:] if argument.startswith("-")]
 names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,22 +26,12 @@ from incrowd import (
     robust_curve,
     sparse_curve,
 )
-from incrowd.engines.encode import encode
-from incrowd.engines.keys import class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.pitmanyor.predictive import Predictive
+from incrowd.reproduce.corpora import TABLES, Collection, random_attributes
+from incrowd.reproduce.scaling_law.published import FRACTIONS, TABLE_1
 
-FRACTIONS = (0.001, 0.005, 0.01, 0.05, 0.1, 1.0)
-PAPER = (0.290, 0.153, 0.122, 0.067, 0.051, 0.013)  # scaling-law paper, Table 1, exact matching, PYC-MB
-TABLES = {
-    "adult": ("split",),
-    "atus": ("wt",),
-    "fars": (),
-    "diabetes130": ("encounter_id", "patient_nbr"),
-    "eusilc_population": (),
-    "sd2011": (),
-    "hdv2003": ("id", "poids"),
-}
+PAPER = tuple(TABLE_1["exact", fraction]["PYC"] for fraction in FRACTIONS)
 NAMES = ("class sizes", "class sizes, MAP", "class sizes, ML", "curve", "pydataless", "ENT", "EXP", "POL", "RND")
 
 _PEER = """
@@ -180,12 +170,12 @@ def speed(small: bool) -> dict[str, float]:
     return found
 
 
-def real_tables(sets: int, tables: Mapping[str, tuple[str, ...]] = TABLES) -> dict[str, Any]:
+def real_tables(sets: int, tables: Sequence[str] = tuple(TABLES)) -> dict[str, Any]:
     """RMSE of the forecast at full size, from samples of real tables, over random sets of quasi-identifiers."""
-    cases = [case for name, left_out in tables.items() for case in _cases(name, left_out, sets)]
     rows: list[dict[str, Any]] = []
-    for case in cases:
-        rows += _forecasts(case)
+    for name in tables:
+        for case in random_attributes(harness.DATA, name, sets, np.random.default_rng(sum(map(ord, name)))):
+            rows += _forecasts(case)
     for row, (value, _) in zip(rows, ask_pydataless([row.pop("case") for row in rows], [])["fits"], strict=True):
         row["pydataless"] = value if value is not None else float("nan")
     table: dict[str, list[float]] = {name: [] for name in NAMES}
@@ -214,29 +204,12 @@ def _coverage(rows: list[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-def _cases(name: str, left_out: tuple[str, ...], sets: int) -> list[dict[str, Any]]:
-    """Random sets of attributes of one table with 0.01 < κ < 0.99, each with one random order of its people."""
-    table = read_table(harness.DATA / f"{name}.parquet")
-    columns = [column for column in table.columns if column not in left_out]
-    random = np.random.default_rng(sum(map(ord, name)))
-    cases: list[dict[str, Any]] = []
-    while len(cases) < sets:
-        size = min(int(random.integers(2, 10)), len(columns))
-        chosen = [columns[i] for i in random.choice(len(columns), size, replace=False)]
-        numbers, _ = class_numbers(pack(encode(table, chosen)))
-        if 0.01 < (int(numbers.max()) + 1) / numbers.size < 0.99:
-            cases.append({"name": name, "classes": random.permutation(numbers)})
-    return cases
-
-
-def _forecasts(case: dict[str, Any]) -> list[dict[str, Any]]:
+def _forecasts(case: Collection) -> list[dict[str, Any]]:
     """What each method says about the whole table from its first people; samples without a look-alike are left out."""
-    people = case["classes"].size
-    truth = (int(case["classes"].max()) + 1) / people
+    people, truth = case.people, case.correctness
     rows: list[dict[str, Any]] = []
     for fraction in FRACTIONS:
-        counts = np.bincount(case["classes"][: max(round(fraction * people), 2)])
-        sizes = ClassSizes.from_sizes(counts[counts > 0])
+        sizes = case.sizes(max(round(fraction * people), 2))
         try:
             fit, plain = fit_class_sizes(sizes), fit_class_sizes(sizes, method="ml")
             curve = correctness_curve(sizes)

@@ -25,26 +25,12 @@ def main() -> None:
     """Measure everything, print it, keep it."""
     result: dict[str, Any] = {}
     with TemporaryDirectory() as folder:
-        file = _demo(Path(folder), 3_985_166)
+        file = harness.demo_file(Path(folder), 3_985_166)
         result["counting"] = counting(file)
         result["growth"] = growth(Path(folder), (*_GROWTH,) if "--small" not in sys.argv else _GROWTH[:3])
     if harness.DATA.is_dir():
         result["adult"] = adult()
     harness.save("foundation", result)
-
-
-def _demo(folder: Path, rows: int) -> str:
-    """A demo table as a Parquet file, written in parts so that any size fits into memory."""
-    import pyarrow.parquet as pq
-
-    from incrowd.demo import demo_table
-
-    path = folder / f"demo-{rows}.parquet"
-    part = 2_000_000
-    with pq.ParquetWriter(path, demo_table(1).schema) as writer:
-        for number, start in enumerate(range(0, rows, part)):
-            writer.write_table(demo_table(min(part, rows - start), seed=number))
-    return str(path)
 
 
 def counting(file: str) -> dict[str, Any]:
@@ -106,7 +92,7 @@ def growth(folder: Path, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     """Seconds and memory from ten thousand rows up, within a limit of 2 GB."""
     found = []
     for rows in sizes:
-        file = _demo(folder, rows)
+        file = harness.demo_file(folder, rows)
         run = f"answer = ClassSizes.from_table(read_table({file!r}, memory='2GB'), quasi_identifiers=q).classes"
         found.append({"rows": rows, **harness.timed(_OURS, run, repeat=3)})
         Path(file).unlink()

@@ -19,19 +19,21 @@ DATA = Path(os.environ.get("INCROWD_DATA", HERE.parent.parent / "shared" / "data
 _MEASURED = """
 import json, time
 {setup}
-answer, times = None, []
+answer, times, work = None, [], []
 for _ in range({repeat}):
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
 {run}
     times.append(time.perf_counter() - started)
+    work.append(time.process_time() - busy)
 status = open("/proc/self/status").read()  # getrusage would count the parent's memory too
 peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
-print(json.dumps({{"seconds": min(times), "first": times[0], "peak_mb": peak, "answer": answer}}))
+found = {{"seconds": min(times), "first": times[0], "cpu": min(work), "peak_mb": peak, "answer": answer}}
+print(json.dumps(found))
 """
 
 
 def timed(setup: str, run: str, *, repeat: int = 3, python: str = sys.executable) -> dict[str, Any]:
-    """Run code in a process of its own: best and first of some runs, peak memory, and the `answer` the code sets."""
+    """Run code in a process of its own: best and first of some runs, busy time, peak memory, and the `answer` set."""
     code = _MEASURED.format(
         setup=textwrap.dedent(setup), run=textwrap.indent(textwrap.dedent(run), "    "), repeat=repeat
     )
@@ -53,6 +55,24 @@ def peer(name: str, *requirements: str) -> str:
         )
         (folder / "ready").touch()
     return str(python)
+
+
+def demo_file(folder: Path, rows: int) -> str:
+    """A demo table as a Parquet file, written in parts so that any size fits into memory; kept if it is there."""
+    import pyarrow.parquet as pq
+
+    from incrowd.demo import demo_table
+
+    path = folder / f"demo-{rows}.parquet"
+    if path.exists():
+        return str(path)
+    part = 2_000_000
+    unfinished = path.with_suffix(".part")
+    with pq.ParquetWriter(unfinished, demo_table(1).schema) as writer:
+        for number, start in enumerate(range(0, rows, part)):
+            writer.write_table(demo_table(min(part, rows - start), seed=number))
+    unfinished.rename(path)
+    return str(path)
 
 
 def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

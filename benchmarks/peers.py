@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks import forecast, foundation, harness, protect
+from incrowd.reproduce.scaling_law.published import FRACTIONS
 
 _SETS = 6  # random sets of attributes that are forecast
 _AT = "1.0%"
@@ -21,7 +22,7 @@ def main() -> None:
     costs = protect.adult()
     if costs is None:
         return
-    errors = forecast.real_tables(_SETS, {"adult": ("split",)})["rmse"]
+    errors = forecast.real_tables(_SETS, ["adult"])["rmse"]
     rows = [*_counting(counted), *_protecting(costs), *_forecasting(errors)]
     harness.show("Adult, side by side", ("question", "tool", "answer", "seconds"), rows)
     harness.save("peers", {"counting": counted, "protection": costs, "forecast": errors, "rows": rows})
@@ -53,7 +54,7 @@ def _protecting(found: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def _forecasting(errors: dict[str, list[float]]) -> list[tuple[str, ...]]:
     """Error of the forecast for the whole table from a hundredth of it."""
-    at = [f"{fraction:.1%}" for fraction in forecast.FRACTIONS].index(_AT)
+    at = [f"{fraction:.1%}" for fraction in FRACTIONS].index(_AT)
     question = "forecast from 1 % of the people, RMSE of κ"
     tools = {"incrowd, class sizes": "class sizes", "incrowd, curve": "curve", "pydataless": "pydataless"}
     return [(question, tool, f"{errors[name][at]:.3f}", "–") for tool, name in tools.items()]

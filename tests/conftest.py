@@ -1,6 +1,7 @@
-"""What tests share: where real data is, if anywhere."""
+"""What tests share: where real data is, if anywhere, and a browser."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,19 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("no real microdata here; set INCROWD_DATA")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium, or a skip where there is none; it asks nothing of the network by itself."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium here; `make test` installs it where it can")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    flags += ["--disable-component-update", "--disable-sync"]
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=flags)
+        yield browser
+        browser.close()

@@ -35,6 +35,8 @@ ROOMS = [
     "plots",
     "report",
     "demo",
+    "reproduce",
+    "web",
     "cli",
 ]
 

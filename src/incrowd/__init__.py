@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd.assess import Assessment, assess
     from incrowd.check import check
-    from incrowd.classes import ClassSizes, class_size_of_each_record
+    from incrowd.classes import ClassSizes, class_size_of_each_record, write_class_sizes
     from incrowd.compare import compare
     from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
     from incrowd.demo import demo_table
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         population_risk,
         record_risk,
         sensitivity,
+        write_record_risk,
     )
     from incrowd.protect import Hierarchy, Protected, protect, regenerate
     from incrowd.table import Table, read_table, suggest_roles
@@ -40,6 +41,7 @@ _ROOMS = {
     "compare": "compare",
     "ClassSizes": "classes",
     "class_size_of_each_record": "classes",
+    "write_class_sizes": "classes",
     "Curve": "curves",
     "correctness_curve": "curves",
     "robust_curve": "curves",
@@ -67,6 +69,7 @@ _ROOMS = {
     "population_risk": "population",
     "record_risk": "population",
     "sensitivity": "population",
+    "write_record_risk": "population",
     "Hierarchy": "protect",
     "Protected": "protect",
     "protect": "protect",
@@ -129,6 +132,8 @@ __all__ = [
     "smallest_k",
     "sparse_curve",
     "suggest_roles",
+    "write_class_sizes",
+    "write_record_risk",
 ]
 
 

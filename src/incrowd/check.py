@@ -164,13 +164,13 @@ def check(
     wanted = list(sensitive) if of_columns else []
     table = read_table(data)
     found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=wanted, person=person, progress=progress)
-    name = getattr(data, "name", None) if not isinstance(data, str) else data
+    shown = table.source if isinstance(data, str) and table.source else table.name
     overlooked = _overlooked(table, [*quasi_identifiers, *sensitive, *([person] if person else [])])
     rules = [
         rule for rule_name, limit in asked.items() for rule in _rules(rule_name, limit, found, overlooked["identifier"])
     ]
     notes = tuple(_notes(overlooked, person))
-    return Check(str(name or "the table"), found.records, found.people, found.quasi_identifiers, tuple(rules), notes)
+    return Check(shown, found.records, found.people, found.quasi_identifiers, tuple(rules), notes)
 
 
 def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]:

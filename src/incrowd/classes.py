@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.engines import class_numbers, count_in_engine, encode, encode_each, frequencies, history_classes, pack
+from incrowd.engines import (
+    Counted,
+    class_numbers,
+    count_in_engine,
+    encode,
+    encode_each,
+    frequencies,
+    history_classes,
+    pack,
+    split_by_class,
+    write_with_class_sizes,
+)
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.notebook import Shown
 from incrowd.table import Table, read_table
@@ -83,6 +98,16 @@ class ClassSizes(Shown):
         """
         table = read_table(source)
         names = table.require(quasi_identifiers, "quasi-identifiers")
+        if person is not None and table.engine == "cluster":
+            check_person(table, names, person)
+            return cls.from_counts(*count_in_engine(table, names, person), records=table.rows)
+        if person is not None and needs_splitting(table):
+            check_person(table, names, person)
+            keys = [f"c{place}" for place in range(len(names) + 1)]
+            parts = (
+                assign_classes(part, keys[:-1], keys[-1]).sizes for part in split_by_class(table, names, [], person)
+            )
+            return reduce(add, parts)
         if person is not None:
             return assign_classes(table, names, person).sizes
         if table.counted_in_engine or not table.fits(names):
@@ -171,16 +196,26 @@ class ClassSizes(Shown):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people."""
+    """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people.
+
+    Where rows were counted in a cluster, i is a row that differs from all others and `times[i]` how often it occurs.
+    """
 
     numbers: NDArray[np.uint32]
     people: NDArray[np.int64]
+    times: NDArray[np.int64] | None = None
 
     @property
     def sizes(self) -> ClassSizes:
         """The frequency of frequencies."""
         sizes, counts = np.unique(self.people, return_counts=True)
-        return ClassSizes.from_counts(sizes, counts, records=self.numbers.size)
+        records = self.numbers.size if self.times is None else int(self.times.sum())
+        return ClassSizes.from_counts(sizes, counts, records=records)
+
+
+def needs_splitting(table: Table) -> bool:
+    """Whether telling every record its class takes more than the memory limit: it is then done part by part."""
+    return table.engine != "cluster" and table.rows * _BYTES_A_RECORD > table.memory
 
 
 def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
@@ -188,25 +223,41 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if table.engine == "cluster":
         raise UnsupportedError(
-            f"{table.name} stays in its cluster; what needs every record's class (sensitive columns, people with "
-            "several records) is not brought here: give a smaller table, or count without it"
+            f"{table.name} stays in its cluster, and every record's class with it; write_class_sizes lets the cluster "
+            "write them, and what needs whole histories and more than their classes is not done there"
         )
     needed = table.rows * _BYTES_A_RECORD
     if needed > table.memory:
         raise UnsupportedError(
             f"telling {table.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
-            f"{table.memory / 1e6:,.0f} MB; give more memory, or count without sensitive columns"
+            f"{table.memory / 1e6:,.0f} MB; give more memory"
         )
     if person is None:
         return Classes(*class_numbers(pack(encode_each(table, names))))
-    if person in names:
-        raise InputError(f"the person column {person!r} cannot be a quasi-identifier too; take it out of one of them")
-    (whose,) = encode(table, table.require([person], "person column"))
+    check_person(table, names, person)
+    (whose,) = encode(table, [person])
     if whose.has_null:
         raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
     rows, _ = class_numbers(pack(encode_each(table, names)))
     classes, sizes = history_classes(rows, whose.codes)
     return Classes(classes[whose.codes], sizes)
+
+
+def classes_of_counted(counted: Counted, quasi_identifiers: Sequence[str]) -> Classes:
+    """Number the classes of rows that stand for others."""
+    classes = assign_classes(counted.table, quasi_identifiers)
+    if counted.times is None:
+        return classes
+    people = np.zeros(classes.people.size, dtype=np.int64)
+    np.add.at(people, classes.numbers, counted.times)
+    return Classes(classes.numbers, people, counted.times)
+
+
+def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) -> None:
+    """Refuse a person column that is not there or plays another part."""
+    if person in quasi_identifiers:
+        raise InputError(f"the person column {person!r} cannot be a quasi-identifier too; take it out of one of them")
+    table.require([person], "person column")
 
 
 def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None) -> Classes:
@@ -231,6 +282,26 @@ def class_size_of_each_record(
     """
     classes = assign_classes(read_table(source), quasi_identifiers, person)
     return classes.people[classes.numbers]
+
+
+def write_class_sizes(
+    source: Any, out: str | os.PathLike[str], *, quasi_identifiers: Sequence[str], force: bool = False
+) -> Path:
+    """Write a table as Parquet with a column `class_size`: how many people share every record's class.
+
+    The engine counts, joins and writes, DuckDB a file and Spark a folder, so that no record comes here and any size
+    works. `source` is a file, or a table in a cluster; rows are written in no particular order.
+
+    >>> import tempfile
+    >>> from incrowd.table import read_table, write_table
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> people = write_table(read_table({"age": [30, 41, 30]}).to_arrow(), folder / "people.parquet")
+    >>> sizes = write_class_sizes(people, folder / "sizes.parquet", quasi_identifiers=["age"])
+    >>> sorted(read_table(sizes).to_arrow()["class_size"].to_pylist())
+    [1, 2, 2]
+    """
+    table = read_table(source)
+    return write_with_class_sizes(table, table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:

@@ -1,6 +1,5 @@
 """Contributions of attributes against the definition: every order, with fractions."""
 
-import sys
 from fractions import Fraction
 from itertools import permutations
 
@@ -52,20 +51,19 @@ def test_contributions_add_up_to_the_risk():
     assert found.orders is None
 
 
-def test_sampled_contributions_add_up_too_and_their_intervals_hold_the_truth(monkeypatch):
+def test_sampled_contributions_add_up_too_and_their_intervals_hold_the_truth():
     table = random_table(8, 300)
     names = list(table)
     truth = {part.column: part.correctness for part in contributions(table, names).columns}
-    monkeypatch.setattr(sys.modules["incrowd.measure.contribution"], "EXACT_UP_TO", 3)
     held = []
     for seed in range(40):
-        found = contributions(table, names, orders=100, seed=seed)
+        found = contributions(table, names, orders=100, exact_up_to=3, seed=seed)
         held += [part.interval[0] <= truth[part.column] <= part.interval[1] for part in found.columns]
     assert 0.9 <= sum(held) / len(held) <= 0.99
     assert found.orders == 100
     total = sum(part.correctness for part in found.columns) + found.nothing_known
     assert total == pytest.approx(measure(table, quasi_identifiers=names).correctness, abs=1e-12)
-    assert found == contributions(table, names, orders=100, seed=39)
+    assert found == contributions(table, names, orders=100, exact_up_to=3, seed=39)
 
 
 def test_a_column_that_tells_nothing_contributes_nothing():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from incrowd.assess.knowledge import Knowledge, assess_knowledge
+from incrowd.assess.knowledge import Knowledge, assess_knowledge, glance_at_knowledge
 from incrowd.assess.leaks import Leaks, assess_leaks
 from incrowd.assess.outlook import outlook, populations_ahead
 from incrowd.assess.protection import Protection, assess_protection
@@ -26,6 +26,7 @@ from incrowd.progress import Progress, part, silent
 from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
+_PENDING = "still being worked on"
 _Answer = TypeVar("_Answer")
 
 
@@ -45,6 +46,7 @@ def assess(
     protection: bool = True,
     seed: int = 0,
     progress: Progress = silent,
+    partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
     """From a table to a decision: facts, what attackers know, the population, forecasts, leaks, what protection costs.
 
@@ -53,7 +55,7 @@ def assess(
     whatever they look like. `population` is how many people the table was drawn from; a `weight` column tells it too.
     The `recipient` is "trusted", "restricted" or "public" and sets the threshold, unless a `threshold` is given.
     `groups` are attributes that attackers know together. A section the data cannot support is left out, with the reason
-    in `skipped`.
+    in `skipped`. `partial` is called with what is known so far, each time that is more; what is not says so there too.
 
     >>> from incrowd import demo_table
     >>> found = assess(demo_table(2_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], recipient="trusted")
@@ -66,14 +68,6 @@ def assess(
     with clock.timed("roles"):
         progress("looking at the columns", 0.0)
         roles = settle_roles(table, quasi_identifiers, sensitive, person, weight, identifiers, other)
-    journey = _Journey(table, roles, bound, seed, clock, progress)
-    facts = journey.facts()
-    knowledge = journey.knowledge(groups or {})
-    risk, law = journey.beyond(facts, population)
-    leaks = journey.leaks(facts.sizes)
-    costs = journey.protection(None if risk is None else risk.population) if protection else None
-    if not protection:
-        journey.skipped["protection"] = "not asked for"
     options = {
         "quasi_identifiers": list(roles.quasi_identifiers),
         "sensitive": list(roles.sensitive),
@@ -86,20 +80,10 @@ def assess(
         "threshold": bound,
         "groups": {label: list(members) for label, members in (groups or {}).items()},
     }
-    progress("writing it down", 0.99)
-    return Assessment(
-        verdict=decide(recipient, bound, facts, risk, knowledge, costs, roles),
-        roles=roles,
-        facts=facts,
-        knowledge=knowledge,
-        population=risk,
-        forecast=law,
-        leaks=leaks,
-        protection=costs,
-        skipped=journey.skipped,
-        notes=tuple(_notes(roles, facts)),
-        provenance=note_provenance(table, options, seed, clock.seconds),
-    )
+    journey = _Journey(table, roles, options, seed, clock, progress)
+    wanted = {"population": population is not None or roles.weight is not None, "protection": protection}
+    journey.pending = {name for name, asked in wanted.items() if asked}
+    return journey.whole(protection, partial or (lambda early: None), staged=partial is not None)
 
 
 class _Clock:
@@ -119,11 +103,63 @@ class _Journey:
     """The sections of one assessment, and why some are missing."""
 
     def __init__(
-        self, table: Table, roles: Roles, threshold: float, seed: int, clock: _Clock, progress: Progress
+        self, table: Table, roles: Roles, options: Mapping[str, Any], seed: int, clock: _Clock, progress: Progress
     ) -> None:
-        self.table, self.roles, self.threshold, self.seed = table, roles, threshold, seed
+        self.table, self.roles, self.options, self.seed = table, roles, options, seed
         self.clock, self.progress = clock, progress
+        self.threshold: float = options["threshold"]
         self.skipped: dict[str, str] = {}
+        self.pending: set[str] = set()  # sections that take long and are not there yet
+
+    def whole(self, protection: bool, partial: Callable[[Assessment], None], *, staged: bool) -> Assessment:
+        """Every section in turn; where it is `staged`, what is quick comes first and is told as it comes."""
+        facts = self.facts()
+        leaks = self.leaks(facts.sizes)
+        early = self.early(facts.sizes) if staged else None
+        if staged and (glance := self.glance()) is not None:
+            partial(self.known(facts, glance, leaks, forecast=early))
+        knowledge = self.knowledge(self.options["groups"])
+        if staged and self.pending:
+            partial(self.known(facts, knowledge, leaks, forecast=early))
+        risk, law = self.beyond(facts, self.options["population"])
+        self.pending.discard("population")
+        if staged and protection:
+            partial(self.known(facts, knowledge, leaks, population=risk, forecast=law))
+        costs = self.protection(None if risk is None else risk.population) if protection else None
+        self.pending.discard("protection")
+        if not protection:
+            self.skipped["protection"] = "not asked for"
+        self.progress("writing it down", 0.99)
+        return self.known(facts, knowledge, leaks, population=risk, forecast=law, protection=costs)
+
+    def known(self, facts: Measurement, knowledge: Knowledge, leaks: Leaks, **found: Any) -> Assessment:
+        """What is known by now; a section that is still to come says so."""
+        risk, costs = found.get("population"), found.get("protection")
+        recipient = self.options["recipient"]
+        return Assessment(
+            verdict=decide(
+                recipient,
+                self.threshold,
+                facts,
+                risk,
+                knowledge,
+                costs,
+                self.roles,
+                pending="population" in self.pending,
+            ),
+            roles=self.roles,
+            facts=facts,
+            knowledge=knowledge,
+            population=risk,
+            forecast=found["forecast"],
+            leaks=leaks,
+            protection=costs,
+            skipped={**dict.fromkeys(sorted(self.pending), _PENDING), **self.skipped},
+            notes=tuple(_notes(self.roles, facts)),
+            provenance=note_provenance(
+                self.table, self.options, self.seed, self.clock.seconds, hashed=not self.pending
+            ),
+        )
 
     def facts(self) -> Measurement:
         with self.clock.timed("facts"):
@@ -135,6 +171,13 @@ class _Journey:
                 progress=part(self.progress, 0.02, 0.1),
             )
 
+    def glance(self) -> Knowledge | None:
+        """What can be said quickly; None where nothing can."""
+        if self.roles.person is not None or self.table.engine == "cluster":
+            return None
+        with self.clock.timed("glance"):
+            return glance_at_knowledge(self.table, self.roles.quasi_identifiers, part(self.progress, 0.1, 0.15))
+
     def knowledge(self, groups: Mapping[str, Sequence[str]]) -> Knowledge:
         names = self.roles.quasi_identifiers
         with self.clock.timed("knowledge"):
@@ -144,9 +187,15 @@ class _Journey:
                 groups,
                 self.roles.person,
                 self.seed,
-                part(self.progress, 0.1, 0.4),
+                part(self.progress, 0.15, 0.4),
                 unnamed=self.roles.unnamed,
             )
+
+    def early(self, sizes: ClassSizes) -> Forecast | None:
+        """The forecast by the class sizes alone, which takes no time."""
+        at = populations_ahead(sizes.people, None)
+        alone = Sample(sizes, sizes.people)
+        return self._tried("forecast", lambda: outlook(sizes, curve_of(alone, at, seed=self.seed), self.seed))
 
     def beyond(self, facts: Measurement, given: int | None) -> tuple[PopulationRisk | None, Forecast | None]:
         """The risk in the population, if it is known, and in larger ones: one estimate along all of them."""
@@ -183,7 +232,7 @@ class _Journey:
 
     def leaks(self, sizes: ClassSizes) -> Leaks:
         with self.clock.timed("leaks"):
-            self.progress("computing leaks", 0.62)
+            self.progress("computing leaks", 0.1)
             return assess_leaks(sizes, self.threshold)
 
     def protection(self, population: int | None) -> Protection | None:

@@ -9,7 +9,7 @@ from math import comb
 from typing import Any
 
 from incrowd.assess.histories import risk_of_histories
-from incrowd.engines import encode
+from incrowd.engines import TooManyDistinctError, counted_rows, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measure import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
@@ -22,6 +22,7 @@ _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 60  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
 _BESIDE = 8  # columns that were not named and are counted one by one
+_GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +94,19 @@ def assess_knowledge(
 ) -> Knowledge:
     """Count every set the table's size allows, and share the counts among all questions."""
     notes = []
-    cluster = table.engine == "cluster"
-    every = person is None and not cluster and len(names) <= EXACT_UP_TO
-    few = person is not None or cluster  # each set takes a count of its own
-    largest = len(names) if every else _largest_size(len(names), _HISTORIES if few else _MOST_SMALL)
+    in_one_count = person is None and _counted_at_once(table, names)
+    every = in_one_count and len(names) <= EXACT_UP_TO
+    largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
     step = part(progress, 0.0, 0.8)
     singling: SinglingOut | str
-    if cluster:
-        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
-        singling = "the table stays in its cluster"
-    elif person is not None:
+    if in_one_count:
+        counted, singling = _of_records(table, names, largest, step)
+    elif person is not None and table.engine != "cluster":
         counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
-        counted, singling = _of_records(table, names, largest, step)
+        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
+        singling = "the table stays in its cluster"
     if every:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
@@ -141,7 +141,6 @@ def _of_records(
     table: Table, names: Sequence[str], largest: int, progress: Progress
 ) -> tuple[tuple[KnowledgeRisk, ...], SinglingOut | str]:
     """Both questions at once where everybody has one record; a reason where the second has no answer."""
-    encode(table, names)  # once, before two threads want it
     with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
         alone = pool.submit(_singling_out, table, names)
         counted = risk_by_subset(table, names, up_to=largest, progress=progress)
@@ -149,6 +148,31 @@ def _of_records(
         return counted, alone.result()
     except UnsupportedError as reason:
         return counted, str(reason)
+
+
+def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
+    """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
+    try:
+        encode(counted_rows(table, names).table, names)
+    except TooManyDistinctError:
+        return False
+    return True
+
+
+def glance_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+    """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    counted = risk_by_subset(table, names, up_to=min(_GLANCE, len(names)), progress=part(progress, 0.0, 0.5))
+    parts = contributions(table, names, orders=_GLANCE_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0))
+    sizes = sorted({len(risk.columns) for risk in counted})
+    return Knowledge(
+        (),
+        counted,
+        tuple(max((r for r in counted if len(r.columns) == size), key=lambda risk: risk.classes) for size in sizes),
+        len(counted),
+        None,
+        parts,
+        (f"a first look: sets of at most {sizes[-1]} attributes; larger ones are still being counted",),
+    )
 
 
 def _largest_size(columns: int, most: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
 from incrowd.evaluate import evaluate
 from incrowd.measure import measure
 from incrowd.notebook import Shown
@@ -111,6 +112,11 @@ def assess_protection(
     progress: Progress = silent,
 ) -> Protection:
     """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
+    if table.engine == "cluster":
+        raise UnsupportedError(
+            "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
+            "assess a sample of it"
+        )
     wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
     costs, notes = [], []
     for done, k in enumerate(wanted):

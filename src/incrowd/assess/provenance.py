@@ -36,13 +36,15 @@ class Provenance(Shown):
         return plain | {"options": dict(self.options), "seconds": dict(self.seconds)}
 
 
-def note_provenance(table: Table, options: Mapping[str, Any], seed: int, seconds: Mapping[str, float]) -> Provenance:
-    """Note where the numbers come from."""
+def note_provenance(
+    table: Table, options: Mapping[str, Any], seed: int, seconds: Mapping[str, float], *, hashed: bool = True
+) -> Provenance:
+    """Note where the numbers come from; a first look does without the hash of the file, which takes time."""
     return Provenance(
         version=__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         table=table.name,
-        sha256=_hash(table.source),
+        sha256=_hash(table.source) if hashed else None,
         rows=table.rows,
         columns=len(table.columns),
         options=dict(options),

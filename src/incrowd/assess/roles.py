@@ -141,7 +141,7 @@ def settle_roles(
 
     `other` columns have no role, whatever they look like.
     """
-    suggested = suggest_roles(table) if table.engine != "cluster" else ()
+    suggested = suggest_roles(table)
     proposed = from_suggestions(suggested)
     if quasi_identifiers is None:
         if not proposed.quasi_identifiers:

@@ -112,8 +112,10 @@ def decide(
     knowledge: Knowledge,
     protection: Protection | None,
     roles: Roles,
+    *,
+    pending: bool = False,
 ) -> Verdict:
-    """Hold the risk against the threshold, and say what to do."""
+    """Hold the risk against the threshold, and say what to do; `pending`: the population is still being estimated."""
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
     exposures = (*exposed_by_columns(roles, facts, knowledge), *_exposures(facts, population))
@@ -128,7 +130,7 @@ def decide(
         interval,
         "table" if population is None else "population",
         exposures,
-        tuple(_reasons(facts, population)),
+        tuple(_reasons(facts, population, pending)),
         (*advice_by_columns(roles), *_actions(decision, threshold, risk, facts, protection)),
         (*_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
         () if decision == "within" else tuple(_drivers(knowledge)),
@@ -174,7 +176,7 @@ def _alone(facts: Measurement) -> str:
     return f"{who} {'looks' if one else 'look'} like nobody else"
 
 
-def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]:
+def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool) -> list[str]:
     """What the decision rests on."""
     found = []
     if population is None:
@@ -183,8 +185,11 @@ def _reasons(facts: Measurement, population: PopulationRisk | None) -> list[str]
             f"{'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
         )
         found.append(
-            "No population was given, so the attacker is taken to know that the person is in the table; if the table "
-            "is a sample the true risk is lower."
+            "The population is still being estimated; until then the attacker is taken to know that the person is in "
+            "the table."
+            if pending
+            else "No population was given, so the attacker is taken to know that the person is in the table; if the "
+            "table is a sample the true risk is lower."
         )
     else:
         found.append(

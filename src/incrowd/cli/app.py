@@ -21,6 +21,8 @@ from incrowd.cli.measure import measure_table
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
+from incrowd.cli.reproduce import reproduce_paper
+from incrowd.cli.serve import serve_app
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -60,6 +62,8 @@ app.command("curve")(measure_curve)
 app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
+app.command("reproduce")(reproduce_paper)
+app.command("serve")(serve_app)
 
 
 def main(arguments: list[str] | None = None) -> None:

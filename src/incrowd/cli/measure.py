@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, outputs, show
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,9 +37,14 @@ def measure_table(
         int | None, typer.Option("--min-k", min=1, help="Exit 1 if the smallest class is smaller.")
     ] = None,
     max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the average risk is higher.")] = None,
+    records: Annotated[
+        Path | None, typer.Option("--records", help="Write the table with every record's class size: .parquet.")
+    ] = None,
     json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
+    from incrowd.classes import write_class_sizes
     from incrowd.measure import measure, minimal_sets, risk_by_group, risk_by_subset
 
     known = options.groups(groups)
@@ -51,6 +57,8 @@ def measure_table(
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    if records is not None:
+        _check_records(table, records, person, force)
     with show.working("counting people who look alike") as progress:
         found = measure(
             table,
@@ -62,12 +70,25 @@ def measure_table(
         by_group = risk_by_group(table, known, person=person, progress=progress) if known else ()
         by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
         single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
+        if records is not None:
+            progress("writing the class size of every record", 0.95)
+            write_class_sizes(table, records, quasi_identifiers=wanted, force=force)
     if json:
         show.as_json(_plain(found, by_group, by_set, single))
     else:
         _show(found, by_group, by_set, single)
+        if records is not None:
+            show.line(f"The size of every record's class is in {records}, in the column class_size.")
     if _over(found, min_k, max_risk):
         raise typer.Exit(1)
+
+
+def _check_records(table: Any, records: Path, person: str | None, force: bool) -> None:
+    outputs.check_table(table, records, force)
+    if records.suffix.lower() not in {".parquet", ".pq"}:
+        raise InputError(f"records are written by the engine, as Parquet; name it {records.stem}.parquet")
+    if person is not None:
+        raise InputError("--records is about records, not about people with several; leave out --person or --records")
 
 
 def _plain(

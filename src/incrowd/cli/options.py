@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 TablePath = Annotated[
     Any,  # a path on the command line, a Table when the verb gets it
-    typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file.", show_default=False),
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file, or postgresql://… or sqlite:///….",
+        show_default=False,
+    ),
 ]
 QuasiIdentifiers = Annotated[
     list[str] | None,
@@ -46,6 +50,11 @@ _READING = {
     "skip_bad_lines": Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that do not fit.")],
     "sheet": Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")],
     "memory": Annotated[str | None, typer.Option("--memory", help="Memory limit, such as 2GB.")],
+    "from_table": Annotated[str | None, typer.Option("--table", help="Table or view of a database.")],
+    "query": Annotated[str | None, typer.Option("--query", help="SELECT whose rows to read from a database.")],
+    "timeout": Annotated[float | None, typer.Option("--timeout", help="Seconds a database's statement may take.")],
+    "engine": Annotated[str | None, typer.Option("--engine", help="duckdb (here, the default) or spark.")],
+    "master": Annotated[str | None, typer.Option("--master", help="Spark's master: local[*], spark://host:7077, …")],
 }
 
 
@@ -79,10 +88,12 @@ def opens_table(command: Callable[..., None]) -> Callable[..., None]:
 
 def _open(path: str, how: dict[str, Any]) -> Table:
     from incrowd.table import read_table
+    from incrowd.table.address import masked
 
     if how["sheet"] is None:
         how = {name: value for name, value in how.items() if name != "sheet"}
-    with show.working(f"reading {path}"):
+    how["table"] = how.pop("from_table")
+    with show.working(f"reading {masked(path)}"):
         table = read_table(path, **how)
     for text in table.notes:
         show.note(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, outputs, show
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import in_words, listed
 
 if TYPE_CHECKING:
@@ -95,10 +95,16 @@ def population_of_table(
 
 
 def _write_records(table: Any, path: Path, known: dict[str, Any], force: bool) -> None:
-    from incrowd.population import record_risk
+    from incrowd.population import record_risk, write_record_risk
     from incrowd.table import write_table
 
-    write_table(record_risk(table, **known).to_arrow(), path, force=force)
+    if table.engine != "cluster":
+        write_table(record_risk(table, **known).to_arrow(), path, force=force)
+        return
+    given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
+    if known["person"] is not None:
+        raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
+    write_record_risk(table, path, **given, force=force)
 
 
 def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if not by_role["--qi"]:
         show.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    command = f"incrowd measure {shlex.quote(str(table.source))}"
+    command = f"incrowd measure {shlex.join(table.named)}"
     for option, columns in by_role.items():
         taken = columns[:1] if option == "--person" else columns
         plain = [column for column in taken if "," not in column]

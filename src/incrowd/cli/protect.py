@@ -70,6 +70,7 @@ def protect_table(
     outputs.check_table(table, out, force)
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
+    there = table.engine == "cluster"
     with show.working("protecting") as progress:
         safe = protect(
             table,
@@ -87,13 +88,17 @@ def protect_table(
             aim=aim,
             seed=seed,
             progress=progress,
+            out=out if there else None,
+            force=force,
             **extra,
         )
-        progress("measuring what it cost", 0.9)
-        cost = safe.evaluate()
-        _write_and_check(safe, out, force, progress)
+        cost = None
+        if not there:
+            progress("measuring what it cost", 0.9)
+            cost = safe.evaluate()
+            _write_and_check(safe, out, force, progress)
     if json:
-        show.as_json({"file": str(out), **safe.to_dict(), "evaluation": cost.to_dict()})
+        show.as_json({"file": str(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
     else:
         _show(safe, cost, out)
 
@@ -171,13 +176,19 @@ def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
     return found
 
 
-def _show(safe: Protected, cost: Evaluation, out: Path) -> None:
+def _show(safe: Protected, cost: Evaluation | None, out: Path) -> None:
     show.heading(f"{out}: {safe.guarantee.sentence}")
-    show.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
-    show.table(
-        ("column", "cells changed", "detail kept", "loss"),
-        [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
-    )
+    if cost is None:
+        show.table(
+            ("column", "cells changed"),
+            [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed.items()],
+        )
+    else:
+        show.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
+        show.table(
+            ("column", "cells changed", "detail kept", "loss"),
+            [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
+        )
     if safe.removed:
         show.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:

@@ -1,17 +1,29 @@
 """How to count: dictionary-encoded columns, packed keys, and groupings left to a database."""
 
+from incrowd.engines.counted import Counted, TooManyDistinctError, counted_rows, most_distinct
 from incrowd.engines.encode import Coded, encode, encode_each
 from incrowd.engines.histories import history_classes
 from incrowd.engines.keys import class_numbers, frequencies, pack
-from incrowd.engines.relational import count_in_engine
+from incrowd.engines.records import write_with_class_sizes
+from incrowd.engines.relational import count_in_engine, distinct_in_engine, plain_keys
+from incrowd.engines.split import Split, split_by_class
 
 __all__ = [
     "Coded",
+    "Counted",
+    "Split",
+    "TooManyDistinctError",
     "class_numbers",
     "count_in_engine",
+    "counted_rows",
+    "distinct_in_engine",
     "encode",
     "encode_each",
     "frequencies",
     "history_classes",
+    "most_distinct",
     "pack",
+    "plain_keys",
+    "split_by_class",
+    "write_with_class_sizes",
 ]

@@ -3,31 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import InputError
 from incrowd.table import Table
 from incrowd.table.readers import engine_errors
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
 
 _SIZE, _COUNT = "size", "classes"
 
 
-def count_in_engine(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct class sizes and how many classes have each; null is a value and NaN is null."""
+def count_in_engine(
+    table: Table, names: Sequence[str], person: str | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct class sizes and how many classes have each; null is a value and NaN is null.
+
+    With a `person` column, which Spark alone can do, people are alike whose records are the same as often.
+    """
     import narwhals.stable.v2 as nw
 
+    counted = table.count_classes(names)
+    if counted is not None:
+        return _arrays(counted)
     with engine_errors(table.name):
-        frame = table.lazy(names)
-        schema = frame.collect_schema()
-        floats = [name for name, kind in schema.items() if kind.is_float()]
-        if floats:
-            frame = frame.with_columns(
-                *(nw.when(~nw.col(name).is_nan()).then(nw.col(name) + 0.0).alias(name) for name in floats)
-            )
-        sizes = frame.group_by(*schema.names(), drop_null_keys=False).agg(nw.len().alias(_SIZE))
+        frame = plain_keys(table.lazy(names)) if person is None else _histories(table, names, person)
+        keys = frame.collect_schema().names()
+        sizes = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
         tally = sizes.group_by(_SIZE).agg(nw.len().alias(_COUNT)).sort(_SIZE).collect("pyarrow").to_native()
+    table.confirm()
+    return _arrays(tally)
+
+
+def _arrays(tally: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return (
         tally.column(_SIZE).to_numpy().astype(np.int64),
         tally.column(_COUNT).to_numpy().astype(np.int64),
     )
+
+
+def distinct_in_engine(table: Table, names: Sequence[str], most: int) -> tuple[pa.Table, NDArray[np.int64]] | None:
+    """The rows that differ in these columns, and how often each occurs; None where there are more than `most`."""
+    import narwhals.stable.v2 as nw
+
+    with engine_errors(table.name):
+        frame = plain_keys(table.lazy(names))
+        keys = frame.collect_schema().names()
+        counted = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
+        found = counted.head(most + 1).collect("pyarrow").to_native()
+    if found.num_rows > most:
+        return None
+    return found.select(keys).rename_columns(list(names)), found.column(_SIZE).to_numpy().astype(np.int64)
+
+
+def plain_keys(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> nw.LazyFrame[Any]:
+    """Columns (all of them, or the named) as every engine compares them alike: NaN is null, and -0.0 is 0.0."""
+    import narwhals.stable.v2 as nw
+
+    wanted = frame.collect_schema()
+    floats = [name for name in (names or wanted.names()) if wanted[name].is_float()]
+    if not floats:
+        return frame
+    return frame.with_columns(
+        *(nw.when(~nw.col(name).is_nan()).then(nw.col(name) + 0.0).alias(name) for name in floats)
+    )
+
+
+def _histories(table: Table, names: Sequence[str], person: str) -> nw.LazyFrame[Any]:
+    """One row a person: their records in order, so that equal histories are equal values."""
+    import narwhals.stable.v2 as nw
+    from pyspark.sql import functions as sql
+
+    rows = plain_keys(table.lazy([*names, person])).to_native()
+    whose, *keys = reversed(rows.columns)
+    if rows.where(sql.col(whose).isNull()).limit(1).count():
+        raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
+    history = sql.sort_array(sql.collect_list(sql.struct(*keys))).alias("history")
+    people: nw.LazyFrame[Any] = nw.from_native(rows.groupBy(whose).agg(history).select("history"))
+    return people

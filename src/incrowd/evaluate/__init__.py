@@ -3,11 +3,13 @@
 from incrowd.evaluate.boxes import Uniques, unique_records
 from incrowd.evaluate.compare import changed_columns, evaluate
 from incrowd.evaluate.disclosure import Disclosure, attribute_disclosure
+from incrowd.evaluate.distributions import ColumnDistribution, distributions
 from incrowd.evaluate.frontier import Frontier, FrontierPoint, frontier
 from incrowd.evaluate.result import ColumnCost, Evaluation
 
 __all__ = [
     "ColumnCost",
+    "ColumnDistribution",
     "Disclosure",
     "Evaluation",
     "Frontier",
@@ -15,6 +17,7 @@ __all__ = [
     "Uniques",
     "attribute_disclosure",
     "changed_columns",
+    "distributions",
     "evaluate",
     "frontier",
     "unique_records",

@@ -71,12 +71,22 @@ def _search(boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_A
         if done % 256 == 0:
             progress("looking for unique records", done / partly.size)
         filled = kernels.find_others(box, *shared, found)
+        if filled <= _ROOM and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
+            unique += 1
+            continue
         others = [_as_sets(boxes[other], atoms) for other in found[: min(filled, _ROOM)].tolist()]
         steps = [_STEPS]
-        if _has_a_free_point(_as_sets(boxes[box], atoms), others, steps):
+        if _has_a_free_point(*_cut_to(_as_sets(boxes[box], atoms), others), steps):
             unique += 1
             undecided += filled > _ROOM or steps[0] <= 0
     return Uniques(unique, undecided)
+
+
+def _cut_to(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """The box and what others have of it, each once, in the columns where it holds more than one atom."""
+    wide = [column for column, mine in enumerate(box) if mine & (mine - 1)]
+    pieces = {tuple(box[column] & other[column] for column in wide): None for other in others}
+    return tuple(box[column] for column in wide), list(pieces)
 
 
 def _has_a_free_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps: list[int]) -> bool:

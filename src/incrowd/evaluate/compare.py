@@ -50,7 +50,7 @@ def evaluate(
     """
     if secret is not None and sensitive is None:
         raise InputError("a secret without the sensitive column it is in; name that too")
-    before, after = read_table(original), read_table(protected)
+    before, after = _in_order(original, protected)
     names = _columns(before, after, quasi_identifiers, sensitive, person)
     kept, notes = _rows(before, after, kept)
     progress("reading", 0.0)
@@ -140,9 +140,16 @@ def _alone(people: NDArray[np.int64]) -> Uniques:
     return Uniques(int(np.count_nonzero(people == 1)), 0)
 
 
+def _in_order(original: Any, protected: Any) -> tuple[Table, Table]:
+    before, after = read_table(original), read_table(protected)
+    before.require_order()
+    after.require_order()
+    return before, after
+
+
 def changed_columns(original: Any, protected: Any) -> list[str]:
     """Columns in both tables whose values differ: those that were protected."""
-    before, after = read_table(original), read_table(protected)
+    before, after = _in_order(original, protected)
     both = [name for name in before.columns if name in after.columns]
     pairs = zip(before.read(both), after.read(both), strict=True)
     return [name for (name, was), (_, now) in pairs if not _as_written(was).equals(_as_written(now))]

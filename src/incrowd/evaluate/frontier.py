@@ -96,6 +96,7 @@ def frontier(
     if secret is not None and sensitive is None:
         raise InputError("a secret without the sensitive column it is in; name that too")
     table = read_table(data)
+    table.require_order()
     sizes = [size for size in _SIZES if size <= table.rows] if k is None else list(k)
     chosen = list(methods) if methods is not None else _without_hierarchies(sensitive)
     unknown = [method for method in chosen if method not in METHODS]

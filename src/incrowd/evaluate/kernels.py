@@ -62,9 +62,13 @@ def build_tree(boxes, low, high, order):  # type: ignore[no-untyped-def]
             middle = np.empty(part.size, np.float64)
             best, column = -1.0, 0
             for c in range(columns):
+                width = 0.0
                 for i in range(part.size):
-                    middle[i] = low[c, boxes[part[i], c]] + high[c, boxes[part[i], c]]
-                spread = middle.std() / (1.0 + hull_high[0, c]) if part.size else 0.0
+                    first, last = low[c, boxes[part[i], c]], high[c, boxes[part[i], c]]
+                    middle[i] = first + last
+                    width += last - first
+                # halves lie apart where the middles spread wider than the boxes do
+                spread = middle.std() / (1.0 + width / part.size) if part.size else 0.0
                 if spread > best:
                     best, column = spread, c
             for i in range(part.size):
@@ -120,3 +124,48 @@ def screen(singles, boxes, low, high, bits, words, offset, order, start, end, hu
         met[i] = find_others(
             singles[i], boxes, low, high, bits, words, offset, order, start, end, hull_low, hull_high, found
         )
+
+
+@njit(cache=True, nogil=True)
+def covers(label, c, atom, low, high, bits, words, offset):  # type: ignore[no-untyped-def]
+    """Whether a label of a column holds an atom."""
+    if words[c] == 0:
+        return low[c, label] <= atom <= high[c, label]
+    return (bits[offset[c] + label * words[c] + atom // 64] >> np.uint64(atom % 64)) & np.uint64(1) != 0
+
+
+@njit(cache=True, nogil=True)
+def reaches_a_free_point(box, others, boxes, low, high, bits, words, offset):  # type: ignore[no-untyped-def]
+    """Walk to a point of a box that none of the others holds, each step to the atom that the fewest of them hold.
+
+    True is proof that there is such a point; False says nothing.
+    """
+    columns = boxes.shape[1]
+    left, fixed = others.copy(), np.zeros(columns, np.bool_)
+    for _ in range(columns):
+        if left.size == 0:
+            return True
+        fewest, column, atom = left.size + 1, 0, 0
+        for c in range(columns):
+            if fixed[c]:
+                continue
+            mine = boxes[box, c]
+            first, last = low[c, mine], high[c, mine]
+            held = np.zeros(last - first + 1, np.int64)
+            for other in left:
+                label = boxes[other, c]
+                for a in range(max(first, low[c, label]), min(last, high[c, label]) + 1):
+                    if words[c] == 0 or covers(label, c, a, low, high, bits, words, offset):
+                        held[a - first] += 1
+            for a in range(first, last + 1):
+                if held[a - first] < fewest and covers(mine, c, a, low, high, bits, words, offset):
+                    fewest, column, atom = held[a - first], c, a
+        fixed[column] = True
+        still = np.empty(left.size, np.int64)
+        count = 0
+        for other in left:
+            if covers(boxes[other, column], column, atom, low, high, bits, words, offset):
+                still[count] = other
+                count += 1
+        left = still[:count]
+    return left.size == 0

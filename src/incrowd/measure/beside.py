@@ -43,16 +43,16 @@ def known_beside(
     return Beside(tuple(others), sizes.smallest, sizes.uniques)
 
 
-def determines(one: NDArray[Any], other: NDArray[Any]) -> bool:
+def determines(one: NDArray[Any], other: NDArray[Any], times: NDArray[Any] | None = None) -> bool:
     """Whether no value of one column goes with two values of another, where chance alone would have shown many.
 
-    Both are columns of codes from 0.
+    Both are columns of codes from 0; entry i occurs `times[i]` times.
 
     >>> school = np.repeat(np.arange(10), 20)
     >>> determines(school, school // 2), determines(school // 2, school), determines(np.arange(200), school)
     (True, False, False)
     """
-    alike, counts = np.bincount(one).astype(np.float64), np.bincount(other)
+    alike, counts = (np.bincount(codes, weights=times).astype(np.float64) for codes in (one, other))
     share = counts / counts.sum()
     if float(alike @ (alike - 1.0)) / 2.0 * (1.0 - float(share @ share)) < _ENOUGH:
         return False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.measure.subsets import ClassTable, count_prefixes, count_subsets
+from incrowd.measure.subsets import class_table, count_prefixes, count_subsets
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
@@ -87,15 +87,16 @@ def contributions(
     *,
     person: str | None = None,
     orders: int = _ORDERS,
+    exact_up_to: int = EXACT_UP_TO,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Contributions:
     """What each attribute adds to the risk, averaged over every order in which an attacker may learn them.
 
     This is the Shapley value (Shapley 1953) of the attribute in the game whose worth is the correctness of a set of
-    attributes. Up to twelve attributes it is exact and read from the counts of all sets; beyond, `orders` random orders
-    are averaged, each with its reverse. With a `person` column whole histories are counted, and orders are always
-    sampled beyond six attributes.
+    attributes. Up to twelve attributes (`exact_up_to`) it is exact and read from the counts of all sets; beyond,
+    `orders` random orders are averaged, each with its reverse. With a `person` column whole histories are counted, and
+    orders are always sampled beyond six attributes.
 
     >>> found = contributions({"age": [30, 30, 41, 41], "sex": ["f", "m", "f", "m"], "ward": [1, 1, 1, 1]},
     ...                       ["age", "sex", "ward"])
@@ -106,11 +107,11 @@ def contributions(
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if orders < 2:
         raise InputError(f"{orders} sampled orders; give 2 or more")
-    if person is not None or table.engine == "cluster":
-        return _by_counting(table, names, person, min(orders, 2 * len(names)), seed, progress)
     progress("counting people who look alike", 0.0)
-    classes = ClassTable.of(table, names)
-    if len(names) <= EXACT_UP_TO:
+    classes = class_table(table, names) if person is None else None
+    if classes is None:
+        return _by_counting(table, names, person, min(orders, 2 * len(names)), seed, progress)
+    if len(names) <= exact_up_to:
         counted = {}
         for count in count_subsets(classes, len(names)):
             counted[count.positions] = (count.classes, count.uniques)

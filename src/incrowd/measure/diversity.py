@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.classes import Classes
 from incrowd.engines import Coded
@@ -67,36 +69,66 @@ class Diversity(Shown):
         return {name: getattr(self, name) for name in self.__slots__} | {"t": self.t, "given_away": self.given_away}
 
 
+class Pairs(NamedTuple):
+    """Every pair of a class and a value that occurs, class × values + value, in order; and how many records have it."""
+
+    pairs: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+
+
 def diversity(classes: Classes, column: Coded) -> Diversity:
     """Measure one sensitive column against the classes, from the counts of each value in each class."""
+    tally = np.bincount(column.codes, weights=classes.times, minlength=column.size)
+    return worst_of(column.name, column.values, tally, [count_pairs(classes, column.codes, column.size)])
+
+
+def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable[Pairs]) -> Diversity:
+    """The worst class of all parts of a table, whose values occur as often as `tally` says.
+
+    The parts are gone through twice where the recursive ratio needs l first, so they are a list or made anew.
+    """
+    from incrowd.measure import kernels
+
+    size, records = len(values), int(tally.sum())
+    cumulative = np.cumsum(tally) / records
+    before = np.concatenate([[0.0], np.cumsum(cumulative)])
+    found = [kernels.scan_classes(*part, size, tally / records, cumulative, before) for part in parts]
+    distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = zip(*found, strict=True)
+    l = int(min(distinct))  # noqa: E741
+    recursive = max(kernels.recursive_ratio(*part, size, l) for part in parts) if l > 1 else None
+    return Diversity(
+        column=column,
+        values=size,
+        records=records,
+        distinct=l,
+        entropy_l=math.exp(min(entropy)),
+        recursive_c=recursive,
+        ordered_t=float(max(ordered)) if _has_order(values) else None,
+        equal_t=float(max(equal)),
+        alpha=float(max(alpha)),
+        beta=float(max(beta)),
+        enhanced_beta=float(max(beta)) if all(enhanced) else None,
+        delta=float(max(delta)),
+        homogeneous=int(sum(homogeneous)),
+    )
+
+
+def count_pairs(classes: Classes, codes: NDArray[Any], size: int) -> Pairs:
+    """Pair the class of every record with its code, of `size` there are."""
     from incrowd.measure import kernels
 
     pairs = classes.numbers.astype(np.uint64)
-    pairs *= np.uint64(column.size)
-    pairs += column.codes.astype(np.uint64)
+    pairs *= np.uint64(size)
+    pairs += codes.astype(np.uint64)
+    if classes.times is not None:
+        distinct, place = np.unique(pairs, return_inverse=True)
+        counts = np.zeros(distinct.size, dtype=np.int64)
+        np.add.at(counts, place, classes.times)
+        return Pairs(distinct, counts)
     pairs.sort()
-    tally = np.bincount(column.codes, minlength=column.size)
-    cumulative = np.cumsum(tally) / pairs.size
-    before = np.concatenate([[0.0], np.cumsum(cumulative)])
-    share = tally / pairs.size
-    worst = kernels.scan_classes(pairs, column.size, share, cumulative, before)
-    distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = worst
-    recursive = kernels.recursive_ratio(pairs, column.size, distinct) if distinct > 1 else None
-    return Diversity(
-        column=column.name,
-        values=column.size,
-        records=int(pairs.size),
-        distinct=int(distinct),
-        entropy_l=math.exp(entropy),
-        recursive_c=recursive,
-        ordered_t=float(ordered) if _has_order(column.values) else None,
-        equal_t=float(equal),
-        alpha=float(alpha),
-        beta=float(beta),
-        enhanced_beta=float(beta) if enhanced else None,
-        delta=float(delta),
-        homogeneous=int(homogeneous),
-    )
+    counts = np.empty(pairs.size, dtype=np.int64)
+    found = kernels.tally_runs(pairs, counts)
+    return Pairs(pairs[:found], counts[:found])
 
 
 def _has_order(values: pa.Array) -> bool:

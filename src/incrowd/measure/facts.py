@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.classes import ClassSizes, assign_classes, told_apart
-from incrowd.engines import encode
+from incrowd.classes import ClassSizes, assign_classes, classes_of_counted, needs_splitting, told_apart
+from incrowd.engines import counted_rows, encode
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
+from incrowd.measure.parts import measure_in_parts
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
-from incrowd.table import read_table
+from incrowd.table import Table, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,12 @@ def measure(
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
+    if table.engine == "cluster" and person is None:
+        sizes, found = _counted_there(table, names, wanted, progress)
+        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
+    if needs_splitting(table):
+        sizes, found = measure_in_parts(table, names, wanted, person, progress)
+        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
     classes = assign_classes(table, names, person)
     groups = told_apart(table, names, classes, person)
     found = []
@@ -155,3 +162,16 @@ def measure(
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
         found.append(diversity(groups, encode(table, [column])[0]))
     return Measurement(tuple(names), classes.sizes, tuple(found), person, tuple(notes))
+
+
+def _counted_there(
+    table: Table, names: list[str], wanted: list[str], progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """The same from the counts of every class and value, one sensitive column after the other."""
+    found = []
+    for done, column in enumerate(wanted):
+        counted = counted_rows(table, [*names, column])
+        progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
+        classes = classes_of_counted(counted, names)
+        found.append(diversity(classes, encode(counted.table, [column])[0]))
+    return classes.sizes, found

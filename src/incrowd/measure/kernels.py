@@ -9,11 +9,26 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def scan_classes(pairs, values, share, cumulative, before):  # type: ignore[no-untyped-def]
+def tally_runs(ordered, counts):  # type: ignore[no-untyped-def]
+    """Sorted numbers, each once, in place, and how often each occurred. Returns how many there are."""
+    found = 0
+    start = 0
+    for i in range(1, ordered.size + 1):
+        if i == ordered.size or ordered[i] != ordered[start]:
+            counts[found] = i - start
+            ordered[found] = ordered[start]
+            found += 1
+            start = i
+    return found
+
+
+@njit(cache=True, nogil=True)
+def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ignore[no-untyped-def]
     """The worst class by every measure, in one pass.
 
-    `pairs` are class × values + value, sorted; `share` and `cumulative` the table's own distribution, `before` the
-    running sum of `cumulative`, so that the ordered distance of a class costs as much as the class has values.
+    `pairs` are class × values + value, sorted, each once, and `counts` how many records have each; `share` and
+    `cumulative` the table's own distribution, `before` the running sum of `cumulative`, so that the ordered distance
+    of a class costs as much as the class has values.
     """
     distinct, entropy = values, math.inf
     equal = ordered = alpha = beta = delta = 0.0
@@ -22,23 +37,18 @@ def scan_classes(pairs, values, share, cumulative, before):  # type: ignore[no-u
     start = 0
     while start < pairs.size:
         number = pairs[start] // size
-        end = start + 1
+        end, people = start, 0
         while end < pairs.size and pairs[end] // size == number:
+            people += counts[end]
             end += 1
-        people = end - start
-        different, bits, apart, known, moved, held = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+        bits, apart, known, moved, held = 0.0, 0.0, 0.0, 0.0, 0.0
         previous = np.int64(0)
-        i = start
-        while i < end:
-            j = i + 1
-            while j < end and pairs[j] == pairs[i]:
-                j += 1
+        for i in range(start, end):
             value = np.int64(pairs[i] - number * size)
-            here, there = (j - i) / people, share[value]
+            here, there = counts[i] / people, share[value]
             moved += _moved(cumulative, before, previous, value, held)
             held += here
             previous = value
-            different += 1
             bits -= here * math.log(here)
             apart += abs(here - there)
             known += there
@@ -49,14 +59,13 @@ def scan_classes(pairs, values, share, cumulative, before):  # type: ignore[no-u
             if gain > 0.0 and gain > -math.log(there) + 1e-12:
                 enhanced = False
             delta = max(delta, abs(math.log(here / there)))
-            i = j
         moved += _moved(cumulative, before, previous, values - 1, 1.0)
-        distinct = min(distinct, different)
+        distinct = min(distinct, end - start)
         entropy = min(entropy, bits)
         equal = max(equal, 0.5 * (apart + 1.0 - known))
         if values > 1:
             ordered = max(ordered, moved / (values - 1))
-        if different == 1:
+        if end - start == 1:
             homogeneous += people
         start = end
     return distinct, max(entropy, 0.0), equal, ordered, alpha, beta, enhanced, delta, homogeneous
@@ -78,27 +87,20 @@ def _moved(cumulative, before, first, last, held):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def recursive_ratio(pairs, values, l):  # type: ignore[no-untyped-def]  # noqa: E741
+def recursive_ratio(pairs, counts, values, l):  # type: ignore[no-untyped-def]  # noqa: E741
     """The largest r1 / (r_l + … + r_m) over classes, r sorted from the most frequent value down."""
     size = np.uint64(values)
     worst = 0.0
-    counts = np.empty(values, dtype=np.int64)
     start = 0
     while start < pairs.size:
         number = pairs[start] // size
-        found = 0
-        i = start
-        while i < pairs.size and pairs[i] // size == number:
-            j = i + 1
-            while j < pairs.size and pairs[j] == pairs[i]:
-                j += 1
-            counts[found] = j - i
-            found += 1
-            i = j
-        ranked = np.sort(counts[:found])
-        rest = ranked[: found - l + 1].sum()
-        worst = max(worst, ranked[found - 1] / rest)
-        start = i
+        end = start
+        while end < pairs.size and pairs[end] // size == number:
+            end += 1
+        ranked = np.sort(counts[start:end])
+        rest = ranked[: ranked.size - l + 1].sum()
+        worst = max(worst, ranked[ranked.size - 1] / rest)
+        start = end
     return worst
 
 

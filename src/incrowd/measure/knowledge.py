@@ -10,7 +10,7 @@ from typing import Any
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.measure.subsets import ClassTable, count_subset, count_subsets
+from incrowd.measure.subsets import class_table, count_subset, count_subsets
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
@@ -86,17 +86,17 @@ def risk_by_subset(
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
     largest = check_sets(len(names), up_to)
-    if person is not None or table.engine == "cluster":
+    progress("counting people who look alike", 0.0)
+    classes = class_table(table, names) if person is None else None
+    if classes is None:
         wanted = [
             (", ".join(columns), columns) for size in range(1, largest + 1) for columns in combinations(names, size)
         ]
-        return _count_each(table, wanted, person, progress)
-    progress("counting people who look alike", 0.0)
-    class_table = ClassTable.of(table, names)
-    people = int(class_table.people.sum())
+        return _count_apart(table, wanted, person, progress)
+    people = int(classes.people.sum())
     total = sum(comb(len(names), size) for size in range(1, largest + 1))
     found = []
-    for done, count in enumerate(count_subsets(class_table, largest)):
+    for done, count in enumerate(count_subsets(classes, largest)):
         columns = tuple(names[position] for position in count.positions)
         found.append(KnowledgeRisk(", ".join(columns), columns, people, count.classes, count.uniques, count.smallest))
         progress("counting sets of attributes", done / total)
@@ -120,18 +120,26 @@ def _count_each(
     table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
 ) -> tuple[KnowledgeRisk, ...]:
     """Count the wanted sets of columns, from one count of the table where its rows can be had."""
-    found = []
-    if person is not None or table.engine == "cluster":
-        for done, (label, columns) in enumerate(wanted):
-            sizes = ClassSizes.from_table(table, quasi_identifiers=columns, person=person)
-            found.append(KnowledgeRisk(label, columns, sizes.people, sizes.classes, sizes.uniques, sizes.smallest))
-            progress("counting sets of attributes", done / len(wanted))
-        return tuple(found)
     names = list(dict.fromkeys(name for _, columns in wanted for name in columns))
-    class_table = ClassTable.of(table, names)
-    people = int(class_table.people.sum())
+    classes = class_table(table, names) if person is None else None
+    if classes is None:
+        return _count_apart(table, wanted, person, progress)
+    people = int(classes.people.sum())
+    found = []
     for done, (label, columns) in enumerate(wanted):
-        count = count_subset(class_table, [names.index(name) for name in columns])
+        count = count_subset(classes, [names.index(name) for name in columns])
         found.append(KnowledgeRisk(label, columns, people, count.classes, count.uniques, count.smallest))
+        progress("counting sets of attributes", done / len(wanted))
+    return tuple(found)
+
+
+def _count_apart(
+    table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
+) -> tuple[KnowledgeRisk, ...]:
+    """Count every set of columns on its own: whole histories, or classes too many to be brought out of a cluster."""
+    found = []
+    for done, (label, columns) in enumerate(wanted):
+        sizes = ClassSizes.from_table(table, quasi_identifiers=columns, person=person)
+        found.append(KnowledgeRisk(label, columns, sizes.people, sizes.classes, sizes.uniques, sizes.smallest))
         progress("counting sets of attributes", done / len(wanted))
     return tuple(found)

@@ -24,7 +24,8 @@ class MinimalSets(Shown):
     """Which small sets of attributes single people out.
 
     A set is minimal for a record if the record is unique by it and by no part of it. `singled_out` maps each set to
-    the number of records it is minimal for. Record by record: `fewest` is the size of the smallest such set (0 where
+    the number of records it is minimal for. `records` is how many rows the table has. Record by record (of a table in a
+    cluster: for each row that differs from all others): `fewest` is the size of the smallest such set (0 where
     there is none) and `score` adds, for every minimal set of s attributes, the product of (m − i) for i from s to
     `up_to` − 1, m being all attributes: smaller sets and more of them count for more (Elliot, Manning & Ford 2002).
     `contribution` is the share of the total score in sets that hold the attribute.
@@ -36,11 +37,7 @@ class MinimalSets(Shown):
     contribution: dict[str, float]
     fewest: NDArray[np.int64]
     score: NDArray[np.float64]
-
-    @property
-    def records(self) -> int:
-        """Rows of the table."""
-        return self.fewest.size
+    records: int
 
     def singled_out_by(self, attributes: int) -> int:
         """Records that some set of at most so many attributes singles out."""
@@ -120,4 +117,5 @@ def _score(
         {name: float(part / total) if total else 0.0 for name, part in zip(table.columns, contribution, strict=True)},
         fewest[table.numbers],
         score[table.numbers],
+        int(table.people.sum()),
     )

@@ -16,14 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.classes import assign_classes
-from incrowd.engines import encode
+from incrowd.classes import classes_of_counted
+from incrowd.engines import TooManyDistinctError, counted_rows, encode
 from incrowd.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTable:
-    """One row a class: its codes in every column, and how many people it stands for."""
+    """One row a class: its codes in every column, and how many people it stands for.
+
+    `numbers` says which class every record is in; of a table in a cluster, every row that differs from all others.
+    """
 
     columns: tuple[str, ...]
     codes: tuple[NDArray[Any], ...]
@@ -34,10 +37,11 @@ class ClassTable:
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> ClassTable:
         """Count a table by the columns."""
-        classes = assign_classes(table, columns)
+        counted = counted_rows(table, columns)
+        classes = classes_of_counted(counted, columns)
         first = np.empty(classes.people.size, dtype=np.int64)
         first[classes.numbers[::-1]] = np.arange(classes.numbers.size - 1, -1, -1)
-        coded = encode(table, columns)
+        coded = encode(counted.table, columns)
         return cls(
             tuple(columns),
             tuple(column.codes[first] for column in coded),
@@ -45,6 +49,14 @@ class ClassTable:
             classes.people,
             classes.numbers,
         )
+
+
+def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:
+    """The classes of a table; None where it stays in a cluster and they are too many to be brought here."""
+    try:
+        return ClassTable.of(table, columns)
+    except TooManyDistinctError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

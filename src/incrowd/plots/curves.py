@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incrowd.pitmanyor.fit import CurveFit
 
 _WORLD = 7.53e9
-_LONG_NAMES = {
+LONG_NAMES = {
     "PYC": "scaling law",
     "ENT": "entropy rule (ENT)",
     "EXP": "exponential (EXP)",
@@ -54,8 +54,8 @@ def forecast_plot(
 
 def curve_plot(curve: Curve) -> Any:
     """A measured curve alone."""
-    line = alt.Chart(_table(n=curve.sizes, correctness=curve.correctness)).mark_line(color=BLUE)
-    chart = (line.encode(x=_people(), y=_share()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
+    line = alt.Chart(inline_columns(n=curve.sizes, correctness=curve.correctness)).mark_line(color=BLUE)
+    chart = (line.encode(x=people_axis(), y=share_axis()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
     from incrowd.forecast import percent
 
     end = f"{percent(curve.correctness[-1])} of people are named correctly among {curve.sizes[-1]:,}"
@@ -71,11 +71,11 @@ def tail_plot(*, n: float = _WORLD, bits: Sequence[float] = (10, 20, 30, 33, 40,
         for g, value in zip(gamma, _correctness(b, gamma, n), strict=True)
     ]
     chart = (
-        alt.Chart(_data(rows))
+        alt.Chart(inline(rows))
         .mark_line()
         .encode(
             x=alt.X("gamma:Q", title="tail complexity γ"),
-            y=_share(),
+            y=share_axis(),
             color=alt.Color("entropy:N", title="entropy", sort=[f"{b:g} bits" for b in bits]),
         )
         .properties(width=WIDTH, height=HEIGHT)
@@ -96,11 +96,11 @@ def entropy_plot(*, n: float = _WORLD, gammas: Sequence[float] = (-1, 0, 0.5, 1)
         for b in bits
     ]
     chart = (
-        alt.Chart(_data(rows))
+        alt.Chart(inline(rows))
         .mark_line()
         .encode(
             x=alt.X("bits:Q", title="entropy in bits", scale=alt.Scale(zero=False, nice=False)),
-            y=_share(),
+            y=share_axis(),
             color=alt.Color("tail:N", title="tail", sort=[f"γ = {g:g}" for g in gammas]),
         )
         .properties(width=WIDTH, height=HEIGHT)
@@ -128,10 +128,10 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
             if u >= 1e-3
         ]
     chart = (
-        alt.Chart(_data(rows))
+        alt.Chart(inline(rows))
         .mark_line()
         .encode(
-            x=_people(),
+            x=people_axis(),
             y=alt.Y("unique:Q", title="unique people", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g")),
             color=alt.Color("tail:N", title="tail"),
         )
@@ -154,7 +154,7 @@ def rank_size_plot(check: RankSize) -> Any:
     floor = min(row["observed"] for row in rows) / 3
     for row in rows:
         row["low"] = max(row["low"], floor)
-    data = _data(rows)
+    data = inline(rows)
     rank = alt.X("rank:Q", title="rank of the class", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     share = alt.Scale(type="log", domainMin=floor)
     band = (
@@ -179,14 +179,14 @@ def _correctness(bits: float, gamma: Any, n: float) -> Any:
 
 
 def _measured_range(curve: Curve) -> Any:
-    data = _data([{"from": float(curve.sizes[0]), "to": float(curve.sizes[-1])}])
+    data = inline([{"from": float(curve.sizes[0]), "to": float(curve.sizes[-1])}])
     return alt.Chart(data).mark_rect(color=GREY, opacity=0.12).encode(x=alt.X("from:Q", scale=_log()), x2="to:Q")
 
 
 def _band(forecast: Forecast) -> Any:
     estimate = forecast.correctness
-    data = _table(n=forecast.at, low=estimate.low, high=estimate.high)
-    return alt.Chart(data).mark_area(color=BLUE, opacity=0.2).encode(x=_people(), y=_share("low"), y2="high:Q")
+    data = inline_columns(n=forecast.at, low=estimate.low, high=estimate.high)
+    return alt.Chart(data).mark_area(color=BLUE, opacity=0.2).encode(x=people_axis(), y=share_axis("low"), y2="high:Q")
 
 
 def _lines(curve: Curve, forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any:
@@ -194,25 +194,25 @@ def _lines(curve: Curve, forecast: Forecast, baselines: list[CurveFit], largest:
     value = np.interp(np.log(size), np.log(forecast.at), forecast.correctness.value)
     start = float(forecast.at.min())
     rows = [
-        {"n": float(n), "correctness": float(v), "model": _LONG_NAMES["PYC"]}
+        {"n": float(n), "correctness": float(v), "model": LONG_NAMES["PYC"]}
         for n, v in zip(size, value, strict=True)
         if n >= start
     ]
     for fit in baselines:
         # polynomials leave [0, 1]; a share outside it is not drawn
         rows += [
-            {"n": float(n), "correctness": float(v), "model": _LONG_NAMES[fit.name]}
+            {"n": float(n), "correctness": float(v), "model": LONG_NAMES[fit.name]}
             for n, v in zip(size, np.asarray(fit.model.correctness(size)), strict=True)
             if 0 <= v <= 1
         ]
-    names = [_LONG_NAMES["PYC"], *(_LONG_NAMES[fit.name] for fit in baselines)]
+    names = [LONG_NAMES["PYC"], *(LONG_NAMES[fit.name] for fit in baselines)]
     color = alt.Color("model:N", title=None, sort=names) if baselines else alt.value(BLUE)
-    return alt.Chart(_data(rows)).mark_line().encode(x=_people(), y=_share(), color=color)
+    return alt.Chart(inline(rows)).mark_line().encode(x=people_axis(), y=share_axis(), color=color)
 
 
 def _points(curve: Curve) -> Any:
-    data = _table(n=curve.sizes, correctness=curve.correctness)
-    return alt.Chart(data).mark_circle(color="black", size=22, opacity=1).encode(x=_people(), y=_share())
+    data = inline_columns(n=curve.sizes, correctness=curve.correctness)
+    return alt.Chart(data).mark_circle(color="black", size=22, opacity=1).encode(x=people_axis(), y=share_axis())
 
 
 def _largest(forecast: Forecast) -> str:
@@ -226,13 +226,15 @@ def _largest(forecast: Forecast) -> str:
     return f"{percent(share.value[index])} of {size} people{called}, {forecast.level:.0%} interval {interval}"
 
 
-def _table(**columns: Any) -> Any:
+def inline_columns(**columns: Any) -> Any:
+    """Columns of numbers as a chart's data."""
     names = list(columns)
     values = [np.asarray(columns[name], dtype=float).tolist() for name in names]
-    return _data([dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)])
+    return inline([dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)])
 
 
-def _data(rows: list[Any]) -> Any:
+def inline(rows: list[Any]) -> Any:
+    """Rows as a chart's data."""
     return alt.Data(values=rows)  # type: ignore[no-untyped-call]
 
 
@@ -240,13 +242,21 @@ def _log() -> Any:
     return alt.Scale(type="log")
 
 
-def _people() -> Any:
+def people_axis(largest: float | None = None) -> Any:
+    """Gallery sizes on a log scale, large ones in words; up to `largest` with powers of ten only, for small panels."""
     words = "format(datum.value, '~s')"
     for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
         words = f"replace({words}, '{letter}', ' {word}')"
-    return alt.X("n:Q", title="people in the gallery", scale=_log(), axis=alt.Axis(labelExpr=words))
+    title = "people in the gallery"
+    if largest is None:
+        return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words))
+    decades = int(np.log10(largest))
+    ticks = [10.0**power for power in range(0, decades + 1, 1 if decades < 7 else 3)]
+    scale = alt.Scale(type="log", domain=[1, largest], nice=False)
+    return alt.X("n:Q", title=title, scale=scale, axis=alt.Axis(labelExpr=words, values=ticks))
 
 
-def _share(field: str = "correctness") -> Any:
+def share_axis(field: str = "correctness") -> Any:
+    """Correctness from 0 to 1, in percent."""
     title = "named correctly (κ)"
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))

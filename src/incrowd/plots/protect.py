@@ -6,9 +6,11 @@ from typing import Any
 
 import altair as alt
 
+from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.evaluate import Frontier
+from incrowd.evaluate import ColumnDistribution, Frontier
 from incrowd.plots import look
+from incrowd.plots.assess import class_size_bins
 
 _NAMES = {
     "partition": "partition",
@@ -70,12 +72,62 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
     )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
     below = alt.datum.method == _NAMES["tcloseness"]
-    names = [
-        base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11).encode(text="setting:N"),
-        base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N"),
-    ]
+    names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
+    if any(point.method == "tcloseness" for point in found.points):
+        lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
+        names.append(lower.encode(text="setting:N"))
     return look.dressed(
         alt.layer(lines, dots, *names).properties(width=look.WIDTH, height=look.HEIGHT),
         title="What protection leaves and costs",
         subtitle="Down and to the left is better: less risk, less detail lost.",
     )
+
+
+def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
+    """How many people share their class with how many, before protection and after it, side by side."""
+    rows = [
+        {**row, "table": table}
+        for table, sizes in (("before", before), ("after", after))
+        for row in class_size_bins(sizes)
+    ]
+    order = ["before", "after"]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=look.HEIGHT)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%")),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
+            ),
+            tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    said = f"{before.uniqueness:.1%} of the people stood alone before, {after.uniqueness:.1%} after"
+    return look.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
+
+
+def distribution_chart(found: ColumnDistribution) -> Any:
+    """The values of one column before protection and after it, side by side."""
+    order = ["before", "after"]
+    rows = [
+        {"values": group, "share": share, "table": table}
+        for table, shares in zip(order, (found.before, found.after), strict=True)
+        for group, share in zip(found.groups, shares, strict=True)
+    ]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=look.WIDTH, height=220)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110)),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4)),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[look.ORANGE, look.BLUE])
+            ),
+            tooltip=["table:N", "values:N", alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    said = f"{found.distance:.1%} of the rows would have to move to make both alike"
+    return look.dressed(chart, title=found.column, subtitle=said)

@@ -4,7 +4,7 @@ from incrowd.population.classical import ClassicalEstimate
 from incrowd.population.curve import risk_curve
 from incrowd.population.estimate import METHODS, population_risk
 from incrowd.population.quoted import classical_risk
-from incrowd.population.records import RecordRisk, record_risk
+from incrowd.population.records import RecordRisk, record_risk, write_record_risk
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sensitivity import Sensitivity, by_fraction, sensitivity
 
@@ -20,4 +20,5 @@ __all__ = [
     "record_risk",
     "risk_curve",
     "sensitivity",
+    "write_record_risk",
 ]

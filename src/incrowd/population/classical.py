@@ -150,14 +150,25 @@ def _hypergeometric(seen: Floats, z: Floats) -> Floats:
     return value
 
 
-def entropy_score(counts: list[NDArray[np.int64]], codes: NDArray[np.int64], population: int) -> ClassicalEstimate:
-    """min(1, 1 / (N Π p̂)): every record's expected number of doubles if its values were independent."""
-    people = codes.shape[1]
-    log_expected = np.full(people, math.log(population))
+def entropy_score(
+    counts: list[NDArray[np.int64]],
+    codes: NDArray[np.int64],
+    population: int,
+    *,
+    times: NDArray[np.int64] | None = None,
+) -> ClassicalEstimate:
+    """min(1, 1 / (N Π p̂)): every record's expected number of doubles if its values were independent.
+
+    Entry i of `codes` stands for `times[i]` records, for one where there are none.
+    """
+    people = int(counts[0].sum())
+    log_expected = np.full(codes.shape[1], math.log(population))
     for count, code in zip(counts, codes, strict=True):
         log_expected += np.log(count / people)[code]
     return ClassicalEstimate(
-        method="entropy", population=population, B=float(np.exp(np.minimum(0.0, -log_expected)).mean())
+        method="entropy",
+        population=population,
+        B=float(np.average(np.exp(np.minimum(0.0, -log_expected)), weights=times)),
     )
 
 

@@ -77,6 +77,6 @@ def informative(columns: Columns) -> Columns:
     kept = list(range(len(columns.sizes)))
     for j in sorted(kept, key=lambda column: columns.sizes[column]):
         others = [i for i in kept if i != j and columns.sizes[i] >= columns.sizes[j]]
-        if any(determines(columns.codes[i], columns.codes[j]) for i in others):
+        if any(determines(*columns.pair(i, j)) for i in others):
             kept.remove(j)
-    return Columns(columns.codes[kept], tuple(columns.sizes[j] for j in kept))
+    return columns.only(kept)

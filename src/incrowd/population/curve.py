@@ -71,7 +71,7 @@ def _along(sample: Sample, seed: int, drawn: int, progress: Progress) -> Callabl
 
         return alone
     fitted = anchored.fit_anchored(
-        sample.columns(),
+        sample.columns(pairs=True),
         sample.sizes,
         drawn,
         seed=[seed],

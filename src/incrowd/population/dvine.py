@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.population.correlation import from_partial
 from incrowd.population.gaussian import edges_of, grouped
 from incrowd.population.information import Floats, matching_correlation, observed_information
-from incrowd.population.marginals import Columns
+from incrowd.population.marginals import Columns, occurrences
 from incrowd.progress import Progress, silent
 
 _MOST_VALUES = 160  # groups of values of a column where conditional information is compared
@@ -24,7 +24,7 @@ def fit_dvine(columns: Columns, pairs: Floats, *, progress: Progress = silent) -
     `pairs` are the correlations of all pairs: the strongest are made neighbours, whose information is best known.
     """
     order = chain(pairs)
-    ordered = Columns(columns.codes[order], tuple(columns.sizes[j] for j in order))
+    ordered = columns.only(order)
     return ordered, from_partial(partial_correlations(ordered, progress=progress))
 
 
@@ -62,10 +62,10 @@ def partial_correlations(columns: Columns, *, progress: Progress = silent) -> Fl
         if min(coarse.sizes[i], coarse.sizes[j]) < 2:
             return 0.0
         between = strata[pair]
-        sizes, weights = stratum_sizes(between, columns.people)
+        sizes, weights = stratum_sizes(between, columns.people, coarse.times)
         if sizes.max() < 2:
             return 0.0
-        information = observed_information(coarse.codes[i], coarse.codes[j], between)
+        information = observed_information(coarse.codes[i], coarse.codes[j], between, coarse.times)
         if information < _WEAKEST:
             return 0.0
         return matching_correlation(edges[i], edges[j], information, sizes, weights)
@@ -93,11 +93,13 @@ def strata_between(columns: Columns) -> dict[tuple[int, int], NDArray[np.int64] 
     return strata
 
 
-def stratum_sizes(strata: NDArray[np.int64] | None, people: int) -> tuple[Floats, Floats]:
+def stratum_sizes(
+    strata: NDArray[np.int64] | None, people: int, times: NDArray[np.int64] | None = None
+) -> tuple[Floats, Floats]:
     """Sizes of strata and the share of people in strata of each; similar sizes are taken together."""
     if strata is None:
         return np.array([float(people)]), np.ones(1)
-    sizes, counts = np.unique(np.bincount(strata), return_counts=True)
+    sizes, counts = np.unique(occurrences(strata, times), return_counts=True)
     share = sizes * counts / people
     if sizes.size <= _STRATUM_SIZES:
         return sizes.astype(np.float64), share

@@ -170,16 +170,17 @@ def _scatter(sample: Sample) -> float:
     return posterior.estimate_posterior(sample.sizes, sample.population).scatter
 
 
-def _columns(sample: Sample) -> Columns:
+def _columns(sample: Sample, *, pairs: bool) -> Columns:
     reason = sample.why_no_columns()
     if reason is not None:
         raise UnsupportedError(f"a copula needs the columns of the table, but {reason}; use method='posterior'")
-    return sample.columns()
+    return sample.columns(pairs=pairs)
 
 
 def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> Answer:
     """The published estimators: one copula, or the average of two."""
-    columns, population = _columns(sample), sample.population
+    whole = options.reference or "dvine" in kinds
+    columns, population = _columns(sample, pairs=not whole), sample.population
     if options.reference:
         from incrowd.population.reference import reference_correlations
 
@@ -215,7 +216,7 @@ def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> Answer:
 
 def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
     return anchored.fit_anchored(
-        _columns(sample),
+        _columns(sample, pairs=True),
         sample.sizes,
         sample.population,
         seed=[options.seed],
@@ -244,7 +245,7 @@ def _why_no_copula(sample: Sample) -> str | None:
     """Why a copula adds nothing to the class sizes, or none where it does."""
     if sample.sizes.uniques == sample.sizes.people:
         return "all records are unique, so a copula has nothing to start from"
-    if len(copula.informative(sample.columns()).sizes) < 2:
+    if len(copula.informative(sample.columns(pairs=True)).sizes) < 2:
         return "one column alone tells the records apart, and a copula is about several"
     return None
 

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.population.correlation import nearest_correlation
 from incrowd.population.information import Floats, matching_correlation, observed_information
-from incrowd.population.marginals import Columns
+from incrowd.population.marginals import Columns, occurrences
 from incrowd.population.sampler import upper_edges
 from incrowd.progress import Progress, silent
 
@@ -24,20 +25,20 @@ def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
 
 def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
     """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix."""
-    coarse = grouped(columns)
-    edges = [edges_of(chances) for chances in coarse.chances()]
+    groups = groups_of(columns, MOST_VALUES)
+    edges = [edges_of(occurrences(group, columns.counts(j)) / columns.people) for j, group in enumerate(groups)]
     people = np.array([float(columns.people)])
-    count = len(coarse.sizes)
-    matrix = np.eye(count)
+    matrix = np.eye(len(groups))
 
     def solve(pair: tuple[int, int]) -> float:
         i, j = pair
-        if min(coarse.sizes[i], coarse.sizes[j]) < 2:
-            return 0.0
-        information = observed_information(coarse.codes[i], coarse.codes[j])
+        if min(edges[i].size, edges[j].size) < 3:
+            return 0.0  # a single value
+        first, second, times = columns.pair(i, j)
+        information = observed_information(groups[i][first], groups[j][second], times=times)
         return matching_correlation(edges[i], edges[j], information, people, np.ones(1))
 
-    pairs = list(combinations(range(count), 2))
+    pairs = list(combinations(range(len(groups)), 2))
     with ThreadPoolExecutor(2) as pool:
         for done, ((i, j), rho) in enumerate(zip(pairs, pool.map(solve, pairs), strict=True)):
             matrix[i, j] = matrix[j, i] = rho
@@ -45,17 +46,23 @@ def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Float
     return matrix
 
 
-def grouped(columns: Columns, most: int = MOST_VALUES) -> Columns:
-    """The columns with at most `most` values each: neighbours are merged into groups of about equal weight."""
-    codes, sizes = [], []
+def groups_of(columns: Columns, most: int) -> list[NDArray[np.int64]]:
+    """For every column the group of each value: neighbours are merged into `most` groups of about equal weight."""
+    found: list[NDArray[np.int64]] = []
     for j, size in enumerate(columns.sizes):
         group = np.arange(size)
         if size > most:
             counts = columns.counts(j)
             group = np.unique((np.cumsum(counts) - counts) * most // columns.people, return_inverse=True)[1]
-        codes.append(group[columns.codes[j]])
-        sizes.append(int(group[-1]) + 1)
-    return Columns(np.stack(codes), tuple(sizes))
+        found.append(group)
+    return found
+
+
+def grouped(columns: Columns, most: int = MOST_VALUES) -> Columns:
+    """The columns with at most `most` values each."""
+    groups = groups_of(columns, most)
+    codes = [group[codes] for group, codes in zip(groups, columns.codes, strict=True)]
+    return Columns(np.stack(codes), tuple(int(group[-1]) + 1 for group in groups), columns.times)
 
 
 def edges_of(chances: Floats) -> Floats:

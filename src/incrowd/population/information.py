@@ -19,23 +19,26 @@ _LARGEST = 0.995  # beyond it two columns are one, and the normal's cells are th
 
 
 def observed_information(
-    first: NDArray[np.int64], second: NDArray[np.int64], strata: NDArray[np.int64] | None = None
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    strata: NDArray[np.int64] | None = None,
+    times: NDArray[np.int64] | None = None,
 ) -> float:
     """Plug-in mutual information in nats of two coded columns, within strata where there are any.
+
+    Entry i stands for `times[i]` records, for one where there are none.
 
     >>> observed_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
     0.693147...
     """
-    people = first.size
-    if strata is None:
-        joint, one, two, base = _x_log_x(first, second), _x_log_x(first), _x_log_x(second), people * np.log(people)
-    else:
-        joint, one = _x_log_x(strata, first, second), _x_log_x(strata, first)
-        two, base = _x_log_x(strata, second), _x_log_x(strata)
+    people = first.size if times is None else int(times.sum())
+    within = () if strata is None else (strata,)
+    joint, one, two = (_x_log_x(times, *within, *columns) for columns in ((first, second), (first,), (second,)))
+    base = people * np.log(people) if strata is None else _x_log_x(times, strata)
     return max(0.0, float(joint - one - two + base) / people)
 
 
-def _x_log_x(*columns: NDArray[np.int64]) -> float:
+def _x_log_x(times: NDArray[np.int64] | None, *columns: NDArray[np.int64]) -> float:
     """Σ c ln c over the counts of the combinations."""
     key = columns[0].astype(np.int64)
     room = int(key.max()) + 1
@@ -46,7 +49,12 @@ def _x_log_x(*columns: NDArray[np.int64]) -> float:
             room = int(key.max()) + 1
         key = key * size + column
         room *= size
-    counts = np.bincount(key) if room <= 4 * key.size + 65_536 else np.unique(key, return_counts=True)[1]
+    if room <= 4 * key.size + 65_536:
+        counts = np.bincount(key, weights=times)
+    elif times is None:
+        counts = np.unique(key, return_counts=True)[1]
+    else:
+        counts = np.bincount(np.unique(key, return_inverse=True)[1], weights=times)
     counts = counts[counts > 1].astype(np.float64)
     return float(counts @ np.log(counts))
 

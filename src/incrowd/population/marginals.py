@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +20,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """The quasi-identifiers as whole numbers, one row a column; `sizes[j]` is how many values column j has."""
+    """The quasi-identifiers as whole numbers, one row a column; `sizes[j]` is how many values column j has.
+
+    Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
+    it occurs; None where each stands for itself.
+    """
 
     codes: NDArray[np.int64]
     sizes: tuple[int, ...]
+    times: NDArray[np.int64] | None = None
 
     @property
     def people(self) -> int:
         """How many records there are."""
-        return int(self.codes.shape[1])
+        return int(self.codes.shape[1] if self.times is None else self.times.sum())
 
     def chances(self) -> list[Floats]:
         """The observed share of every value of every column."""
@@ -34,7 +41,28 @@ class Columns:
 
     def counts(self, column: int) -> NDArray[np.int64]:
         """How often each value of a column occurs."""
-        return np.bincount(self.codes[column], minlength=self.sizes[column])
+        return occurrences(self.codes[column], self.times, self.sizes[column])
+
+    def only(self, wanted: Sequence[int]) -> Columns:
+        """Some of the columns, in this order."""
+        return Columns(self.codes[list(wanted)], tuple(self.sizes[j] for j in wanted), self.times)
+
+    def pair(self, one: int, other: int) -> Pair:
+        """Two columns side by side, and how often each entry occurs."""
+        return Pair(self.codes[one], self.codes[other], self.times)
+
+
+class Pair(NamedTuple):
+    """The codes of two columns, entry by entry, and how often each entry occurs (None: once)."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    times: NDArray[np.int64] | None
+
+
+def occurrences(codes: NDArray[np.int64], times: NDArray[np.int64] | None, size: int = 0) -> NDArray[np.int64]:
+    """How often each code occurs, where entry i occurs `times[i]` times; exact up to 2**53."""
+    return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
 
 
 _RARE = 2  # a column whose rarest value was seen more often has shown all its values

@@ -10,7 +10,7 @@ import numpy as np
 from incrowd.classes import assign_classes
 from incrowd.errors import UnsupportedError
 from incrowd.population.classical import FROM_SIZES, ClassicalEstimate, benedetti_franconi, entropy_score
-from incrowd.population.sample import read_sample
+from incrowd.population.sample import Sample, read_sample
 
 
 def classical_risk(
@@ -56,7 +56,14 @@ def classical_risk(
             found["benedetti-franconi"] = benedetti_franconi(
                 sample.sizes, sample.population, seen=classes.people.astype(np.float64), estimated=estimated
             )
-        columns = sample.columns()
-        counts = [columns.counts(j) for j in range(len(columns.sizes))]
-        found["entropy"] = entropy_score(counts, columns.codes, sample.population)
+        found["entropy"] = _entropy(sample)
     return found
+
+
+def _entropy(sample: Sample) -> ClassicalEstimate:
+    try:
+        columns = sample.columns()
+    except UnsupportedError as reason:
+        return ClassicalEstimate(method="entropy", population=sample.population, refused=str(reason))
+    counts = [columns.counts(j) for j in range(len(columns.sizes))]
+    return entropy_score(counts, columns.codes, sample.population, times=columns.times)

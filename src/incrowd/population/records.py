@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.classes import Classes, assign_classes
+from incrowd.engines import write_with_class_sizes
 from incrowd.errors import InputError
 from incrowd.population.classical import benedetti_franconi_risk
+from incrowd.population.grown import GrownSizes
 from incrowd.population.posterior import ASSUMPTIONS, estimate_posterior
 from incrowd.population.sample import Sample, read_sample
 
@@ -93,15 +97,7 @@ def record_risk(
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
     estimate = estimate_posterior(sample.sizes, sample.population)
-    grown = estimate.grown
-    place = np.searchsorted(grown.seen, classes.people)
-    of_class: dict[str, NDArray[Any]] = {
-        "class_size": classes.people,
-        "risk": grown.expected_inverse[place],
-        "risk_low": (1.0 / grown.high)[place],
-        "risk_high": (1.0 / grown.low)[place],
-        "risk_unique": grown.unique[place],
-    }
+    of_class = _risk_columns(estimate.grown, classes.people)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
@@ -109,6 +105,49 @@ def record_risk(
     return RecordRisk(
         sample, classes, of_class, estimate.B, estimate.interval, ASSUMPTIONS, (*sample.notes, *estimate.notes)
     )
+
+
+def write_record_risk(
+    data: Any,
+    out: str | os.PathLike[str],
+    *,
+    population: float | None = None,
+    quasi_identifiers: Sequence[str],
+    fraction: float | None = None,
+    force: bool = False,
+) -> Path:
+    """Write a table as Parquet with the added columns of `record_risk`, by its engine and without bringing it here.
+
+    The risk depends on a record's class through its size alone, so that the engine joins a short list to the records:
+    DuckDB writes a file and Spark a folder, the rows in no particular order.
+    """
+    sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
+    if sample.table is None:
+        raise InputError("class sizes have no records; give the table")
+    return write_with_class_sizes(sample.table, sample.names, out, of_size=_risk_of_sizes(sample), force=force)
+
+
+def _risk_of_sizes(sample: Sample) -> Any:
+    """The added columns for every class size there is."""
+    import pyarrow as pa
+
+    sizes, counts = sample.sizes.sizes, sample.sizes.counts
+    grown = estimate_posterior(sample.sizes, sample.population).grown
+    columns = _risk_columns(grown, sizes)
+    columns["risk_rank"] = _ranks(columns["risk"], sizes * counts)
+    return pa.table(columns)
+
+
+def _risk_columns(grown: GrownSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """What is added to records in classes of these sizes, but for the rank."""
+    place = np.searchsorted(grown.seen, sizes)
+    return {
+        "class_size": sizes,
+        "risk": grown.expected_inverse[place],
+        "risk_low": (1.0 / grown.high)[place],
+        "risk_high": (1.0 / grown.low)[place],
+        "risk_unique": grown.unique[place],
+    }
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from incrowd.errors import UnsupportedError
 from incrowd.population.correlation import from_partial, nearest_correlation
 from incrowd.population.dvine import chain, strata_between
 from incrowd.population.information import Floats, observed_information
@@ -21,6 +22,8 @@ def reference_correlations(
     columns: Columns, kinds: Sequence[str], *, seed: int = 0, progress: Progress = silent
 ) -> list[tuple[Columns, Floats]]:
     """Columns and correlation matrix for each of `kinds`, "gaussian" or "dvine"."""
+    if columns.times is not None:
+        raise UnsupportedError("the published Monte Carlo needs every record here, and the table stays in its cluster")
     generator = np.random.default_rng([seed, 0x3C])
     count = len(columns.sizes)
     pairs = np.eye(count)
@@ -34,7 +37,7 @@ def reference_correlations(
             fits.append((columns, nearest_correlation(pairs)))
             continue
         order = chain(pairs)
-        ordered = Columns(columns.codes[order], tuple(columns.sizes[j] for j in order))
+        ordered = columns.only(order)
         partial = np.eye(count)
         for (i, j), strata in strata_between(ordered).items():
             partial[i, j] = partial[j, i] = monte_carlo_correlation(ordered, i, j, strata, generator)

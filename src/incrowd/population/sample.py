@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from incrowd.classes import ClassSizes, assign_classes
-from incrowd.engines import encode
-from incrowd.errors import InputError
+from incrowd.engines import TooManyDistinctError, counted_rows, encode, encode_each
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.population.contingency import columns_in_engine
 from incrowd.population.marginals import Columns
 from incrowd.population.weights import Weights, read_weights
 from incrowd.table import Table, read_table
@@ -43,18 +44,26 @@ class Sample:
             return "only class sizes were given, not the table"
         if self.person is not None:
             return "people have several records each, which a copula of single records does not describe"
-        if self.table.engine == "cluster":
-            return "the table stays in its cluster"
         return None
 
-    def columns(self) -> Columns:
-        """The quasi-identifiers as codes; constant ones are left out, because they tell nobody apart."""
+    def columns(self, *, pairs: bool = False) -> Columns:
+        """The quasi-identifiers as codes; constant ones are left out, because they tell nobody apart.
+
+        Of a table in a cluster the combinations of values come here, counted; where they are too many and `pairs` are
+        enough, those of every two columns.
+        """
         assert self.table is not None
-        coded = [column for column in encode(self.table, self.names) if column.size > 1]
+        try:
+            counted = counted_rows(self.table, self.names)
+        except TooManyDistinctError:
+            if not pairs:
+                raise
+            return columns_in_engine(self.table, self.names)
+        coded = [column for column in encode(counted.table, self.names) if column.size > 1]
         if not coded:
-            return Columns(np.zeros((1, self.sizes.people), dtype=np.int64), (1,))
+            return Columns(np.zeros((1, counted.table.rows), dtype=np.int64), (1,), counted.times)
         codes = np.stack([column.codes.astype(np.int64) for column in coded])
-        return Columns(codes, tuple(column.size for column in coded))
+        return Columns(codes, tuple(column.size for column in coded), counted.times)
 
 
 def read_sample(
@@ -75,13 +84,17 @@ def read_sample(
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
+    if weights is not None and table.engine == "cluster":
+        raise UnsupportedError(
+            "survey weights are looked at record by record, which is not done in a cluster; give the population instead"
+        )
     known = None if weights is None else read_weights(table, weights)
     if known is not None and person is not None:
         raise InputError("weights belong to records and not to people; give a weight column or a person column")
     if sizes is not None:
         pass
-    elif person is None and known is None:
-        sizes = ClassSizes.from_table(table, quasi_identifiers=names)
+    elif known is None:
+        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
     else:
         sizes = assign_classes(table, names, person).sizes
     people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
@@ -130,9 +143,13 @@ def settle_population(
 
 def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
     """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
-    coded: list[tuple[str, int, int]] = [(c.name, c.size, c.codes.size) for c in encode(table, names)]
-    constant = [name for name, size, rows in coded if size == 1 and rows > 1]
-    own = [name for name, size, rows in coded if size == rows > 1]
+    if table.counted_in_engine or not table.fits(names):
+        values = {name: ClassSizes.from_table(table, quasi_identifiers=[name]).classes for name in names}
+    else:
+        values = {column.name: column.size for column in encode_each(table, names)}
+    rows = sizes.records
+    constant = [name for name, size in values.items() if size == 1 and rows > 1]
+    own = [name for name, size in values.items() if size == rows > 1]
     notes = []
     if constant:
         notes.append(f"constant, tells nobody apart: {', '.join(constant)}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.engines import Coded
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import InputError
 from incrowd.protect.problem import DIVERSITIES, Demand
 from incrowd.table import Table
 
@@ -21,8 +21,6 @@ def check_columns(
     table: Table, quasi_identifiers: Sequence[str], sensitive: str | None, person: str | None
 ) -> list[str]:
     """The quasi-identifiers, if every column plays one part only."""
-    if table.engine == "cluster":
-        raise UnsupportedError(f"{table.name} stays in its cluster; write it to Parquet and protect that")
     names = table.require(quasi_identifiers, "quasi-identifiers")
     for what, column in (("sensitive", sensitive), ("person", person)):
         if column is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from incrowd.protect.hierarchies import Hierarchy
 from incrowd.protect.histories import partition_histories
 from incrowd.protect.mask import mask
 from incrowd.protect.partition import partition
-from incrowd.protect.problem import AIMS, Demand, Problem, is_number
+from incrowd.protect.problem import Demand, Problem, settle_aim
 from incrowd.protect.recoding import Recoding, spelled_out
 from incrowd.protect.result import Guarantee, Protected, count_guarantee
 from incrowd.protect.sorted import sort
@@ -52,6 +53,8 @@ def protect(
     aim: str | None = None,
     seed: int | None = None,
     warn: bool = True,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
     progress: Progress = silent,
     **options: Any,
 ) -> Protected:
@@ -68,6 +71,9 @@ def protect(
     is counted on the protected table before it is returned; with `warn` its `notes` say which columns that are kept
     would undo it.
 
+    A table in a Spark cluster is protected there, by "partition", "sorted" or "tcloseness", and written by the workers
+    to the Parquet folder `out` (`force` replaces one that is there); the result's table is that folder's Spark frame.
+
     >>> safe = protect({"age": [30, 31, 62, 64], "sex": ["f", "f", "m", "f"]}, quasi_identifiers=["age", "sex"], k=2)
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
@@ -80,6 +86,12 @@ def protect(
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, sensitive, method, options)
+    if table.engine == "cluster":
+        there = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
+        removed = _to_remove(table, identifiers, names, sensitive, person)
+        return _spread(table, names, demand, method, person, hierarchies, removed, there)
+    if out is not None:
+        raise InputError("out= is for tables in a cluster; write the result's table with write_table")
     progress("reading", 0.0)
     columns = encode(table, names)
     check_values(columns)
@@ -88,27 +100,27 @@ def protect(
         table.rows,
         demand,
         encode(table, [sensitive])[0] if sensitive else None,
-        _aim(aim, columns),
+        settle_aim(aim, columns),
         _hierarchies(hierarchies, names),
         options,
         secrets.randbits(63) if seed is None else seed,
         progress,
     )
     build = _Build(table, problem, method, person, _to_remove(table, identifiers, names, sensitive, person))
-    recoding, out, guarantee, classes = build.run()
+    recoding, made, guarantee, classes = build.run()
     spoken_for = {*names, sensitive, person, *build.removed}
-    left = [name for name in out.column_names if name not in spoken_for] if warn else []
-    undone = what_undoes_it(table, out, columns, left, person=person)
+    left = [name for name in made.column_names if name not in spoken_for] if warn else []
+    undone = what_undoes_it(table, made, columns, left, person=person)
     return Protected(
-        table=to_native(out, table.native, recoding.kept),
+        table=to_native(made, table.native, recoding.kept),
         method=method,
         quasi_identifiers=tuple(names),
         demand=demand,
         guarantee=guarantee,
         classes=classes.sizes,
         changed=recoding.changed,
-        rows=out.num_rows,
-        suppressed=table.rows - out.num_rows,
+        rows=made.num_rows,
+        suppressed=table.rows - made.num_rows,
         seed=problem.seed,
         removed=tuple(build.removed),
         pseudonymised=(person,) if person else (),
@@ -119,6 +131,41 @@ def protect(
         sensitive=sensitive,
         person=person,
         hierarchies=problem.hierarchies,
+    )
+
+
+def _spread(
+    table: Table,
+    names: list[str],
+    demand: Demand,
+    method: str,
+    person: str | None,
+    hierarchies: Mapping[str, Any] | None,
+    removed: list[str],
+    how: dict[str, Any],
+) -> Protected:
+    """The result for a table that stays in its cluster."""
+    from incrowd.protect.spread import protect_there
+
+    if person is not None or hierarchies:
+        what = "people with several records are" if person is not None else "hierarchies are"
+        raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
+    found = protect_there(table, names, demand, method=method, removed=removed, **how)
+    return Protected(
+        table=found.table.native,
+        method=method,
+        quasi_identifiers=tuple(names),
+        demand=demand,
+        guarantee=found.guarantee,
+        classes=found.classes,
+        changed=found.changed,
+        rows=table.rows,
+        suppressed=0,
+        seed=0,  # nothing is drawn: choices are hashes of rows
+        removed=tuple(removed),
+        notes=("quasi-identifiers are written as text, and rows in no particular order",),
+        settings=found.settings,
+        sensitive=how["sensitive"],
     )
 
 
@@ -252,14 +299,6 @@ class _Build:
         return pa.array(numbers[whose.codes])
 
 
-def _aim(aim: str | None, columns: Sequence[Coded]) -> str:
-    if aim is None:
-        return "information" if all(is_number(column) for column in columns) else "granularity"
-    if aim not in AIMS:
-        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}")
-    return aim
-
-
 def _hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Hierarchy]:
     found = {}
     for name, hierarchy in (given or {}).items():
@@ -283,4 +322,5 @@ def _to_remove(
     others = [name for name in table.columns if name not in spoken_for]
     if not others:
         return []
-    return [role.column for role in suggest_roles(read_table(table.to_arrow(others))) if role.role == "identifier"]
+    rest = table.native.drop(*spoken_for - {None}) if table.engine == "cluster" else table.to_arrow(others)
+    return [role.column for role in suggest_roles(read_table(rest)) if role.role == "identifier"]

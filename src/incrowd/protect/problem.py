@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,8 @@ class Demand:
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """A table to protect. `aim` is the loss that classes are kept small by: "information" measures distances in
-    standard deviations (eq. 2), "granularity" in shares of each column's domain."""
+    standard deviations (eq. 2), "granularity" in shares of each column's domain. `tallies` say how often every value
+    occurs in the whole table, where these rows are only a part of it."""
 
     columns: list[Coded]
     rows: int
@@ -54,6 +55,7 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     progress: Progress = silent
+    tallies: Sequence[NDArray[np.int64]] | None = None
 
     @property
     def power(self) -> int:
@@ -73,14 +75,20 @@ class Problem:
         """Every record's scaled coordinates, centred so that 32 bits are enough."""
         points = np.empty((self.rows, len(self.columns)), dtype=np.float32)
         for index, column in enumerate(self.columns):
-            points[:, index] = self._scaled(column).astype(np.float32)[column.codes]
+            points[:, index] = self._scaled(index).astype(np.float32)[column.codes]
         return points
 
-    def _scaled(self, column: Coded) -> NDArray[np.float64]:
+    def tally(self, index: int) -> NDArray[np.int64]:
+        """How often each value of a column occurs in the whole table."""
+        column = self.columns[index]
+        return np.bincount(column.codes, minlength=column.size) if self.tallies is None else self.tallies[index]
+
+    def _scaled(self, index: int) -> NDArray[np.float64]:
+        column = self.columns[index]
         if self.aim == "granularity":
             return np.arange(column.size) / max(column.size - 1, 1)
         place = positions(column)
-        mean, deviation = moments(column, place)
+        mean, deviation = moments(column, place, self.tally(index))
         return (place - mean) / deviation if deviation > 0.0 else np.zeros(column.size)
 
 
@@ -95,6 +103,15 @@ def is_number(column: Coded) -> bool:
         or pa.types.is_decimal(kind)
         or pa.types.is_temporal(kind)
     )
+
+
+def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
+    """The aim that was asked for; without one, granularity where a quasi-identifier is text."""
+    if aim is None:
+        return "information" if all(is_number(column) for column in columns) else "granularity"
+    if aim not in AIMS:
+        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}")
+    return aim
 
 
 def positions(column: Coded) -> NDArray[np.float64]:
@@ -153,8 +170,9 @@ def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
     return floats
 
 
-def moments(column: Coded, place: NDArray[np.float64]) -> tuple[float, float]:
+def moments(column: Coded, place: NDArray[np.float64], tally: NDArray[np.int64] | None = None) -> tuple[float, float]:
     """Mean and standard deviation of a column over its records, from counts of codes."""
-    tally = np.bincount(column.codes, minlength=column.size)
+    if tally is None:
+        tally = np.bincount(column.codes, minlength=column.size)
     mean = float(tally @ place) / tally.sum()
     return mean, float(np.sqrt(tally @ (place - mean) ** 2 / tally.sum()))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.engines import encode
 from incrowd.errors import InputError
@@ -34,18 +35,23 @@ def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int 
         texts = as_text(column.values).to_pylist()
         hidden = np.array([text is not None and parse_generalised(text) is not None for text in texts])
         cells = np.flatnonzero(hidden[column.codes])
-        drawn = _drawn(name, originals, cells.size, generator)
-        values = (
-            pa.array(texts, pa.string()).take(pa.array(column.codes.astype(np.int64))).to_numpy(zero_copy_only=False)
-        )
-        values = values.astype(object)
-        values[cells] = drawn
-        filled = filled.set_column(filled.column_names.index(name), name, pa.array(values, pa.string()))
+        numbers = {text: code for code, text in enumerate(texts)}
+        drawn = _drawn(name, originals, cells.size, generator, numbers)
+        codes = column.codes.astype(np.int64)
+        codes[cells] = drawn
+        values = pa.array(list(numbers), pa.string()).take(pa.array(codes))
+        filled = filled.set_column(filled.column_names.index(name), name, values)
     return to_native(filled, table.native)
 
 
-def _drawn(name: str, originals: Mapping[Any, int], masked: int, generator: np.random.Generator) -> Any:
-    """The values to fill in, in random order."""
+def _drawn(
+    name: str,
+    originals: Mapping[Any, int],
+    masked: int,
+    generator: np.random.Generator,
+    numbers: dict[str | None, int],
+) -> NDArray[np.int64]:
+    """The values to fill in, in random order, by their numbers; those not yet numbered are."""
     if any(not isinstance(count, int | np.integer) or count < 0 for count in originals.values()):
         raise InputError(f"counts for {name!r} must be whole numbers of 0 or more")
     total = sum(originals.values())
@@ -53,5 +59,5 @@ def _drawn(name: str, originals: Mapping[Any, int], masked: int, generator: np.r
         raise InputError(
             f"{name!r} has {masked:,} masked cells, but the counts add up to {total:,}; they must be the same"
         )
-    values = np.repeat(np.array([str(value) for value in originals], dtype=object), list(originals.values()))
-    return generator.permutation(values)
+    codes = [numbers.setdefault(str(value), len(numbers)) for value in originals]
+    return generator.permutation(np.repeat(np.array(codes, dtype=np.int64), list(originals.values())))

@@ -171,7 +171,10 @@ class Protected(Shown):
         evaluate = import_module("incrowd.evaluate").evaluate  # a room below this one, so only when it is asked for
 
         if self.original is None:
-            raise UnsupportedError("the original table was not kept; call evaluate(original, protected)")
+            raise UnsupportedError(
+                "what protection cost is measured row by row, and a cluster keeps no order of rows; "
+                "protect and evaluate a sample here"
+            )
         given = {"sensitive": self.sensitive, "person": self.person, "hierarchies": self.hierarchies, "kept": self.kept}
         return evaluate(
             self.original, self.table, quasi_identifiers=list(self.quasi_identifiers), **{**given, **options}

@@ -15,9 +15,9 @@ def distance_to_zero(problem: Problem) -> NDArray[np.float64]:
     Text counts by its rank; a column that never varies is the same for all and adds nothing to the order.
     """
     distance = np.zeros(problem.rows)
-    for column in problem.columns:
+    for index, column in enumerate(problem.columns):
         place = positions(column)
-        _, deviation = moments(column, place)
+        _, deviation = moments(column, place, problem.tally(index))
         if deviation > 0.0:
             distance += ((place / deviation) ** 2)[column.codes]
     return distance

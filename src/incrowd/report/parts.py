@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assess import Assessment
 from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
 from incrowd.report.names import renamed, shown_names
+from incrowd.report.words import MEANINGS
 
 if TYPE_CHECKING:
     import jinja2
@@ -77,6 +78,7 @@ def plain_figure(figure: Figure, shown: dict[str, str]) -> dict[str, Any]:
         "name": figure.name,
         "title": renamed(figure.title, shown),
         "says": renamed(figure.says, shown),
+        "means": MEANINGS.get(figure.name) or MEANINGS.get(figure.name.rpartition("-")[0], ""),
         "table": plain_table(figure.table, shown),
     }
 

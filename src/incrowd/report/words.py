@@ -85,3 +85,35 @@ CAVEATS: tuple[str, ...] = (
     "Estimates for a population assume that the table is a random sample of it.",
     "Thresholds are conventions. The decision, and the law, remain yours.",
 )
+
+MEANINGS: dict[str, str] = {
+    "verdict": "The mark is the average risk of this table; the lines are what is usually accepted for three kinds "
+    "of recipient. Left of a line is accepted there. A bar around the mark is what the risk may also be.",
+    "class-sizes": "Sort the people into groups that look alike. The first bar holds those who are alone: whoever "
+    "knows their attributes has found them. Bars further right are safer, because a guess among ten is right "
+    "once in ten times.",
+    "known": "Read it from left to right: an attacker who knows one attribute, then two, then three. Where the "
+    "line rises steeply, one more attribute tells a great deal. Few attackers know all of them.",
+    "sets": "Each bar is one kind of attacker, who knows these attributes and nothing else. The bar is the share "
+    "of people whom that attacker would name correctly. Short bars are harmless combinations.",
+    "drivers": "If you may change one column only, change the one with the longest bar: make it coarser, or leave it "
+    "out. The parts add up to the whole risk, so they can be compared.",
+    "population": "A neighbour who knows that somebody is in the table has it easy. A stranger who does not know it "
+    "must find the person among everybody else in the population who looks alike; that is the lower risk.",
+    "forecast": "In a village, age and sex may be enough to find somebody; in a country they are not. The line says "
+    "how much of the risk is left when the crowd grows. The band is how sure that is, if the table is a "
+    "random sample.",
+    "leaks": "If a tenth of the table leaks, nine in ten people are not in it at all. The lines say how likely a "
+    "certain person is in the stolen part and found there, as the table is now and if everybody had k − 1 "
+    "doubles.",
+    "leak": "The line of this table against lines of tables in which everybody looks like k − 1 others. Where a "
+    "line is below the threshold, a leak of that size is bearable.",
+    "protection": "Every point is the same table, protected more or less. Down is safer, right keeps more detail. "
+    "Choose the point furthest right that is still below the threshold.",
+    "frontier": "Every point is the same table protected in another way. Down is safer, left has lost less. A cross "
+    "still has people who stand alone. Points that no other beats on both sides are the ones to choose "
+    "from.",
+    "before-after": "The values of one column before and after. The closer the two shapes, the more can still be "
+    "learned from the column about everybody, while nobody stands out.",
+}
+"""What each figure says to somebody who has never seen one, by its name."""

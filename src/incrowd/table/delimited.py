@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
 from incrowd.table.dialect import BLOCK, DAY, NUMBER, SNIFFED, Dialect, encoding_of, look, rows_of
-from incrowd.table.readers import DatasetReader, Workspace, quoted
+from incrowd.table.readers import DatasetReader, Workspace, disk_errors, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,26 +73,41 @@ class DelimitedReader(DatasetReader):
         return quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]})"
 
 
+class Shapes:
+    """The type that every cell of a column allows, for columns of text that is seen batch by batch."""
+
+    def __init__(self, possible: dict[str, tuple[str, ...]]) -> None:
+        self._possible = dict(possible)
+        self._filled = dict.fromkeys(possible, False)
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        """Leave out the types that some cell does not fit."""
+        for name, kinds in self._possible.items():
+            if kinds:
+                distinct = batch.column(name).unique().drop_null()
+                self._filled[name] |= len(distinct) > 0
+                self._possible[name] = tuple(kind for kind in kinds if _fits(distinct, kind))
+
+    def types(self) -> dict[str, str | None]:
+        """The first type that is left, or None: text."""
+        return {name: kinds[0] if kinds and self._filled[name] else None for name, kinds in self._possible.items()}
+
+
 def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
     """Write the cells as text to a Parquet file; the type every column allows, and how many lines did not fit."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds: dict[str, tuple[str, ...]] = dict.fromkeys(dialect.columns, tuple(_SHAPES))
-    filled = dict.fromkeys(dialect.columns, False)
+    shapes = Shapes(dict.fromkeys(dialect.columns, tuple(_SHAPES)))
     schema = pa.schema([(name, pa.string()) for name in dialect.columns])
     bad: list[int] = []
     over_lines = False
     try:
-        with pq.ParquetWriter(cells, schema, compression="lz4") as writer:
+        with disk_errors(cells.parent.parent), pq.ParquetWriter(cells, schema, compression="lz4") as writer:
             for batch in _batches(path, dialect, null, bad):
                 writer.write_batch(batch)
                 over_lines = over_lines or any(_has_line_break(column) for column in batch.columns)
-                for name, column in zip(dialect.columns, batch.columns, strict=True):
-                    if kinds[name]:
-                        distinct = column.unique().drop_null()
-                        filled[name] |= len(distinct) > 0
-                        kinds[name] = tuple(kind for kind in kinds[name] if _fits(distinct, kind))
+                shapes.see(batch)
     except (pa.ArrowInvalid, UnicodeError):
         raise InputError(  # Arrow's own words quote the file's cells
             f"{os.path.basename(path)} cannot be read as a table separated by {dialect.separator!r}; "
@@ -100,7 +115,7 @@ def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[d
         ) from None
     if over_lines or _last_line_has_a_quote(path):
         _check_quotes(path, dialect)
-    return {name: kinds[name][0] if kinds[name] and filled[name] else None for name in dialect.columns}, len(bad)
+    return shapes.types(), len(bad)
 
 
 def _batches(path: str, dialect: Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:

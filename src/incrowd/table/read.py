@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.table.address import DATABASES, masked, scheme_of
 from incrowd.table.table import Table, memory_in_bytes
 
+ENGINES = (None, "duckdb", "spark")
 FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -39,13 +42,26 @@ def read_table(
     skip_bad_lines: bool = False,
     sheet: str | int = 0,
     memory: str | int | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    timeout: float | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Table:
-    """A `Table` from a file's path or from a frame: pandas, Polars, Arrow, DuckDB, Spark.
+    """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
 
     Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
     Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
     Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
     `memory` bounds the work on the table, such as "2GB".
+
+    Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
+    name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
+    the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs counts only is counted there, in SQL.
+
+    `engine` is "duckdb", this machine and its disk (the default), or "spark": Parquet is then read by the cluster at
+    `master` ("local[*]", "spark://host:7077", …), where every worker must see it; other files and frames are read here
+    and sent there. A Spark DataFrame stays in its cluster without being told.
 
     >>> read_table({"age": [30, 41], "zip": ["00501", "02139"]}).columns
     ('age', 'zip')
@@ -53,8 +69,29 @@ def read_table(
     if isinstance(source, Table):
         return source
     limit = memory_in_bytes(memory)
+    if engine not in ENGINES:
+        raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
+    if master is not None and engine != "spark":
+        raise InputError(f"a master ({master}) is for engine='spark' (--engine spark); leave it out or say so")
+    address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
+    if address in DATABASES or (address is not None and engine != "spark"):
+        from incrowd.table.database import open_database
+
+        if engine == "spark":
+            raise InputError("a database counts its tables itself; leave out the engine (--engine)")
+        return open_database(os.fspath(source), table, query, timeout, limit)
+    if table is not None or query is not None or timeout is not None:
+        raise InputError(
+            "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
+        )
+    if engine == "spark":
+        how = {"separator": separator, "encoding": encoding, "null": null, "skip_bad_lines": skip_bad_lines}
+        return _on_spark(source, limit, master, {**how, "sheet": sheet, "memory": limit})
     if not isinstance(source, str | os.PathLike):
-        return _from_frame(source, limit)
+        frame = _from_frame(source, limit)
+        if engine == "duckdb" and frame.engine == "cluster":
+            raise InputError("a Spark frame stays in its cluster; leave out engine='duckdb', or give the file")
+        return frame
     paths = _find(os.fspath(source))
     kind = FORMATS.get(Path(paths[0]).suffix.lower())
     name = Path(os.fspath(source)).name
@@ -78,6 +115,29 @@ def read_table(
     return _from_frame(rows, limit, name=name, path=os.fspath(source))
 
 
+def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any]) -> Table:
+    """A table in a cluster: Parquet is read there, everything else is read here by the usual rules and sent."""
+    from incrowd.table.cluster import open_on_spark, send_to_spark, start_session
+
+    name, path = "the table", None
+    notes: Sequence[str] = ()
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        name = Path(path).name
+    paths = [path] if path and "://" in path else _find(path) if path else []
+    if paths and ("://" in paths[0] or FORMATS.get(Path(paths[0]).suffix.lower()) == "parquet"):
+        session = start_session(master, memory)
+        local = [part if "://" in part else os.path.abspath(part) for part in paths]
+        frame = open_on_spark(local, session)
+    else:
+        here = read_table(source, **how)
+        if here.engine == "cluster":
+            return here
+        frame = send_to_spark(here.to_arrow(), start_session(master, memory))
+        notes = here.notes
+    return _from_frame(frame, memory, name=name, path=path, notes=notes)
+
+
 def _find(path: str) -> list[str]:
     """The file, or the Parquet parts of a folder or pattern."""
     if os.path.isdir(path):
@@ -96,10 +156,12 @@ def _find(path: str) -> list[str]:
         raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
-    raise InputError(f"there is no file {path}; check the name and the folder you are in")
+    raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
-def _from_frame(source: Any, memory: int, *, name: str = "the table", path: str | None = None) -> Table:
+def _from_frame(
+    source: Any, memory: int, *, name: str = "the table", path: str | None = None, notes: Sequence[str] = ()
+) -> Table:
     """A frame the caller holds; a mapping of columns is taken for one."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
@@ -125,8 +187,8 @@ def _from_frame(source: Any, memory: int, *, name: str = "the table", path: str 
     engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
     if wrapped.implementation.is_spark_like():
         engine = "cluster"
-    native = frame if path is None else None
-    return Table(FrameReader(wrapped), name=name, memory=memory, native=native, engine=engine, source=path)
+    native = frame if path is None or engine == "cluster" else None
+    return Table(FrameReader(wrapped), name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
 
 
 def _as_column(values: Any) -> Any:

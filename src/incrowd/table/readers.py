@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -31,7 +32,8 @@ class Workspace:
     """
 
     def __init__(self, memory: int) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="incrowd-"))  # readable by this user alone
+        with disk_errors(Path("the temporary folder")):
+            self.folder = Path(tempfile.mkdtemp(prefix="incrowd-"))  # readable by this user alone
         self._memory = memory
         self._opened: list[duckdb.DuckDBPyConnection] = []
         self._cleaner = weakref.finalize(self, _forget, self._opened, self.folder)
@@ -50,6 +52,10 @@ class Workspace:
             }
             self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
         return self._opened[0]
+
+    def close(self) -> None:
+        """Remove it now."""
+        self._cleaner()
 
 
 def _forget(opened: list[duckdb.DuckDBPyConnection], folder: Path) -> None:
@@ -72,6 +78,22 @@ class DatasetReader:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
         self.columns = tuple(self._dataset.schema.names)
+        self._seen = self._state()
+
+    def confirm(self) -> None:
+        """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
+        if self._state() != self._seen:
+            raise InputError(
+                f"{Path(self._paths[0]).name} changed while it was read; nothing of it can be trusted, read it again"
+            )
+
+    def _state(self) -> list[tuple[int, ...] | None]:
+        """When each file was written, how long it is and which it is; None where it is gone."""
+        found: list[tuple[int, ...] | None] = []
+        for path in self._paths:
+            state = os.stat(path) if os.path.exists(path) else None
+            found.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
+        return found
 
     def rows(self) -> int:
         """From the files' own footers."""
@@ -87,10 +109,12 @@ class DatasetReader:
             try:
                 found = self._columns(part)
             except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
+                self.confirm()
                 raise InputError(
                     f"{', '.join(part[:5])} cannot be read ({type(error).__name__}); "
                     "the file is damaged, or its parts do not have the same columns and types"
                 ) from None
+            self.confirm()
             yield from zip(part, found, strict=True)
 
     def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
@@ -136,9 +160,7 @@ class DatasetReader:
                 "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
                 "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
             )
-        if self._workspace is None:
-            self._workspace = Workspace(self._memory)
-        connection = self._workspace.connection
+        connection = self._connection()
         source = "rows"
         if self._kind == "parquet":
             files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
@@ -147,6 +169,17 @@ class DatasetReader:
             connection.register("rows", self._dataset)
         columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
         return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
+
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """The rows in the same database."""
+        import narwhals.stable.v2 as nw
+
+        return nw.from_native(self._connection().from_arrow(rows))
+
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        if self._workspace is None:
+            self._workspace = Workspace(self._memory)
+        return self._workspace.connection
 
     def _as_sql(self, name: str) -> str:
         """What the database reads for a column."""
@@ -158,6 +191,7 @@ class FrameReader:
 
     def __init__(self, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> None:
         self._frame = frame
+        self._here: nw.DataFrame[Any] | None = None
         self._running = Lock()
         self.columns = tuple(frame.collect_schema().names())
 
@@ -175,10 +209,11 @@ class FrameReader:
         import narwhals.stable.v2 as nw
 
         with self._running, engine_errors("the frame"):
-            if isinstance(self._frame, nw.LazyFrame):
-                self._frame = self._frame.collect("pyarrow")
+            here = self._frame if self._here is None else self._here
+            if isinstance(here, nw.LazyFrame):
+                here = self._here = here.collect("pyarrow")
         for name in names:
-            yield name, _series_to_arrow(self._frame.get_column(name))
+            yield name, _series_to_arrow(here.get_column(name))
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The caller's frame, lazily."""
@@ -186,8 +221,21 @@ class FrameReader:
 
         return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
 
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """The rows in the same cluster."""
+        import narwhals.stable.v2 as nw
+
+        from incrowd.table.cluster import send_to_spark
+
+        if not self._frame.implementation.is_pyspark():
+            raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
+        return nw.from_native(send_to_spark(rows, self._frame.to_native().sparkSession))
+
     def bytes_to_count(self, names: Sequence[str]) -> None:
         """The rows are in memory, whatever is done with them."""
+
+    def confirm(self) -> None:
+        """What the caller holds, the caller changes or not."""
 
 
 def _series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -223,9 +271,29 @@ def engine_errors(what: str) -> Iterator[None]:
     except IncrowdError:
         raise
     except Exception as error:
+        if type(error).__name__ == "OutOfMemoryException" or "No space left" in str(error):
+            raise UnsupportedError(
+                f"{what}: memory and temporary disk space ran out; nothing was kept: give more memory (--memory), free "
+                "space, or name a folder on a larger disk in TMPDIR"
+            ) from None
+        from incrowd.table.cluster import reason_of
+
+        cells = "look for cells that are not valid in their column's type"
         raise InputError(
-            f"{what} cannot be counted by its engine ({type(error).__name__}); "
-            "look for cells that are not valid in their column's type"
+            f"{what} cannot be counted by its engine ({type(error).__name__}); {reason_of(error) or cells}"
+        ) from None
+
+
+@contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Turn a disk that is full, or may not be written, into an error of ours."""
+    try:
+        yield
+    except OSError as error:
+        why = os.strerror(error.errno).lower() if error.errno else "a write failed"
+        raise InputError(
+            f"a private copy of the table cannot be written to {folder}: {why}; nothing was kept: free space "
+            "there, or name a folder on a larger disk in TMPDIR"
         ) from None
 
 

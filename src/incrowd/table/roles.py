@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
@@ -14,6 +14,7 @@ from incrowd.table.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_LOOKED_AT = 1_000  # filled cells of a column whose text is looked at
 ROLES = ("identifier", "quasi-identifier", "sensitive", "person", "weight", "other")
 
 # Words in column names, in the languages our users write; the first role that matches wins.
@@ -62,6 +63,8 @@ def suggest_roles(table: Table) -> tuple[SuggestedRole, ...]:
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
+    if table.engine == "cluster":
+        return _suggested_there(table)
     try:
         return tuple(_suggest(name, column) for name, column in table.read(table.columns))
     except UnicodeDecodeError:
@@ -74,20 +77,59 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    kind = _kind(column.type)
     nulls, rows = column.null_count, len(column)
-    if kind == "nested":
+    if pa.types.is_nested(column.type):
         distinct = -1
     elif nulls == rows:
         distinct = 0
     else:
         distinct = pc.count_distinct(column, mode="only_valid").as_py()
-    generalised = kind == "text" and _is_generalised(column)
-    length = _mean_length(column) if kind == "text" else 0.0
-    role, reason = _role(name, kind, distinct, nulls, rows - nulls, length)
-    if reason == _ALL_DIFFER and kind == "integer" and not _numbers_records(column, distinct):
-        role, reason = "other", "every value differs, but like an amount; if it numbers records, it is an identifier"
+    found = _from_facts(name, column.drop_null().slice(0, _LOOKED_AT), distinct, nulls, rows)
+    if found.reason == _ALL_DIFFER and found.kind == "integer" and not _numbers_records(column, distinct):
+        amount = "every value differs, but like an amount; if it numbers records, it is an identifier"
+        return replace(found, role="other", reason=amount)
+    return found
+
+
+def _from_facts(name: str, head: pa.ChunkedArray, distinct: int, nulls: int, rows: int) -> SuggestedRole:
+    """A suggestion from some filled cells of a column and its counts."""
+    kind = _kind(head.type)
+    generalised = kind == "text" and _is_generalised(head)
+    role, reason = _role(name, kind, distinct, nulls, rows - nulls, _mean_length(head) if kind == "text" else 0.0)
     return SuggestedRole(name, kind, distinct, nulls, rows, generalised, role, reason)
+
+
+def _suggested_there(table: Table) -> tuple[SuggestedRole, ...]:
+    """The same with values counted in the cluster, all columns at once; of text the first filled cells come here."""
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    from incrowd.table.readers import engine_errors
+
+    with engine_errors(table.name):
+        frame = table.lazy(table.columns)
+        kinds = frame.collect_schema()
+        plain = frame.with_columns(
+            nw.when(~nw.col(key).is_nan()).then(nw.col(key)).alias(key)
+            for key, kind in kinds.items()
+            if kind.is_float()
+        )
+        single = [key for key, kind in kinds.items() if not kind.is_nested()]
+        counts = [nw.col(key).null_count().alias(f"null {key}") for key in kinds]
+        counts += [nw.col(key).n_unique().alias(f"distinct {key}") for key in single]
+        facts = plain.select(nw.len().alias("rows"), *counts).collect("pyarrow").rows(named=True)[0]
+        heads = {
+            key: plain.select(key).filter(~nw.col(key).is_null()).head(_LOOKED_AT).collect("pyarrow").to_native()[key]
+            for key, kind in kinds.items()
+            if kind == nw.String
+        }
+    empty = frame.head(0).collect("pyarrow").to_native()
+    found = []
+    for name, key in zip(table.columns, kinds, strict=True):
+        nulls = facts[f"null {key}"]
+        distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
+        found.append(_from_facts(name, heads.get(key, pa.chunked_array(empty[key])), distinct, nulls, facts["rows"]))
+    return tuple(found)
 
 
 def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: float) -> tuple[str, str]:
@@ -164,17 +206,16 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def _is_generalised(column: pa.ChunkedArray) -> bool:
-    """Whether some of the first values are ranges, sets, prefixes or wildcards."""
-    head = column.drop_null().slice(0, 1_000).unique().to_pylist()
-    return any(parse_generalised(str(value)) is not None for value in head)
+    """Whether some of these values are ranges, sets, prefixes or wildcards."""
+    return any(parse_generalised(str(value)) is not None for value in column.unique().to_pylist())
 
 
 def _mean_length(column: pa.ChunkedArray) -> float:
-    """Characters in a cell, on average over the first cells."""
+    """Characters in a cell, on average."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_null(column.type):
         return 0.0
-    mean = pc.mean(pc.binary_length(column.drop_null().slice(0, 1_000))).as_py()
+    mean = pc.mean(pc.binary_length(column)).as_py()
     return float(mean or 0.0)

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from incrowd.errors import InputError, unknown_columns
+from incrowd.errors import InputError, UnsupportedError, unknown_columns
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
 _MEMORY_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+_BYTES_A_CELL = 24  # of a row that is brought out of a cluster
 
 
 class Reader(Protocol):
@@ -35,8 +38,16 @@ class Reader(Protocol):
         """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
         ...
 
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation of the same engine, to be joined with its own."""
+        ...
+
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
         """About how much memory counting by these columns takes; None where the rows are in memory already."""
+        ...
+
+    def confirm(self) -> None:
+        """Stop if the rows are not the ones they were when the table was opened."""
         ...
 
 
@@ -46,10 +57,23 @@ class Table:
     `source` is the file's path as it was given and `native` the caller's own frame, whichever there is; `notes` tell
     what happened while reading that a user should know; `memory` is the limit in bytes that work on it keeps to.
     `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
-    itself, "cluster" where rows must stay where they are.
+    itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table, "database" where
+    a database groups them until they are copied. `named` is how a command line names the table, without credentials.
     """
 
-    __slots__ = ("__weakref__", "_reader", "_rows", "columns", "engine", "memory", "name", "native", "notes", "source")
+    __slots__ = (
+        "__weakref__",
+        "_reader",
+        "_rows",
+        "columns",
+        "engine",
+        "memory",
+        "name",
+        "named",
+        "native",
+        "notes",
+        "source",
+    )
 
     def __init__(
         self,
@@ -61,6 +85,7 @@ class Table:
         source: str | None = None,
         notes: Iterable[str] = (),
         engine: str = "memory",
+        named: Sequence[str] = (),
     ) -> None:
         self._reader = reader
         self._rows: int | None = None
@@ -71,6 +96,7 @@ class Table:
         self.source = source
         self.notes = tuple(notes)
         self.engine = engine
+        self.named = tuple(named) or (source or "TABLE",)
         refuse_repeated(self.columns, name)
         if not self.columns:
             raise InputError(f"{name}: there are no columns")
@@ -100,8 +126,21 @@ class Table:
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
-        for name, column in self._reader.read(self.require(names)):
+        wanted = self.require(names)
+        if self.engine == "cluster":
+            self._check_small()
+        for name, column in self._reader.read(wanted):
             yield name, _plain(column)
+
+    def _check_small(self) -> None:
+        """Refuse to bring a table out of its cluster that is more than a quarter of the memory."""
+        needed = self.rows * len(self.columns) * _BYTES_A_CELL
+        if needed > self.memory / 4:
+            raise UnsupportedError(
+                f"{self.name} stays in its cluster, and this needs its rows here: about {needed / 1e6:,.0f} MB, more "
+                f"than a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; give a sample of the rows, fewer "
+                "columns or more memory"
+            )
 
     def to_arrow(self, names: Sequence[str] | None = None) -> pa.Table:
         """Some or all columns together as an Arrow table."""
@@ -110,14 +149,35 @@ class Table:
         wanted = list(self.columns) if names is None else list(names)
         return pa.table(dict(self.read(wanted)))
 
+    def require_order(self) -> None:
+        """Refuse a table whose rows have no order, for work that compares tables row by row."""
+        if self.engine == "cluster":
+            raise UnsupportedError(
+                f"{self.name} is in a cluster, which keeps no order of rows, and this goes row by row; "
+                "give the file or a sample of it, without the engine"
+            )
+
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation that an engine can group without bringing them here."""
         return self._reader.lazy(self.require(names))
 
+    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation that can be joined with `lazy`."""
+        return self._reader.beside(rows)
+
     @property
     def counted_in_engine(self) -> bool:
-        """Whether rows stay where they are: a lazy frame or a cluster."""
-        return self.engine != "memory"
+        """Whether rows stay where they are: a lazy frame, a cluster, a database they were not copied from yet."""
+        return self.engine != "memory" and not getattr(self._reader, "copied", False)
+
+    def count_classes(self, names: Sequence[str]) -> pa.Table | None:
+        """The sizes of classes and how many have each, where a database counts them itself; None elsewhere."""
+        count = getattr(self._reader, "count_classes", None) if self.counted_in_engine else None
+        return None if count is None else count(self.require(names))
+
+    def confirm(self) -> None:
+        """Stop if the rows are not the ones they were when the table was opened."""
+        self._reader.confirm()
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether counting by these columns keeps to the memory limit."""

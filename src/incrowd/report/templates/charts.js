@@ -5,7 +5,7 @@ window.drawFigures = (function () {
   const config = {
     font: "system-ui, sans-serif", background: "transparent",
     view: { stroke: null },
-    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: 240 },
+    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelLimit: 240, labelOverlap: true },
     legend: { labelFontSize: 12, titleFontSize: 12, orient: "top", labelLimit: 300 },
     range: { category: ["#2f6db5", "#d9822b", "#3c8d5a", "#c23b3b", "#7a5ea8", "#8c6d4f", "#8a8f98"] },
   };
@@ -15,7 +15,8 @@ window.drawFigures = (function () {
     defaultStyle: false, tooltip: { disableDefaultStyle: true },
   };
   function draw(place, spec) {
-    return vegaEmbed(place, spec, options).then(
+    const legend = { ...config.legend, ...(place.clientWidth < 340 ? { columns: 1 } : {}) };
+    return vegaEmbed(place, spec, { ...options, config: { ...config, legend } }).then(
       (made) => { place.dataset.drawn = "yes"; place.dispatchEvent(new CustomEvent("drawn", { bubbles: true, detail: made.view })); },
       () => { place.dataset.drawn = "no"; place.textContent = "The figure could not be drawn; its numbers are in the table below."; },
     );

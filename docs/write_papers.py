@@ -1,0 +1,33 @@
+"""Write the pages on the papers from a finished run: `incrowd reproduce all --out DIR`, then
+
+python docs/write_papers.py DIR
+"""
+
+import sys
+from pathlib import Path
+
+from incrowd.reproduce import PAPERS, paper
+from incrowd.reproduce.page import markdown
+from incrowd.reproduce.run import load
+
+LARGEST = 200_000  # bytes of a figure
+
+if __name__ == "__main__":
+    source, docs = Path(sys.argv[1]), Path(__file__).parent
+    for name in PAPERS:
+        found = paper(name)
+        parts = [load(source, found, part) for part in found.parts]
+        if None in parts:
+            sys.stdout.write(f"{name}: not finished in {source}, page left as it is\n")
+            continue
+        for part in parts:
+            for figure in part.figures:
+                content = (source / name / figure.file).read_bytes()
+                if len(content) > LARGEST:
+                    sys.exit(f"{figure.file} has {len(content):,} bytes; draw it with fewer points")
+                target = docs / "pictures" / "papers" / f"{name}-{figure.file}"
+                target.parent.mkdir(exist_ok=True)
+                target.write_bytes(content)
+        page = docs / "papers" / f"{name}.md"
+        page.write_text(markdown(found, parts, pictures=f"../pictures/papers/{name}-"), encoding="utf-8")
+        sys.stdout.write(f"{page}\n")

@@ -1,0 +1,88 @@
+"""`incrowd serve`: the same questions in the browser, on this machine only."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli import show
+from incrowd.errors import InputError
+
+
+def serve_app(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: a free one.")] = 8765,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option("--folder", help="Folder whose tables may be opened by path. Repeat. Default: the current one."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on. Others than 127.0.0.1 can be reached from outside.")
+    ] = "127.0.0.1",
+    name: Annotated[
+        list[str] | None, typer.Option("--name", help="Further host name that people reach it by. Repeat.")
+    ] = None,
+    max_upload: Annotated[str, typer.Option("--max-upload", help="Largest file that may be dropped.")] = "4GB",
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=64, help="Jobs that run at the same time.")] = 2,
+    memory: Annotated[str | None, typer.Option("--memory", help="Memory limit of work on a table: 2GB.")] = None,
+) -> None:
+    """Start the web app on this machine and print the address to open. Nothing is sent anywhere.
+
+    [bold]incrowd serve --open[/bold]
+
+    The address holds a token that is new at every start; without it nothing is answered. Ctrl+C stops the app and
+    deletes everything that was uploaded.
+    """
+    try:
+        import uvicorn
+
+        from incrowd.web.app import create_app
+    except ImportError as error:
+        raise InputError(
+            f"the web app needs {error.name or 'more packages'}, which is not installed; "
+            "install it with: pip install 'incrowd[web]'"
+        ) from None
+    from incrowd.table.table import memory_in_bytes
+    from incrowd.web.settings import LOOPBACK, ServerSettings
+    from incrowd.web.sockets import listening
+
+    with listening(host, port) as socket:
+        settings = ServerSettings(
+            host=host,
+            port=socket.getsockname()[1],
+            names=tuple(name or ()),
+            folders=tuple(one.resolve() for one in folder or [Path.cwd()]),
+            max_bytes=memory_in_bytes(max_upload),
+            workers=jobs,
+            memory=memory,
+        )
+        if memory is not None:
+            memory_in_bytes(memory)  # said now, not when the first table is opened
+        if host not in LOOPBACK:
+            show.note("this address can be reached from other machines, and what is sent to it is not encrypted")
+        show.line(f"incrowd is ready: open {settings.address}")
+        show.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
+        sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
+        config = uvicorn.Config(
+            create_app(settings),
+            http="h11",
+            h11_max_incomplete_event_size=32_768,  # no request line or header is longer
+            access_log=False,  # addresses hold the token and the names of tables
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=3,
+        )
+        if open_browser:
+            _open_later(settings.address)
+        uvicorn.Server(config).run(sockets=[socket])
+
+
+def _open_later(address: str) -> None:
+    """Open the browser once the server answers: the socket listens already, so the browser waits for it."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

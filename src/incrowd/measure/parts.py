@@ -1,0 +1,97 @@
+"""Tables larger than memory: measured part by part, to the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.classes import (
+    Classes,
+    ClassSizes,
+    assign_classes,
+    classes_of_counted,
+    needs_splitting,
+    told_apart,
+)
+from incrowd.engines import Coded, Counted, Split, distinct_in_engine, encode, most_distinct, split_by_class
+from incrowd.errors import UnsupportedError
+from incrowd.measure.diversity import Diversity, Pairs, count_pairs, worst_of
+from incrowd.progress import Progress
+from incrowd.table import Table, read_table
+
+
+def measure_in_parts(
+    table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """Class sizes, and each sensitive column within classes, with no more than a part of the table in memory."""
+    values = [_values(table, column) for column in sensitive]
+    progress("splitting the table by its classes", 0.2)
+    split = split_by_class(table, names, sensitive, person)
+    keys = [f"c{place}" for place in range(len(names))]
+    whose = None if person is None else f"c{len(names) + len(sensitive)}"
+    found, sizes = [], None
+    for done, (column, known) in enumerate(zip(sensitive, values, strict=True)):
+        progress(f"comparing {column} within classes", 0.5 + 0.5 * done / len(sensitive))
+        parts = _Parts(split, keys, whose, f"c{len(names) + done}", known)
+        found.append(worst_of(column, known.values, known.codes, parts))
+        sizes = sizes or reduce(add, parts.sizes)  # classes are whole in their parts, so they lie side by side
+    assert sizes is not None, "there is a sensitive column"
+    return sizes, found
+
+
+def _values(table: Table, column: str) -> Coded:
+    """The values of a column in order; in place of every record's code, how many records have each."""
+    most = most_distinct(table, 1)
+    found = distinct_in_engine(table, [column], most)
+    if found is None:
+        raise UnsupportedError(
+            f"{column} has more than {most:,} values, too many for a quarter of the memory limit of "
+            f"{table.memory / 1e6:,.0f} MB; give more memory, or group its values first"
+        )
+    (coded,) = encode(read_table(found[0]), [column])
+    tally = np.zeros(coded.size, dtype=np.int64)
+    tally[coded.codes] = found[1]
+    return Coded(column, tally, coded.values)
+
+
+class _Parts:
+    """Every part's pairs of a class and a value, and the sizes of its classes; may be gone through more than once."""
+
+    def __init__(self, split: Split, keys: Sequence[str], whose: str | None, column: str, known: Coded) -> None:
+        self._split, self._keys, self._whose, self._column, self._known = split, keys, whose, column, known
+        self.sizes: list[ClassSizes] = []
+
+    def __iter__(self) -> Iterator[Pairs]:
+        self.sizes = []
+        for part in self._split:
+            rows, classes = self._classes(part)
+            self.sizes.append(classes.sizes)
+            groups = told_apart(rows, self._keys, classes, self._whose)
+            (coded,) = encode(rows, [self._column])
+            yield count_pairs(groups, self._in_table(coded), self._known.size)
+
+    def _classes(self, part: Table) -> tuple[Table, Classes]:
+        """The classes of a part; of one with a crowd in it that is too large, those of its distinct rows, counted."""
+        if self._whose is not None or not needs_splitting(part):
+            return part, assign_classes(part, self._keys, self._whose)
+        wanted = [*self._keys, self._column]
+        found = distinct_in_engine(part, wanted, most_distinct(part, len(wanted)))
+        if found is None:
+            raise UnsupportedError(
+                f"too many rows of a part differ for a memory limit of {part.memory / 1e6:,.0f} MB; give more memory"
+            )
+        counted = Counted(read_table(found[0], memory=part.memory), found[1])
+        return counted.table, classes_of_counted(counted, self._keys)
+
+    def _in_table(self, coded: Coded) -> NDArray[np.int64]:
+        """A part's codes as the whole table has them."""
+        import pyarrow.compute as pc
+
+        known = self._known.values
+        place = pc.index_in(coded.values.cast(known.type), value_set=known, skip_nulls=False)
+        codes: NDArray[np.int64] = place.to_numpy(zero_copy_only=False).astype(np.int64)[coded.codes]
+        return codes

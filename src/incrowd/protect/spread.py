@@ -1,0 +1,127 @@
+"""Protecting a table that stays in its cluster: the space is cut into cells, and workers finish one cell at a time.
+
+The driver sees the values of every column with their counts, a sample of distinct rows, and how many rows each cell
+has. Rows go from worker to worker once, by their cell, and are written by the workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.measure import measure
+from incrowd.progress import Progress
+from incrowd.protect import cells
+from incrowd.protect.problem import Demand
+from incrowd.protect.result import Guarantee
+from incrowd.protect.spreading import Spreading, quoted
+from incrowd.protect.tcloseness import bound_on_t
+from incrowd.table import Table, read_table
+from incrowd.table.cluster import spark_errors, written_by_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+METHODS = ("partition", "sorted", "tcloseness")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """A protected table in its cluster, and what was counted on it."""
+
+    table: Table
+    guarantee: Guarantee
+    classes: ClassSizes
+    changed: dict[str, int]
+    settings: dict[str, object]
+
+
+def protect_there(
+    table: Table,
+    names: Sequence[str],
+    demand: Demand,
+    *,
+    method: str,
+    sensitive: str | None,
+    aim: str | None,
+    removed: Sequence[str],
+    out: str | os.PathLike[str] | None,
+    force: bool,
+    progress: Progress,
+) -> Spread:
+    """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted."""
+    target = _check(table, demand, method, out)
+    with spark_errors(table.name, "it could not be protected in its cluster; look for cells not valid in their type"):
+        work = Spreading(table, list(names), demand, sensitive, aim, removed, progress)
+        try:
+            rows, settings = work.by_cells() if method == "partition" else work.by_ranks(method)
+            kept = tuple(name for name in table.columns if name not in removed)
+            protected = _finished(rows, cells.FinishCell(work.scale, kept), work.names)
+            progress("making classes and writing them", 0.3)
+            with written_by_spark(protected, target, force=force) as folder:
+                progress("checking", 0.9)
+                written = read_table(table.native.sparkSession.read.parquet(folder), memory=table.memory)
+                bound = bound_on_t(table.rows, settings["strata"]) if method == "tcloseness" else None
+                guarantee, classes = _count_guarantee(written, names, demand, sensitive, bound)
+                if not guarantee.holds or classes.records != table.rows:
+                    wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {table.rows:,} rows were written"
+                    raise UnsupportedError(f"{method} cannot give what was asked: {wrong}; nothing was written")
+                changed = _changed(written, names)
+        finally:
+            work.close()
+    result = table.native.sparkSession.read.parquet(target)
+    return Spread(read_table(result, memory=table.memory), guarantee, classes, changed, dict(settings))
+
+
+def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str] | None) -> str:
+    """Where to write, if what is asked is done in a cluster."""
+    if method not in METHODS:
+        raise UnsupportedError(f"{method!r} is not done in a cluster; use {', '.join(METHODS)}")
+    if method == "partition" and demand.by_strata:
+        raise UnsupportedError("t-closeness in a cluster is that of S4; use method='tcloseness' (--method tcloseness)")
+    if method == "tcloseness" and demand.l is not None:
+        raise UnsupportedError("l-diversity in a cluster is that of the partition; ask for t or for l")
+    if demand.diversity == "recursive" and demand.l is not None:
+        raise UnsupportedError("recursive l-diversity is not counted in a cluster; use distinct or entropy")
+    if out is None:
+        raise InputError("say where the cluster writes the protected table: out= (--out), a folder of Parquet files")
+    if not os.fspath(out).lower().endswith((".parquet", ".pq")):
+        raise InputError("a cluster writes Parquet; let the name end in .parquet")
+    taken = [name for name in table.columns if name.startswith("incrowd ")]
+    if taken:
+        raise InputError(f"columns named {', '.join(taken)} are in the way; rename them")
+    return os.fspath(out) if "://" in os.fspath(out) else os.path.abspath(out)
+
+
+def _finished(rows: DataFrame, finish: cells.FinishCell, names: Sequence[str]) -> DataFrame:
+    """The protected rows: cells are sent to workers, quasi-identifiers become text."""
+    kinds = dict(rows.dtypes)
+    schema = ", ".join(f"{quoted(name)} {'string' if name in names else kinds[name]}" for name in finish.kept)
+    return rows.groupBy(quoted(cells.CELL)).applyInArrow(lambda part: finish(part), schema)  # Spark counts arguments
+
+
+def _count_guarantee(
+    written: Table, names: Sequence[str], demand: Demand, sensitive: str | None, bound: float | None
+) -> tuple[Guarantee, ClassSizes]:
+    """Count the protected table as it is, forgetting how it was made."""
+    found = measure(written, quasi_identifiers=names, sensitive=[sensitive] if sensitive else [])
+    facts = found.sensitive[0] if found.sensitive else None
+    reached = None
+    if facts is not None and demand.l is not None:
+        reached = facts.entropy_l if demand.diversity == "entropy" else float(facts.distinct)
+    kind = demand.diversity if demand.l is not None else None
+    distance = facts.t if facts is not None else None
+    return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
+
+
+def _changed(written: Table, names: Sequence[str]) -> dict[str, int]:
+    """How many cells of every quasi-identifier are a range, a set or a star."""
+    from pyspark.sql import functions as sql
+
+    wide = [sql.count_if(sql.col(quoted(name)).rlike(r"[\]})*]$")).alias(f"c{i}") for i, name in enumerate(names)]
+    row = written.native.select(*wide).first()
+    return {name: int(row[place]) for place, name in enumerate(names)}

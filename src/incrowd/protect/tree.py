@@ -1,0 +1,111 @@
+"""A k-d tree fitted on a sample: it cuts the space into cells that hold about as many records each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LEAF = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """Node i sends records whose coordinate `column[i]` is below `cut[i]` to node `below[i]`, others to `above[i]`.
+
+    A leaf has no column; `below` is then the number of its cell. Equal records are always in the same cell.
+    """
+
+    column: NDArray[np.int64]
+    cut: NDArray[np.float32]
+    below: NDArray[np.int64]
+    above: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self.below[self.column == _LEAF].max()) + 1
+
+    def cells(self, points: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The cell of every record."""
+        node = np.zeros(len(points), dtype=np.int64)
+        going = np.flatnonzero(self.column[node] != _LEAF)
+        while going.size:
+            at = node[going]
+            left = points[going, self.column[at]] < self.cut[at]
+            node[going] = np.where(left, self.below[at], self.above[at])
+            going = going[self.column[node[going]] != _LEAF]
+        return self.below[node]
+
+    def joined(self, counts: NDArray[np.int64], least: int) -> Tree:
+        """The tree with neighbouring cells made one until each has at least so many records."""
+        number = np.zeros(counts.size, dtype=np.int64)
+        cell, held = 0, 0
+        for leaf, count in enumerate(counts.tolist()):
+            if held >= least:
+                cell, held = cell + 1, 0
+            number[leaf] = cell
+            held += count
+        if held < least and cell:
+            number[number == cell] = cell - 1  # the last ones join those before
+        leaves = self.column == _LEAF
+        below = self.below.copy()
+        below[leaves] = number[below[leaves]]
+        return Tree(self.column, self.cut, below, self.above)
+
+
+def fit_tree(points: NDArray[np.float32], weights: NDArray[np.int64], cells: int) -> Tree:
+    """Cut in two at the median of the column that varies most, again and again, until there are so many cells."""
+    nodes: list[list[float]] = []
+
+    def grow(members: NDArray[np.int64], wanted: int) -> int:
+        node = len(nodes)
+        nodes.append([_LEAF, 0.0, 0, 0])
+        found = _median_cut(points, weights, members) if wanted > 1 else None
+        if found is not None:
+            column, cut = found
+            left = points[members, column] < cut
+            nodes[node][:2] = [column, cut]
+            share = weights[members[left]].sum() / weights[members].sum()
+            first = min(max(round(wanted * share), 1), wanted - 1)
+            nodes[node][2] = grow(members[left], first)
+            nodes[node][3] = grow(members[~left], wanted - first)
+        return node
+
+    grow(np.arange(len(points)), cells)
+    table = np.array(nodes, dtype=np.float64)
+    column, below = table[:, 0].astype(np.int64), table[:, 2].astype(np.int64)
+    leaves = column == _LEAF
+    below[leaves] = np.arange(leaves.sum())  # nodes are numbered depth first, so neighbours have neighbouring numbers
+    return Tree(column, table[:, 1].astype(np.float32), below, table[:, 3].astype(np.int64))
+
+
+def _median_cut(
+    points: NDArray[np.float32], weights: NDArray[np.int64], members: NDArray[np.int64]
+) -> tuple[int, float] | None:
+    """The column of largest variance and the value nearest to its median that leaves records on both sides."""
+    here, weight = points[members], weights[members].astype(np.float64)
+    mean = weight @ here / weight.sum()
+    variance = weight @ (here - mean) ** 2 / weight.sum()
+    varying = np.flatnonzero(here.max(axis=0) > here.min(axis=0))
+    if not varying.size:
+        return None
+    column = int(varying[np.argmax(variance[varying])])
+    values, place = np.unique(here[:, column], return_inverse=True)
+    before = np.cumsum(np.bincount(place, weights=weight))[:-1]  # records below values[1:], one entry for each cut
+    return column, float(values[1:][np.argmin(np.abs(before - weight.sum() / 2))])
+
+
+def quantiles(values: NDArray[np.float64], weights: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
+    """Where to cut a line so that the parts weigh about the same; equal values are never cut apart.
+
+    >>> quantiles(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]), 2).tolist()
+    [3.0]
+    """
+    order = np.argsort(values)
+    before = np.cumsum(weights[order]) - weights[order]
+    wanted = np.arange(1, parts) * (weights.sum() / parts)
+    cuts: Sequence[float] = values[order][np.minimum(np.searchsorted(before, wanted), values.size - 1)]
+    return np.unique(np.asarray(cuts, dtype=np.float64))

@@ -1,0 +1,35 @@
+"""Both cores at work: a `map` over two processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from typing import TypeVar
+
+from incrowd.progress import silent
+from incrowd.reproduce.parts import Context
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def spread(work: Callable[[Task, Context], Result], tasks: Sequence[Task], context: Context) -> Iterator[Result]:
+    """Do tasks in two processes (when quick, in this one) and give their results in order; progress is told of each.
+
+    `work` is a function of a module, which tells nobody of its own progress.
+    """
+    plain = replace(context, progress=silent)
+    contexts = [plain] * len(tasks)
+    if context.quick:
+        yield from _told(map(work, tasks, contexts), tasks, context)
+        return
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield from _told(pool.map(work, tasks, contexts), tasks, context)
+
+
+def _told(results: Iterator[Result], tasks: Sequence[Task], context: Context) -> Iterator[Result]:
+    for number, (task, result) in enumerate(zip(tasks, results, strict=True)):
+        context.progress(f"{task} is done", (number + 1) / len(tasks))
+        yield result

@@ -1,0 +1,243 @@
+"""Apache Spark: finding a session or starting one, and tables that stay in their cluster."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import IncrowdError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+EXTRA = "pip install 'incrowd[spark]'"
+JAVA = 17
+"""The oldest Java that Spark 4 runs on."""
+_ANSWER_WITHIN = 10.0  # seconds for a master's port
+_WORKERS_WITHIN = 60.0  # seconds for a first worker to join
+
+
+def start_session(master: str | None, memory: int) -> SparkSession:
+    """The session that runs already, or a new one on `master`; without one, wherever Spark is set up to run.
+
+    Everything that is known to make Spark hang or fail in its own words is looked at first.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise InputError(f"Spark is not installed; {EXTRA} installs it, and it needs Java {JAVA} or later")
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        there = running.sparkContext.master
+        if master is not None and there != master:
+            raise InputError(f"a Spark session on {there} runs already; stop it, or leave out master={master!r}")
+        return running
+    _check_java()
+    _check_answer(master)
+    if master is None or master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this machine's
+    builder = SparkSession.builder.appName("incrowd")
+    for name, value in _settings(memory).items():
+        builder = builder.config(name, value)
+    with spark_errors("Spark", f"it could not be started on {master or 'its default master'}"):
+        session = (builder if master is None else builder.master(master)).getOrCreate()
+        session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
+    atexit.register(session.stop)
+    try:
+        _wait_for_workers(session)
+    except InputError:
+        session.stop()
+        raise
+    return session
+
+
+def _settings(memory: int) -> dict[str, str]:
+    """What differs from Spark's own defaults; spark-defaults.conf holds everything else."""
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "FATAL",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.memory": f"{max(1024, min(4096, memory // 4_000_000))}m",
+        "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
+    }
+
+
+def _check_java() -> None:
+    """Java is there and new enough; Spark's own message is a page of something else."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    advice = f"install Java {JAVA} or later (such as openjdk-17-jre-headless), or set JAVA_HOME to it"
+    if java is None or shutil.which(java) is None:
+        raise InputError(f"Spark needs Java and none was found{' in JAVA_HOME' if home else ''}; {advice}")
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        raise InputError(f"Spark needs Java and {java} does not run; {advice}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < JAVA:
+        raise InputError(
+            f"Spark needs Java {JAVA} or later, and {java} is {found[1] if found else 'not known'}; {advice}"
+        )
+
+
+def _check_answer(master: str | None) -> None:
+    """Some master of a standalone cluster takes connections; Spark would try for a minute and say less."""
+    if master is None or master.startswith(("local", "yarn", "k8s://")):
+        return
+    if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
+        raise InputError(f"master {master!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…")
+    places = [place.rpartition(":") for place in master.removeprefix("spark://").split(",")]
+    for host, _, port in places:
+        try:
+            socket.create_connection((host, int(port)), timeout=_ANSWER_WITHIN).close()
+            return
+        except (OSError, OverflowError):
+            continue
+    raise InputError(
+        f"no Spark master answers at {master} within {_ANSWER_WITHIN:g} s; check that it runs and its port"
+    )
+
+
+def _wait_for_workers(session: SparkSession) -> None:
+    """At least one worker has joined; jobs would otherwise wait for one without end."""
+    context = session.sparkContext
+    if str(context.master).startswith("local"):
+        return
+    ends = time.monotonic() + _WORKERS_WITHIN
+    while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
+        if time.monotonic() > ends:
+            raise InputError(
+                f"the master at {context.master} gave no worker within {_WORKERS_WITHIN:g} s; it has none, they are "
+                "taken, or they have less memory or fewer cores than spark.executor.memory and spark.executor.cores ask"
+            )
+        time.sleep(0.2)
+
+
+def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
+    """Parquet files, read by the workers themselves: every worker must see them under these names."""
+    with spark_errors(paths[0], "it is not Parquet that Spark reads, or the workers do not see it under this name"):
+        return session.read.parquet(*paths)
+
+
+def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
+    """Rows that are here, as a frame of the cluster."""
+    import pyarrow as pa
+
+    plain = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in rows.columns
+    ]
+    with spark_errors("the table", "its rows could not be sent to Spark; a column has a type that Spark has not"):
+        return session.createDataFrame(pa.table(plain, names=rows.column_names))
+
+
+@contextmanager
+def spark_errors(what: str, meaning: str) -> Iterator[None]:
+    """Turn what Spark raises into an error of ours; its own words are pages long and may quote cells."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
+            yield
+    except IncrowdError:
+        raise
+    except Exception as error:
+        raise InputError(f"{what}: {reason_of(error) or meaning} ({type(error).__name__})") from None
+
+
+def reason_of(error: Any) -> str | None:
+    """What went wrong in a cluster, where its words tell something a user can act on; None where not."""
+    said = str(error)
+    ours = re.search(r"incrowd\.errors\.\w+: (.+)", said)  # refused by our own code, on a worker
+    if ours is not None:
+        return ours[1].strip()
+    for pattern, reason in _REASONS.items():
+        if re.search(pattern, said):
+            return reason
+    return None
+
+
+_REASONS = {
+    r"All masters are unresponsive|MASTER_URL|Connection refused|stopped SparkContext|Py4JNetworkError": (
+        "the cluster was lost, or its master does not answer; look at the master's log and start again"
+    ),
+    r"maxResultSize|OutOfMemoryError|Java heap space": (
+        "the cluster or its driver ran out of memory; give more with spark.executor.memory, spark.driver.memory or "
+        "spark.driver.maxResultSize"
+    ),
+    r"No space left on device": "a disk of the cluster is full; free space, or set spark.local.dir to a larger one",
+    r"PATH_NOT_FOUND|FileNotFoundException|FAILED_READ_FILE|FILE_NOT_EXIST": (
+        "the files were not found by the cluster, or changed while they were read; every worker must see them under "
+        "the same name"
+    ),
+    r"Permission denied|AccessControlException": "the cluster has no permission to read or write there",
+    r"ExecutorLostFailure|FetchFailed|TASK_FAILED|Worker lost": (
+        "too many workers were lost while the job ran; look at their logs and start again"
+    ),
+}
+
+
+@contextmanager
+def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iterator[str]:
+    """Let the workers write a frame to a folder of Parquet files; it gets its name when the block ends well.
+
+    The block is handed the folder's temporary name, so that what was written can be looked at. `out` is a path that
+    every worker can write to, or an address of a store that Spark knows.
+    """
+    target = out if "://" in out else os.path.abspath(out)
+    temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
+    store = _store(frame.sparkSession, target)
+    if store.exists(target) and not force:
+        raise InputError(f"{out} exists already; name another folder, or say that it may be replaced (--force)")
+    try:
+        with spark_errors(out, "the cluster could not write it"):
+            frame.write.parquet(temporary)
+        yield temporary
+        with spark_errors(out, "it was written, but could not be given its name"):
+            store.put(temporary, target)
+    finally:
+        store.delete(temporary)
+
+
+class _Store:
+    """Where Spark writes: a local disk, HDFS, S3 and what else Hadoop knows."""
+
+    def __init__(self, system: Any, path: Any) -> None:
+        self._system, self._path = system, path
+
+    def exists(self, name: str) -> bool:
+        return bool(self._system.exists(self._path(name)))
+
+    def delete(self, name: str) -> None:
+        self._system.delete(self._path(name), True)
+
+    def put(self, name: str, target: str) -> None:
+        """Rename; what was there before goes only when the new one is in its place."""
+        before = f"{target}.{uuid.uuid4().hex[:12]}.before"
+        replaced = self.exists(target) and self._system.rename(self._path(target), self._path(before))
+        if not self._system.rename(self._path(name), self._path(target)):
+            if replaced:
+                self._system.rename(self._path(before), self._path(target))
+            raise OSError("rename")
+        if replaced:
+            self.delete(before)
+
+
+def _store(session: SparkSession, target: str) -> _Store:
+    jvm, context = session.sparkContext._jvm, session.sparkContext._jsc
+    path = jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
+    with spark_errors(target, "Spark knows no store by this address"):
+        return _Store(path(target).getFileSystem(context.hadoopConfiguration()), path)

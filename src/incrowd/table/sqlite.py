@@ -1,0 +1,150 @@
+"""SQLite through ADBC: one read-only transaction; cells of one column may have several types there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from urllib.parse import quote
+
+from incrowd.errors import IncrowdError, InputError
+from incrowd.table.address import sqlite_file
+from incrowd.table.database import Column, Session, choose, driver, in_relation, selected, subquery
+from incrowd.table.readers import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MAGIC = b"SQLite format 3\x00"
+_TOGETHER = 200  # columns looked at in one statement, which may have 2000 results
+_KINDS = ("integer", "real", "text", "blob")
+_WAIT = 5_000  # milliseconds for a writer to let go
+
+
+class _Held(NamedTuple):
+    """Which kinds of values a column holds, and whether a whole number is too large to be a double."""
+
+    integer: bool
+    real: bool
+    text: bool
+    blob: bool
+    large: bool
+
+
+class Sqlite(Session):
+    """A transaction on an SQLite file."""
+
+    def __init__(self, source: str, table: str | None, query: str | None) -> None:
+        self.file = sqlite_file(source)
+        self._label = os.path.basename(self.file)
+        self.name = f"a query of {self._label}"
+        self._by_query = query is not None
+        _check_file(self.file)
+        dbapi = driver("adbc_driver_sqlite")
+        try:
+            self._connection = dbapi.connect(f"file:{quote(os.path.abspath(self.file))}?mode=ro", autocommit=True)
+        except Exception:
+            raise InputError(f"{self._label} cannot be opened; check that you may read it") from None
+        try:
+            for statement in (f"PRAGMA busy_timeout = {_WAIT}", "PRAGMA query_only = 1", "BEGIN"):
+                self.fetch(statement)
+            self.table = None if query is not None else self._find(table)
+            if query is not None:
+                self.relation = subquery(query)
+            self.columns = self._describe()
+        except IncrowdError:
+            self.close()
+            raise
+
+    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+        """All rows of the relation, in batches.
+
+        The driver takes a column's type from its first rows, which may be null: a first row with a value of every
+        column's type goes before them, and is left out again.
+        """
+        typed = "SELECT " + ", ".join(column.example for column in columns)
+        sql = f"{typed} UNION ALL {selected(columns, self.relation)}"
+        skipped = 1
+        for batch in self._batches(sql, {"adbc.sqlite.query.batch_rows": "65536"}):
+            yield batch.slice(skipped)
+            skipped = 0
+
+    def _find(self, table: str | None) -> str:
+        known = self.fetch(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+            "ORDER BY name"
+        )["name"].to_pylist()
+        found = str(known[choose(table, known, self._label)])
+        self.relation = quoted(found)
+        self.name = f"{found} in {self._label}"
+        return found
+
+    def _describe(self) -> dict[str, Column]:
+        """Every column by what its cells are: a declared type binds nobody."""
+        with self._told() as cursor:
+            cursor.execute(f"SELECT * FROM {self.relation} AS r LIMIT 0")
+            names = list(cursor.fetch_record_batch().schema.names)
+        if len({name.lower() for name in names}) < len(names):
+            raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
+        described: dict[str, Column] = {}
+        for start in range(0, len(names), _TOGETHER):
+            part = names[start : start + _TOGETHER]
+            asked = []
+            for place, name in enumerate(part):
+                value = in_relation(name)
+                asked += [f"max(typeof({value}) = '{kind}') AS {kind}{place}" for kind in _KINDS]
+                asked.append(f"max(typeof({value}) = 'integer' AND abs({value} / 2) >= {1 << 52}) AS large{place}")
+            row = self.fetch(f"SELECT {', '.join(asked)} FROM {self.relation} AS r").to_pylist()[0]
+            for place, name in enumerate(part):
+                held = _Held(*(bool(row[f"{kind}{place}"]) for kind in (*_KINDS, "large")))
+                described[name] = _column(name, held)
+        return described
+
+    def _explain(self, error: Exception) -> NoReturn:
+        """An error in our words; SQLite's own are passed on only where they are about the query."""
+        text = str(error)
+        if re.search(r"locked|busy", text):
+            told = f"{self._label} is being written to and stays locked; try again when the writer is done"
+        elif re.search(r"malformed|not a database|disk I/O", text):
+            told = f"{self._label} is damaged or cannot be read"
+        elif re.search(r"readonly|query_only", text):
+            told = "the query would write; only reading is possible, give a SELECT"
+        elif self._by_query and (said := re.search(r"Failed to prepare query: (.*)", text)):
+            told = f"the query is not understood: {said[1]}"
+        else:
+            told = f"{self.name} cannot be read to its end ({type(error).__name__}); nothing was kept"
+        raise InputError(told) from None
+
+
+def _check_file(path: str) -> None:
+    """Stop where there is no database to read."""
+    name = os.path.basename(path)
+    if not os.path.isfile(path):
+        raise InputError(f"there is no file {path}; check the name and the folder you are in")
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{path} cannot be read: no permission")
+    with Path(path).open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise InputError(f"{name} is not an SQLite database")
+
+
+def _column(name: str, held: _Held) -> Column:
+    """How to read a column so that equal values are equal everywhere."""
+    plain = in_relation(name)
+    if held.blob:
+        if not (held.integer or held.real or held.text):
+            return Column(plain, example="x''")
+        return Column(f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END")
+    if held.text or (held.integer and held.real and held.large):
+        shapes = () if held.integer or held.real else ("date32", "timestamp[s]")  # days are text there
+        return Column(f"{_as_text(plain)} COLLATE BINARY", shapes)
+    if held.real:
+        return Column(f"CAST({plain} AS REAL)", example="0.0")
+    return Column(plain, example="0") if held.integer else Column(f"CAST({plain} AS TEXT)")
+
+
+def _as_text(plain: str) -> str:
+    """A value as text, a double with all its digits."""
+    return f"CASE typeof({plain}) WHEN 'real' THEN printf('%!.17g', {plain}) ELSE CAST({plain} AS TEXT) END"

@@ -1,0 +1,128 @@
+"""What jobs found: JSON, figures, reports, protected tables, and how to do it again without the app."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
+
+from incrowd.assess import Assessment
+from incrowd.web import models
+from incrowd.web.api.common import TheJob, TheServer, TheSession, refusals
+from incrowd.web.jobs import Job
+from incrowd.web.problems import Refusal
+
+router = APIRouter(tags=["results"])
+
+_BLOCK = 1 << 18
+_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+        }
+    }
+}
+
+
+@router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
+def read_result(job: TheJob) -> JSONResponse:
+    """What was found, as the library's own JSON. Of an assessment that runs, what is known so far."""
+    return JSONResponse(job.answer().result())
+
+
+@router.get("/jobs/{job_id:key}/figures", responses=refusals(404, 409), response_model=dict[str, models.FigureInfo])
+def read_figures(job: TheJob) -> JSONResponse:
+    """The figures as Vega-Lite, each with its numbers and a sentence."""
+    return JSONResponse(job.answer().figures())
+
+
+@router.get("/jobs/{job_id:key}/equivalent", responses=refusals(404))
+def read_equivalent(job: TheJob) -> models.Equivalent:
+    """The command and the Python script that do the same."""
+    return job.equivalent
+
+
+@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
+def download_report(job: TheJob, session: TheSession) -> Response:
+    """The report of an assessment as one self-contained page."""
+    return _attachment(_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
+
+
+@router.get(
+    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response
+)
+def download_external_report(job: TheJob, session: TheSession) -> Response:
+    """The short report for outsiders, which leaves out what would help an attacker."""
+    page = _assessment(job).to_html(external=True)
+    return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
+
+
+@router.get("/jobs/{job_id:key}/report.json", responses=refusals(404, 409), response_model=dict[str, Any])
+def download_json(job: TheJob, session: TheSession) -> JSONResponse:
+    """The assessment by its published schema, as `incrowd compare` reads it."""
+    name = _file_name(job, session.tables, "assessment.json")
+    return JSONResponse(_assessment(job).to_dict(), headers=_as_attachment(name))
+
+
+@router.get("/jobs/{job_id:key}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
+def download_table(
+    job: TheJob, server: TheServer, session: TheSession, format: Annotated[Literal["csv", "parquet"], Query()] = "csv"
+) -> Response:
+    """The protected table. In CSV, text that a spreadsheet would run as a formula is escaped."""
+    file = job.answer().file
+    if file is None:
+        raise Refusal(409, "only a protection has a table to download")
+    name = _file_name(job, session.tables, f"protected.{format}")
+    if format == "parquet":
+        return FileResponse(file, media_type="application/vnd.apache.parquet", headers=_as_attachment(name))
+    return StreamingResponse(_as_csv(file, server.store.folder), media_type="text/csv", headers=_as_attachment(name))
+
+
+@router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
+def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
+    """Go on with the protected table: it becomes a table of the session."""
+    return server.open_protected(session, job, job.equivalent.cli).info()
+
+
+def _assessment(job: Job) -> Assessment:
+    found = job.answer().found
+    if not isinstance(found, Assessment):
+        raise Refusal(409, "only an assessment has a report")
+    return found
+
+
+def _as_csv(file: Path, folder: Path) -> Iterator[bytes]:
+    """The table written as CSV to the private folder, block by block, and deleted."""
+    import pyarrow.parquet as pq
+
+    from incrowd.table import write_table
+
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        written = write_table(pq.read_table(file), Path(place) / "table.csv")
+        with open(written, "rb") as rows:
+            while block := rows.read(_BLOCK):
+                yield block
+
+
+def _file_name(job: Job, tables: Any, ending: str) -> str:
+    """A name for the download that says whose table it is about."""
+    table = tables.get(job.table)
+    stem = re.sub(r"[^\w-]+", "-", Path(table.name).stem if table else "table").strip("-")[:60] or "table"
+    return f"{stem}-{ending}"
+
+
+def _as_attachment(name: str) -> dict[str, str]:
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
+
+
+def _attachment(text: str, kind: str, name: str) -> Response:
+    return Response(text, media_type=kind, headers=_as_attachment(name))

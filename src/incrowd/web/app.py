@@ -1,0 +1,121 @@
+"""`create_app`: the app with its guard, its API, its pages and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from incrowd import __version__
+from incrowd.errors import IncrowdError, UnsupportedError
+from incrowd.web import api, pages
+from incrowd.web.problems import Refusal
+from incrowd.web.security import Guard
+from incrowd.web.server import Server
+from incrowd.web.settings import ServerSettings
+
+_SWEEP = 60.0  # seconds between looks for idle sessions
+
+
+def create_app(settings: ServerSettings | None = None) -> FastAPI:
+    """The web app, ready to be served; its state is `app.state.server`, and closing it deletes every file."""
+    server = Server(settings or ServerSettings())
+    app = FastAPI(
+        title="incrowd",
+        version=__version__,
+        description="How easily a person is picked out of the crowd in a table, and what makes it safe.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+        redirect_slashes=False,
+    )
+    app.state.server = server
+    app.include_router(api.router)
+    pages.add_pages(app)
+    app.add_exception_handler(IncrowdError, _in_words)
+    app.add_exception_handler(RequestValidationError, _not_understood)
+    app.add_exception_handler(HTTPException, _as_usual)
+    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    server: Server = app.state.server
+    preparing = asyncio.create_task(asyncio.to_thread(pages.prepare))
+    sweeping = asyncio.create_task(_sweep(server))
+    try:
+        yield
+    finally:
+        sweeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeping
+        await preparing
+        server.close()
+
+
+async def _sweep(server: Server) -> None:
+    """Close the sessions that nobody uses."""
+    while True:
+        await asyncio.sleep(_SWEEP)
+        await asyncio.to_thread(server.sessions.sweep)
+
+
+def _in_words(request: Request, error: Exception) -> JSONResponse:
+    """What the library or the app refuses: the sentence, and a status for machines."""
+    status = error.status if isinstance(error, Refusal) else 422 if isinstance(error, UnsupportedError) else 400
+    return _problem(status, str(error))
+
+
+def _not_understood(request: Request, error: Exception) -> JSONResponse:
+    """A request that does not fit its model; what was sent is not repeated."""
+    assert isinstance(error, RequestValidationError)
+    first: dict[str, Any] = next(iter(error.errors()), {})
+    where = ".".join(str(part) for part in first.get("loc", ()) if part != "body")
+    return _problem(422, f"{where or 'the request'}: {first.get('msg', 'not understood')}")
+
+
+def _as_usual(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: "there is nothing here", 405: "this address does not take that method"}
+    sentence = words.get(error.status_code, str(error.detail))
+    if not request.url.path.startswith("/api/"):
+        return pages.refusal(error.status_code, sentence)
+    response = _problem(error.status_code, sentence)
+    if error.status_code == 405:
+        response.headers["allow"] = ", ".join(_methods(request.app, request.url.path)) or "GET"
+    return response
+
+
+def _methods(app: FastAPI, path: str) -> list[str]:
+    """The methods that the API takes at an address, by its own document."""
+    for template, operations in app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", re.escape(template)), path):
+            return sorted(method.upper() for method in operations)
+    return []
+
+
+def _problem(status: int, sentence: str) -> JSONResponse:
+    return JSONResponse({"error": sentence}, status_code=status)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, with how to prove who you are; made once."""
+    if app.openapi_schema is None:
+        found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        found["security"] = [{"token": []}]
+        for name in ("HTTPValidationError", "ValidationError"):
+            found["components"]["schemas"].pop(name, None)
+        app.openapi_schema = found
+    return app.openapi_schema

@@ -1,0 +1,200 @@
+"""Every click as a command and as a Python script, so that it can be done again without the app."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from incrowd.web import models
+from incrowd.web.tables import OpenTable, Source
+from incrowd.web.work.leak import leaked_people
+from incrowd.web.work.protection import options_of
+
+
+def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:
+    """`incrowd assess`."""
+    settings = table.settings
+    known, sensitive = table.with_role("quasi-identifier"), table.with_role("sensitive")
+    person, weight = table.one_with_role("person"), table.one_with_role("weight")
+    arguments = [
+        *_each("--qi", known),
+        *_each("--sensitive", sensitive),
+        *_given("--person", person),
+        *_given("--weight", weight),
+        *_given("--population", settings.population),
+        *_given("--recipient", settings.recipient),
+        *_given("--threshold", settings.threshold),
+        *(word for label, members in settings.groups.items() for word in ("--groups", f"{label}={','.join(members)}")),
+        *([] if question.protection else ["--no-protection"]),
+        *_given("--seed", question.seed or None),
+        *("--html", "report.html"),
+    ]
+    options = {
+        "quasi_identifiers": known,
+        "sensitive": sensitive,
+        "person": person,
+        "weight": weight,
+        "population": settings.population,
+        "recipient": settings.recipient,
+        "threshold": settings.threshold,
+        "groups": settings.groups,
+        "protection": question.protection,
+        "seed": question.seed,
+    }
+    lines = [_call("found", "assess", options), "print(found.verdict.sentence)", 'found.to_html("report.html")']
+    return _both(table.source, "assess", arguments, ["assess"], lines)
+
+
+def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
+    """`incrowd forecast` of a table."""
+    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    arguments = [*_each("--qi", known), *_given("--person", person), *_forecast_arguments(question)]
+    lines = [
+        f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
+        f"found = forecast(fit_class_sizes(sizes), at={question.at!r}, k={question.k!r}, seed={question.seed})",
+        "print(found.correctness)",
+    ]
+    return _both(table.source, "forecast", arguments, ["ClassSizes", "fit_class_sizes", "forecast"], lines)
+
+
+def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
+    """`incrowd forecast` of measured points, which a file holds."""
+    points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
+    arguments = [*_forecast_arguments(question), *_given("--people", question.people)]
+    command = shlex.join(["incrowd", "forecast", "points.csv", *arguments])
+    sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
+    python = "\n".join(
+        [
+            "from incrowd import fit_curve, forecast",
+            "",
+            f"fit = fit_curve({sizes!r}, correctness={shares!r}, people={question.people!r})",
+            f"found = forecast(fit, at={question.at!r}, k={question.k!r}, seed={question.seed})",
+            "print(found.correctness)",
+        ]
+    )
+    return models.Equivalent(cli=f"cat > points.csv <<'END'\n{points}\nEND\n{command}", python=python)
+
+
+def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
+    """`incrowd leak`, and again for classes of k where they were asked about."""
+    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    people = table.count(known, person).people if question.leaked is None or question.k is not None else 0
+    leaked = leaked_people(question, people)
+    targets = ",".join(map(str, question.targets))
+    bound = _given("--at-most", question.at_most)
+    common = ["--leaked", str(leaked), "--targets", targets, *bound]
+    arguments = [*_each("--qi", known), *_given("--person", person), *common]
+    lines = [
+        f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
+        f"for targets in {question.targets!r}:",
+        f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
+    ]
+    found = _both(table.source, "leak", arguments, ["ClassSizes", "leak_risk"], lines)
+    if question.k is None:
+        return found
+    plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
+    more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
+    python = found.python.replace("leak_risk, read_table", "leak_risk, leak_risk_uniform, read_table")
+    return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
+
+
+def protection(table: OpenTable, asked: models.Protection, out: str = "protected.parquet") -> models.Equivalent:
+    """`incrowd protect`."""
+    options = options_of(asked, table)
+    limits = [
+        word
+        for which in ("top", "bottom")
+        for name, limit in options.get(which, {}).items()
+        for word in (f"--{which}", f"{name}={limit:g}")
+    ]
+    arguments = [
+        *_each("--qi", options["quasi_identifiers"]),
+        *("--k", str(asked.k), "--method", asked.method),
+        *_given("--t", asked.t),
+        *_given("--l", asked.l),
+        *_given("--sensitive", asked.sensitive),
+        *_given("--person", options["person"]),
+        *(_each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
+        *_given("--resolution", _resolution(asked)),
+        *_given("--suppress", asked.suppress),
+        *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
+        *limits,
+        *_given("--aim", asked.aim),
+        *("--seed", str(asked.seed), "--out", out),
+    ]
+    lines = [
+        _call("safe", "protect", {name: value for name, value in options.items() if value is not None}),
+        "print(safe.guarantee.sentence)",
+        "print(safe.evaluate().verdict)",
+        f"write_table(safe.table, {out!r})",
+    ]
+    found = _both(table.source, "protect", arguments, ["protect"], lines)
+    python = found.python.replace("\n\n", "\nfrom incrowd.table import write_table\n\n", 1)
+    return models.Equivalent(cli=found.cli, python=python)
+
+
+def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
+    """`incrowd frontier`."""
+    known = table.with_role("quasi-identifier")
+    arguments = [
+        *_each("--qi", known),
+        *_given("--k", ",".join(map(str, question.k)) if question.k else None),
+        *_each("--method", question.methods or ()),
+        *_given("--sensitive", question.sensitive),
+    ]
+    options = {
+        "quasi_identifiers": known,
+        "methods": question.methods,
+        "k": question.k,
+        "sensitive": question.sensitive,
+    }
+    lines = [_call("found", "frontier", options), "for point in found.best:", "    print(point)"]
+    return _both(table.source, "frontier", arguments, ["frontier"], lines)
+
+
+def _both(
+    source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
+) -> models.Equivalent:
+    """The command, with those that make its file; the script, with what it imports."""
+    file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
+    command = shlex.join(["incrowd", verb, file, *arguments])
+    table = f"table = read_table({file!r})"
+    if source.kind == "demo":
+        names, table = [*names, "demo_table"], f"table = read_table(demo_table({source.rows}, seed={source.seed}))"
+    imported = ", ".join(sorted({*names, "read_table"}))
+    python = "\n".join([f"from incrowd import {imported}", "", table, *lines])
+    return models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+
+
+def _call(result: str, function: str, options: Mapping[str, Any]) -> str:
+    """A call with an option a line; what is not asked for is left out."""
+    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {})]
+    return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
+
+
+def _each(option: str, names: Sequence[str]) -> list[str]:
+    """An option for names: once with commas, or once for each where a name has one itself."""
+    if not names:
+        return []
+    if any("," in name or name != name.strip() for name in names):
+        return [word for name in names for word in _given(option, name)]
+    return _given(option, ",".join(names))
+
+
+def _given(option: str, value: Any) -> list[str]:
+    """An option with its value, in one word where the value would be taken for an option itself."""
+    if value is None:
+        return []
+    return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]
+
+
+def _forecast_arguments(question: models.ForecastQuestion) -> list[str]:
+    at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
+    return ["--at", at, *_given("--k", sizes or None), *_given("--seed", question.seed or None)]
+
+
+def _resolution(asked: models.Protection) -> str | None:
+    if isinstance(asked.resolution, dict):
+        return ",".join(f"{name}={parts}" for name, parts in asked.resolution.items())
+    return None if asked.resolution is None else str(asked.resolution)

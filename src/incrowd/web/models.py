@@ -1,0 +1,288 @@
+"""What goes in and out of the REST API, field by field; the OpenAPI document is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
+Recipient = Literal["trusted", "restricted", "public"]
+Method = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "mask"]
+FrontierMethod = Literal["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
+
+
+def _is_whole(value: Any) -> bool:
+    """In JSON 75.0 is a whole number like 75."""
+    return isinstance(value, float) and value.is_integer()
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Columns = Annotated[list[Name], Field(max_length=2_000)]
+_WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
+People = Annotated[int, Field(ge=1, le=10**12), _WHOLE]
+Share = Annotated[float, Field(gt=0, le=1)]
+ClassSize = Annotated[int, Field(ge=1, le=10**9), _WHOLE]
+Seed = Annotated[int, Field(ge=0, le=2**32), _WHOLE]
+
+
+class Model(BaseModel):
+    """No unknown fields, no NaN, and a yes is not a 1."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+
+
+class Problem(Model):
+    """Why there is no answer."""
+
+    error: str
+
+
+class Version(Model):
+    """Which version answers."""
+
+    name: Literal["incrowd"]
+    version: str
+
+
+class Limits(Model):
+    """What this server takes on; `folders` are where tables may be opened by their path."""
+
+    max_bytes: int
+    max_rows: int
+    max_columns: int
+    max_demo_rows: int
+    max_tables: int
+    max_jobs: int
+    folders: list[str]
+    endings: list[str]
+
+
+class Path(Model):
+    """A file on the server's machine."""
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+
+
+class Demo(Model):
+    """An invented table."""
+
+    rows: Annotated[int, Field(ge=1, le=5_000_000), _WHOLE] = 100_000
+    seed: Seed = 0
+
+
+class Column(Model):
+    """A column: what it looks like, its role now, and why that was suggested."""
+
+    name: str
+    type: str
+    distinct: int | None
+    nulls: int
+    role: Role
+    suggested: Role
+    reason: str
+
+
+class TableInfo(Model):
+    """An open table. Cells are not part of it."""
+
+    id: str
+    name: str
+    source: Literal["upload", "path", "demo", "protection"]
+    rows: int
+    columns: list[Column]
+    notes: list[str]
+
+
+class Preview(Model):
+    """The first rows. Masked cells tell the kind of a value only."""
+
+    columns: list[str]
+    rows: list[list[str]]
+    masked: bool
+
+
+class Protection(Model):
+    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns."""
+
+    k: Annotated[int, Field(ge=2, le=10**9), _WHOLE] = 5
+    t: Share | Literal["bound"] | None = None
+    l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
+    sensitive: Name | None = None
+    method: Method = "partition"
+    aim: Literal["information", "granularity"] | None = None
+    resolution: (
+        Annotated[int, Field(ge=1, le=10**6), _WHOLE] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
+    ) = None
+    suppress: Annotated[float, Field(ge=0, lt=1)] | None = None
+    steps: Annotated[list[Step], Field(max_length=1_000)] = []
+    top: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
+    bottom: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
+    seed: Seed = 0
+
+
+class Step(Model):
+    """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
+
+    column: Name
+    action: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class TableSettings(Model):
+    """What the columns are and what is asked. Columns that are not named have the role that was suggested."""
+
+    roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
+    population: People | None = None
+    recipient: Recipient = "public"
+    threshold: Share | None = None
+    groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
+    protection: Protection = Protection()
+
+
+class SettingsState(Model):
+    """The settings, and whether there is a step back or forward."""
+
+    settings: TableSettings
+    can_undo: bool
+    can_redo: bool
+
+
+class LiveQuestion(Model):
+    """Count by these columns, and by these groups of them."""
+
+    quasi_identifiers: Columns
+    person: Name | None = None
+    groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
+
+
+class GroupCount(Model):
+    """What somebody who knows the columns of one group can do."""
+
+    label: str
+    columns: list[str]
+    k: int
+    uniques: int
+    uniqueness: float
+    correctness: float
+
+
+class Live(Model):
+    """Counts, not estimates. Without quasi-identifiers everybody looks alike."""
+
+    k: int
+    people: int
+    classes: int
+    uniques: int
+    uniqueness: float
+    correctness: float
+    below_5: float
+    groups: list[GroupCount]
+    seconds: float
+    sentence: str
+
+
+class AssessmentQuestion(Model):
+    """Assess the table by its settings; without `protection` what that would cost is left out."""
+
+    protection: bool = True
+    seed: Seed = 0
+
+
+class ForecastQuestion(Model):
+    """Populations by size or name (city, us, eu, world)."""
+
+    at: Annotated[list[People | Literal["city", "us", "eu", "world"]], Field(min_length=1, max_length=200)] = [
+        "city",
+        "us",
+        "world",
+    ]
+    k: Annotated[list[Annotated[int, Field(ge=2, le=100), _WHOLE]], Field(max_length=5)] = []
+    seed: Seed = 0
+
+
+class Point(Model):
+    """A measured point: in a gallery of `n` people this share was named correctly."""
+
+    n: People
+    correctness: Annotated[float, Field(ge=0, le=1)]
+
+
+class PointsQuestion(ForecastQuestion):
+    """Measured points instead of a table; `people` is how many were tested, if it is known."""
+
+    points: Annotated[list[Point], Field(min_length=2, max_length=500)]
+    people: People | None = None
+
+
+class LeakQuestion(Model):
+    """A leak of so many people, or of a share of them; `k` asks what classes of that size would make of it."""
+
+    leaked: Annotated[int, Field(ge=0, le=10**12), _WHOLE] | None = None
+    share: Annotated[float, Field(ge=0, le=1)] | None = None
+    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
+    k: ClassSize | None = None
+    at_most: Share | None = None
+
+
+class ProtectionQuestion(Model):
+    """Protect the table as its settings say, or as is said here."""
+
+    protection: Protection | None = None
+
+
+class FrontierQuestion(Model):
+    """Protect in every way and measure each."""
+
+    k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None
+    methods: Annotated[list[FrontierMethod], Field(min_length=1, max_length=6)] | None = None
+    sensitive: Name | None = None
+
+
+class JobInfo(Model):
+    """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
+
+    `stages` counts how often there was more to show, so that a page knows when to draw again.
+    `stale`: the settings of the table have changed since it was started.
+    """
+
+    id: str
+    kind: Kind
+    table: str | None
+    state: State
+    progress: float | None
+    stage: str
+    message: str
+    has_result: bool
+    stages: int
+    stale: bool
+    created: str
+    seconds: float
+
+
+class FigureTable(Model):
+    """The numbers of a figure."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+class FigureInfo(Model):
+    """A figure as Vega-Lite, with its numbers and what it says."""
+
+    title: str
+    sentence: str
+    spec: dict[str, Any]
+    table: FigureTable
+
+
+class Equivalent(Model):
+    """The same work as a command and as a Python script."""
+
+    cli: str
+    python: str
+
+
+Protection.model_rebuild()

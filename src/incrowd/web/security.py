@@ -1,0 +1,232 @@
+"""Who may ask at all: host, token, session and origin are checked here, before any page or operation.
+
+A page on the internet can make a browser send requests to this machine, and a host name of its own may point here
+(DNS rebinding). So the Host must be a name of ours, an Origin must be this very address, changes need an Origin (or the
+token itself), and nothing is answered without the token or a cookie that was given for it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+from collections.abc import Callable, MutableMapping
+from html import escape
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from incrowd.web.problems import Refusal
+from incrowd.web.sessions import Session, Sessions
+from incrowd.web.settings import ServerSettings
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'self'; object-src 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
+}
+_log = logging.getLogger("incrowd.web")
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_MOST_JSON = 2_000_000  # bytes of a request that is not an upload
+_UPLOAD = "/api/v1/tables"
+_Message = MutableMapping[str, Any]
+
+
+class Guard:
+    """The outermost layer of the app (ASGI)."""
+
+    def __init__(self, app: Any, settings: ServerSettings, sessions: Sessions) -> None:
+        self.app, self.settings, self.sessions = app, settings, sessions
+
+    async def __call__(self, scope: _Message, receive: Any, send: Any) -> None:
+        """Answer, or refuse."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        request = _Request(scope)
+        armoured = _with_headers(send, request.path)
+        try:
+            self._check_host(request)
+            if request.path == "/" and "token" in request.query:
+                await self._begin(request, armoured)
+                return
+            session = self._session(request)
+            self._check_origin(request)
+            scope.setdefault("state", {})["session"] = session
+            limit = self.settings.max_bytes + _MOST_JSON if request.is_upload else _MOST_JSON
+            await self.app(scope, _limited(receive, request, limit), armoured)
+        except Refusal as refusal:
+            await _refuse(armoured, refusal, as_json=request.is_api)
+        except Exception as error:
+            # a traceback may quote cells, so that only the kind of a mistake of ours is told, and none is logged
+            _log.error("%s failed with %s", request.method, type(error).__name__)
+            sentence = f"this should not have happened ({type(error).__name__}); please tell us"
+            await _refuse(armoured, Refusal(500, sentence), as_json=request.is_api)
+
+    def _check_host(self, request: _Request) -> None:
+        if len(request.all("host")) != 1 or _name_of(request.header("host")) not in self.settings.hosts:
+            raise Refusal(403, "this server answers only to its own name; open the address it printed at start-up")
+
+    def _check_origin(self, request: _Request) -> None:
+        """An Origin must be this address; changes come with one, or from a script that holds the token."""
+        origin = request.header("origin")
+        if origin:
+            parts = urlsplit(origin)
+            if parts.scheme not in ("http", "https") or parts.netloc.lower() != request.header("host").lower():
+                raise Refusal(403, "this request comes from another site; only the app's own pages may ask")
+        elif request.method not in _SAFE and not request.bearer:
+            raise Refusal(403, "a change must come from the app's own pages, or with the token as a bearer")
+        if request.is_api and request.header("sec-fetch-site") in ("cross-site", "same-site"):
+            raise Refusal(403, "this request comes from another site; only the app's own pages may ask")
+
+    def _session(self, request: _Request) -> Session | None:
+        if request.bearer:
+            if not self._is_token(request.bearer):
+                raise Refusal(401, "the token is not right; it stands in the address that was printed at start-up")
+            name = request.header("x-incrowd-session") or "api"
+            if len(name) > 100:
+                raise Refusal(400, "the name of a session is at most 100 characters long")
+            return self.sessions.named(name)
+        session = self.sessions.of_cookie(request.cookie(self._cookie))
+        if session is None and not request.is_static:
+            raise Refusal(401, "open the address that was printed at start-up: it holds the token that lets you in")
+        return session
+
+    async def _begin(self, request: _Request, send: Any) -> None:
+        """Trade the token in the address for a cookie, and take it out of the address."""
+        if not self._is_token(request.query["token"][0]) or request.method != "GET":
+            raise Refusal(401, "the token is not right; open the address that was printed at start-up")
+        headers = [(b"location", b"/"), (b"content-length", b"0")]
+        if self.sessions.of_cookie(request.cookie(self._cookie)) is None:
+            cookie = f"{self._cookie}={self.sessions.begin()}; Path=/; HttpOnly; SameSite=Strict"
+            headers.append((b"set-cookie", cookie.encode()))
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    @property
+    def _cookie(self) -> str:
+        """A browser has one set of cookies for all ports of a machine, so the name has the port."""
+        return f"incrowd_{self.settings.port}"
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.settings.token.encode())
+
+
+class _Request:
+    """What the guard looks at in a request."""
+
+    def __init__(self, scope: _Message) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        self._headers: list[tuple[bytes, bytes]] = scope["headers"]
+
+    def all(self, name: str) -> list[str]:
+        wanted = name.encode()
+        return [value.decode("latin-1") for key, value in self._headers if key == wanted]
+
+    def header(self, name: str) -> str:
+        return next(iter(self.all(name)), "")
+
+    def cookie(self, name: str) -> str:
+        try:
+            found = SimpleCookie(self.header("cookie")).get(name)
+        except CookieError:
+            return ""
+        return found.value if found else ""
+
+    @property
+    def bearer(self) -> str:
+        scheme, _, token = self.header("authorization").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else ""
+
+    @property
+    def is_api(self) -> bool:
+        return self.path.startswith("/api/")
+
+    @property
+    def is_static(self) -> bool:
+        """Style sheets and scripts hold no data; the page that asks for the token needs them too."""
+        return self.path.startswith("/static/") and self.method in _SAFE
+
+    @property
+    def is_upload(self) -> bool:
+        return self.path == _UPLOAD and self.method == "POST"
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without its port; nothing where it is not one."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "") if "@" not in host and "/" not in host else ""
+    except ValueError:
+        return ""
+
+
+def _limited(receive: Any, request: _Request, limit: int) -> Callable[[], Any]:
+    """The body, as long as it is not longer than it may be, whatever its header says."""
+    said = request.header("content-length")
+    too_long = Refusal(413, f"this request is longer than the {limit:,} bytes that are taken")
+    if said and (not said.isdigit() or int(said) > limit):
+        raise too_long
+    seen = 0
+
+    async def receiving() -> _Message:
+        nonlocal seen
+        message: _Message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > limit:
+            raise too_long
+        return message
+
+    return receiving
+
+
+def _with_headers(send: Any, path: str) -> Callable[[_Message], Any]:
+    """Every answer tells the browser what it may do with it, and not to keep it."""
+    kept = "no-cache" if path.startswith("/static/") else "no-store"
+
+    started = False
+
+    async def sending(message: _Message) -> None:
+        nonlocal started
+        if message["type"] == "http.response.start":
+            if started:
+                return  # it broke in the middle: what has gone out cannot be taken back
+            started = True
+            mine = {**_HEADERS, "cache-control": kept}
+            headers = [(key, value) for key, value in message.get("headers", []) if key.decode().lower() not in mine]
+            message["headers"] = headers + [(key.encode(), value.encode()) for key, value in mine.items()]
+        await send(message)
+
+    return sending
+
+
+async def _refuse(send: Any, refusal: Refusal, *, as_json: bool) -> None:
+    if as_json:
+        body, kind = json.dumps({"error": str(refusal)}).encode(), b"application/json"
+    else:
+        sentence = escape(str(refusal))
+        page = (
+            "<!doctype html><html lang='en'><meta charset='utf-8'><title>incrowd</title>"
+            "<meta name='viewport' content='width=device-width'>"
+            "<link rel='stylesheet' href='/static/report.css'><link rel='stylesheet' href='/static/app.css'>"
+            "<link rel='stylesheet' href='/static/dark.css' media='screen and (prefers-color-scheme: dark)'>"
+            f"<body class='app'><main><h1>incrowd</h1><p class='lead'>{sentence[:1].upper()}{sentence[1:]}.</p></main>"
+        )
+        body, kind = page.encode(), b"text/html; charset=utf-8"
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,147 @@
+"""What one server holds: its settings, its private folder, its sessions and its jobs."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from incrowd.errors import InputError
+from incrowd.table import write_table
+from incrowd.web.jobs import Job, Jobs
+from incrowd.web.problems import Refusal
+from incrowd.web.sessions import Session, Sessions
+from incrowd.web.settings import ServerSettings
+from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
+from incrowd.web.tables import OpenTable, Source, open_table, read_file
+
+
+class Server:
+    """The state behind the app."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.store = Store()
+        self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
+        self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session)
+        threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
+
+    def close(self) -> None:
+        """Stop the work and delete every file."""
+        self.sessions.end_all()
+        self.jobs.close()
+        self.store.close()
+
+    def open_upload(self, session: Session, folder: Path, given_name: str) -> OpenTable:
+        """The file that was received in a folder becomes a table; the folder goes where it does not."""
+        try:
+            name = shown_name(given_name)
+            (file,) = folder.iterdir()
+            check_unpacked(file, self.settings.max_unpacked)
+            return self._add(session, file, name, Source("upload", name), folder)
+        except Exception:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def open_path(self, session: Session, path: str) -> OpenTable:
+        """A file in one of the folders that were allowed at start-up."""
+        file = self._allowed(path)
+        ending_of(file.name)
+        check_unpacked(file, self.settings.max_unpacked)
+        return self._add(session, file, file.name, Source("path", str(file)), None)
+
+    def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
+        """An invented table, written to the private folder like an upload."""
+        from incrowd.demo import demo_table
+
+        if rows > self.settings.max_demo_rows:
+            raise Refusal(413, f"a demo of {rows:,} rows; this server makes at most {self.settings.max_demo_rows:,}")
+        self._check_room(session)
+        folder = self.store.new_folder()
+        try:
+            file = write_table(demo_table(rows, seed), folder / "demo.parquet")
+            seeded = f" --seed {seed}" if seed else ""
+            command = f"incrowd demo-data --rows {rows}{seeded} --out demo.parquet"
+            source = Source("demo", "demo.parquet", rows, seed, (command,))
+            return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder)
+        except Exception:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def open_protected(self, session: Session, job: Job, command: str) -> OpenTable:
+        """A protected table becomes a table of the session, with a file of its own."""
+        outcome = job.answer()
+        if outcome.file is None or job.table is None:
+            raise Refusal(409, "only a protection has a table to go on with")
+        before = session.tables.get(job.table)
+        name = f"protected {before.name}" if before is not None else "protected table"
+        folder = self.store.new_folder()
+        try:
+            file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
+            source = Source("protection", "protected.parquet", before=(command,))
+            return self._add(session, file, name, source, folder)
+        except Exception:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def close_table(self, session: Session, table: OpenTable) -> None:
+        """Stop the work on a table and delete its files."""
+        with session.lock:
+            session.tables.pop(table.id, None)
+        self.jobs.end_of_table(session.key, table.id)
+        table.close()
+
+    def room_for_upload(self, session: Session) -> int:
+        """How many bytes an upload of this session may have now."""
+        self._check_room(session)
+        used = sum(table.bytes for table in session.tables.values())
+        left = min(self.settings.max_bytes, self.settings.max_session_bytes - used)
+        if left <= 0:
+            raise Refusal(413, "your tables take all the room there is for them; remove one first")
+        return left
+
+    def _add(self, session: Session, file: Path, name: str, source: Source, folder: Path | None) -> OpenTable:
+        self._check_room(session)
+        new_id = secrets.token_hex(8)
+        table = open_table(lambda: read_file(file, self.settings), name, source, self.settings, new_id, folder)
+        with session.lock:
+            session.tables[new_id] = table
+        return table
+
+    def _check_room(self, session: Session) -> None:
+        if len(session.tables) >= self.settings.max_tables:
+            raise Refusal(429, f"{len(session.tables)} tables are open already; remove one first")
+
+    def _allowed(self, path: str) -> Path:
+        """The file itself, with every link followed, if it lies in an allowed folder. Others are not even looked at."""
+        if not self.settings.folders:
+            raise Refusal(403, "no folder is open to this app; start it with --folder, or drop the file here")
+        if "\0" in path:
+            raise InputError("a path cannot hold a null character")
+        for folder in self.settings.folders:
+            root = folder.resolve()
+            try:
+                file = (root / path).resolve()
+                if file.is_relative_to(root) and file.is_file():
+                    return file
+            except (OSError, RuntimeError, ValueError):
+                continue  # a path that cannot be is not there
+        allowed = ", ".join(str(folder) for folder in self.settings.folders)
+        raise Refusal(404, f"there is no such file in the folders that are open to this app: {allowed}")
+
+    def _end_session(self, session: Session) -> None:
+        for table in list(session.tables.values()):
+            self.close_table(session, table)
+        self.jobs.end_of_session(session.key)
+
+
+def _load_kernels() -> None:
+    """Compile, or load from the cache, what counts; otherwise the first person to ask waits for it."""
+    from incrowd.classes import ClassSizes
+
+    rows = 300
+    columns = {"a": list(range(rows)), "b": ["x", "y", None] * (rows // 3)}
+    with suppress(RuntimeError):  # the server ended before it was ready
+        ClassSizes.from_table(columns, quasi_identifiers=["a", "b"])

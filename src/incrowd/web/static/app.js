@@ -1,0 +1,296 @@
+// What every page of the app shares: asking the API, work in the background, messages, undo, the choice of a table.
+
+export const table = document.body.dataset.table || null;
+export const page = document.body.dataset.page;
+
+/** An element with attributes and children; text is always text, never markup. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Ask the API; the answer as JSON, or an Error with the API's own sentence. */
+export async function api(method, path, body) {
+  const options = { method, headers: {}, credentials: "same-origin" };
+  if (body !== undefined) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+    options.keepalive = method === "PUT" && options.body.length < 30000; // a change outlives a click on the next page
+  }
+  let answer;
+  try {
+    answer = await fetch("/api/v1" + path, options);
+  } catch {
+    throw new Error("The app does not answer. Is incrowd still running? Start it again and reload this page.");
+  }
+  const text = await answer.text();
+  let said = null;
+  try { said = text ? JSON.parse(text) : null; } catch { said = null; }
+  if (!answer.ok) {
+    const trouble = new Error(sentence(said?.error || `the app answered with status ${answer.status}`));
+    trouble.status = answer.status;
+    throw trouble;
+  }
+  return said;
+}
+
+/** A message of the library as a sentence: a capital letter, a full stop. */
+export function sentence(text) {
+  const trimmed = String(text).trim();
+  const first = /^[a-z]+[ ,:;]/.test(trimmed) ? trimmed.charAt(0).toUpperCase() : trimmed.charAt(0); // a file's name stays
+  return first + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
+}
+
+/** A name or cell as it may be shown: not endless, and without letters that turn the text around them. */
+export function short(text, most = 60) {
+  const plain = text.slice(0, most + 1).replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "\ufffd");
+  return plain.length > most ? plain.slice(0, most - 1) + "…" : plain;
+}
+
+export const count = (number) => Math.round(number).toLocaleString("en-US");
+
+export function percent(share) {
+  if (share === 0) return "0%";
+  if (share < 1e-4) return share.toExponential(1);
+  if (share >= 0.9995 && share < 1) return "over 99.9%";
+  return (100 * share).toLocaleString("en-US", { maximumSignificantDigits: share < 0.01 ? 2 : 3 }) + "%";
+}
+
+/** Tell people who do not see the page. */
+export function say(text) { document.getElementById("said").textContent = text; }
+
+export function problem(error) {
+  const place = document.getElementById("problem");
+  const close = make("button", { type: "button", class: "quiet", onclick: () => place.replaceChildren() }, "Close");
+  place.replaceChildren(make("div", { class: "problem" }, make("span", {}, error.message || String(error)), close));
+  place.scrollIntoView({ block: "nearest" });
+}
+export function noProblem() { document.getElementById("problem").replaceChildren(); }
+
+/** Call at most once every `milliseconds`, with the last arguments. */
+export function settled(action, milliseconds = 250) {
+  let timer = null;
+  return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
+}
+
+/** A number as people write it: 1 000, 1,000, 0.05; null where nothing is written. */
+export function written(text) {
+  const plain = text.replace(/[\s_,']/g, "");
+  if (!plain) return null;
+  const number = Number(plain);
+  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number.`);
+  return number;
+}
+
+/* ---------------------------------------------------------------- work in the background */
+
+const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods" };
+export const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
+const watchers = [];
+const known = new Map();
+let timer = null;
+
+/** Call `action(job)` on every change of a job that `wanted(job)` accepts. */
+export function watch(wanted, action) { watchers.push([wanted, action]); }
+
+/** Follow a job from now on; the page's tray shows it until it is over. */
+export function follow(job) {
+  changed(job);
+  if (!over(job) && timer === null) timer = setTimeout(poll, 150);
+  return job;
+}
+
+function changed(job) {
+  const before = known.get(job.id);
+  known.set(job.id, job);
+  if (before && before.state === job.state && before.progress === job.progress && before.stage === job.stage && before.stages === job.stages) return;
+  for (const [wanted, action] of watchers) if (wanted(job)) action(job);
+  showTray();
+}
+
+async function poll() {
+  timer = null;
+  const open = [...known.values()].filter((job) => !over(job));
+  const answers = await Promise.all(open.map((job) => api("GET", "/jobs/" + job.id).catch((error) => ({ ...job, state: "failed", message: error.message }))));
+  answers.forEach(changed);
+  if ([...known.values()].some((job) => !over(job))) timer = setTimeout(poll, 300);
+}
+
+export async function cancel(job) {
+  try {
+    await api("DELETE", "/jobs/" + job.id);
+  } catch (error) {
+    problem(error);
+  }
+  changed({ ...job, state: "cancelled", message: "cancelled" });
+  say("Cancelled.");
+}
+
+export function bar(job) {
+  const value = job.progress === null || job.progress === undefined ? {} : { value: job.progress };
+  return make("progress", { max: 1, ...value, "aria-label": `${NAMES[job.kind] || job.kind}: ${job.stage || job.state}` });
+}
+
+const shownInPage = (job) => document.querySelector(`.waiting[data-job="${CSS.escape(job.id)}"]`) !== null;
+
+function showTray() {
+  const tray = document.getElementById("jobs");
+  const open = [...known.values()].filter((job) => !over(job) && !shownInPage(job) && job.kind !== "leak");
+  tray.hidden = open.length === 0;
+  tray.replaceChildren(make("h2", {}, "In the background"), make("ul", {}, open.map((job) => make("li", {},
+    make("div", { class: "line" }, make("span", {}, `${NAMES[job.kind] || job.kind}${job.stage ? ": " + job.stage : "…"}`),
+      make("button", { type: "button", onclick: () => cancel(job), "aria-label": `Cancel: ${NAMES[job.kind] || job.kind}` }, "Cancel")),
+    bar(job)))));
+}
+
+/** Start work and follow it. */
+export async function start(path, body) {
+  noProblem();
+  return follow(await api("POST", path, body));
+}
+
+/** All jobs of this browser; those still at work are followed again after a reload. */
+export async function resume() {
+  const jobs = await api("GET", "/jobs"), seen = new Set();
+  for (const job of jobs) { // the newest first: of those that are over, only the last of a kind is worth showing
+    const kind = `${job.kind} ${job.table}`;
+    if (!over(job) || !seen.has(kind)) follow(job);
+    seen.add(kind);
+  }
+  return jobs;
+}
+
+/* ---------------------------------------------------------------- answers */
+
+/** Show a finished job in its place: the server sets the answer with the report's own parts. */
+export async function show(job, place, form = "") {
+  const answer = await fetch(`/jobs/${job.id}/view${form ? "?form=" + form : ""}`, { credentials: "same-origin" });
+  const made = await answer.text();
+  if (place.dataset.wanted !== job.id) return place; // something newer was asked in the meantime
+  if (!answer.ok) throw new Error("This answer is no longer there. Ask again.");
+  place.innerHTML = made; // by this app's templates, which escape everything
+  place.dataset.job = job.id;
+  place.classList.remove("fading");
+  if (window.drawFigures) await window.drawFigures(place);
+  place.dataset.shown = job.id;
+  return place;
+}
+
+export const data = (place, name) => JSON.parse(place.querySelector(`script.${name}`)?.textContent || "null");
+
+/** How far a job is, in the place where its answer will stand. */
+export function waiting(job, place) {
+  const old = place.querySelector(".waiting");
+  const made = make("div", { class: "waiting", "data-job": job.id },
+    make("span", {}, sentence(job.stage || (job.state === "waiting" ? "waiting for other work" : "working")).replace(/\.$/, "…")),
+    bar(job),
+    make("div", {}, make("button", { type: "button", class: "quiet", onclick: () => cancel(job) }, "Cancel")));
+  if (old) {
+    old.querySelector("span").textContent = made.querySelector("span").textContent;
+    old.querySelector("progress").replaceWith(made.querySelector("progress"));
+    old.dataset.job = job.id;
+  } else place.prepend(made);
+}
+
+/** What to do where there is no answer. */
+function instead(job, again) {
+  const button = make("button", { type: "button", onclick: again }, "Try again");
+  if (job.state === "cancelled") return make("p", { class: "row" }, "Cancelled.", button);
+  return make("p", { class: "row" }, make("a", { class: "button", href: `/tables/${table}/roles` }, "Change the roles"), button);
+}
+
+/** What happens in `place` while a job of a kind runs and when it ends. */
+export function answersOf(kind, place, { form = "", again = null, shown = () => {}, quiet = false } = {}) {
+  let latest = null;
+  watch((job) => job.kind === kind && (job.table || null) === table, async (job) => {
+    if (latest && latest.id !== job.id && job.created < latest.created) return;
+    latest = job;
+    place.dataset.wanted = job.id;
+    if (!over(job)) {
+      place.setAttribute("aria-busy", "true");
+      if (quiet && place.dataset.shown) place.classList.add("fading");
+      else waiting(job, place);
+      if (job.has_result && place.dataset.seen !== `${job.id} ${job.stages}`) {
+        place.dataset.seen = `${job.id} ${job.stages}`;
+        await show(job, place, form).catch(problem);
+        if (!over(known.get(job.id))) waiting(known.get(job.id), place);
+      }
+      return;
+    }
+    place.querySelector(".waiting")?.remove();
+    if (job.state === "done") {
+      try {
+        await show(job, place, form);
+        if (latest.id !== job.id) return;
+        shown(job);
+        if (!quiet) say("The answer is here.");
+      } catch (error) { problem(error); }
+    } else {
+      if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
+      if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
+    }
+    place.classList.remove("fading");
+    place.removeAttribute("aria-busy");
+  });
+}
+
+/** The newest job of a kind for this table, if it is worth showing. */
+export const newest = (jobs, kind) => jobs.filter((job) => job.kind === kind && (job.table || null) === table).sort((a, b) => (a.created < b.created ? 1 : -1))[0];
+
+/* ---------------------------------------------------------------- settings, undo, the header */
+
+export async function settings() { return table ? taken(await api("GET", `/tables/${table}/settings`)) : null; }
+
+export async function save(changed) { return taken(await api("PUT", `/tables/${table}/settings`, changed)); }
+
+/** The settings of an answer; the buttons show whether there is a step back or forward. */
+function taken(state) {
+  const undo = document.getElementById("undo"), redo = document.getElementById("redo");
+  undo.disabled = !state.can_undo;
+  redo.disabled = !state.can_redo;
+  return state.settings;
+}
+
+async function step(which) {
+  try {
+    const made = taken(await api("POST", `/tables/${table}/settings/${which}`));
+    document.dispatchEvent(new CustomEvent("stepped", { detail: made }));
+    say(which === "undo" ? "Undone." : "Done again.");
+  } catch (error) { problem(error); }
+}
+
+document.getElementById("undo")?.addEventListener("click", () => step("undo"));
+document.getElementById("redo")?.addEventListener("click", () => step("redo"));
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.target.matches("input, textarea")) return;
+  const key = event.key.toLowerCase();
+  const which = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : null;
+  const button = which && document.getElementById(which);
+  if (button && !button.disabled) { event.preventDefault(); step(which); }
+});
+document.getElementById("pick-table")?.addEventListener("change", (event) => {
+  if (event.target.value) location.href = `/tables/${event.target.value}/${event.target.dataset.page}`;
+});
+document.querySelector(".steps .here")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+/** Copy buttons: the text of the element they name. */
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button.copy");
+  if (!button) return;
+  const source = document.getElementById(button.getAttribute("aria-controls"));
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+    say("Copied.");
+  } catch {
+    getSelection().selectAllChildren(source);
+    say("Selected; copy it with the keyboard.");
+  }
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+});

@@ -1,0 +1,118 @@
+// Opening tables: a file with progress, a path, the demo; a look inside, masked until asked.
+import { api, count, make, noProblem, percent, problem, resume, say, sentence, short } from "./app.js";
+
+const drop = document.getElementById("drop");
+const file = document.getElementById("file");
+const sending = document.getElementById("sending");
+let request = null;
+
+/** Send a file so that the browser tells how far it is; fetch cannot. */
+function send(chosen) {
+  noProblem();
+  request?.abort();
+  const form = new FormData();
+  form.append("file", chosen);
+  request = new XMLHttpRequest();
+  const bar = sending.querySelector("progress"), words = sending.querySelector("span");
+  request.upload.onprogress = (event) => {
+    const share = event.lengthComputable ? event.loaded / event.total : 0;
+    bar.value = share;
+    words.textContent = share < 1 ? `Sending ${chosen.name}: ${percent(share)}` : `Reading ${chosen.name}…`;
+  };
+  request.onload = () => {
+    sending.hidden = true;
+    let answer = null;
+    try { answer = JSON.parse(request.responseText); } catch { answer = null; }
+    if (request.status >= 200 && request.status < 300 && answer) location.href = `/tables/${answer.id}/roles`;
+    else problem(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)));
+  };
+  request.onerror = () => { sending.hidden = true; problem(new Error("The file could not be sent. Is it still there, and incrowd still running?")); };
+  request.onabort = () => { sending.hidden = true; say("Cancelled."); };
+  bar.value = 0;
+  words.textContent = `Sending ${chosen.name}…`;
+  sending.hidden = false;
+  say(`Sending ${chosen.name}.`);
+  request.open("POST", "/api/v1/tables");
+  request.send(form);
+}
+
+file.addEventListener("change", () => { if (file.files.length) send(file.files[0]); file.value = ""; });
+document.getElementById("stop-sending").addEventListener("click", () => request?.abort());
+for (const name of ["dragenter", "dragover"]) {
+  window.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
+}
+window.addEventListener("dragleave", (event) => { if (!event.relatedTarget) drop.classList.remove("over"); });
+window.addEventListener("drop", (event) => {
+  event.preventDefault();
+  drop.classList.remove("over");
+  const dropped = event.dataTransfer.files;
+  if (dropped.length > 1) problem(new Error("One file at a time, please."));
+  else if (dropped.length) send(dropped[0]);
+});
+
+async function opened(form, path, body) {
+  noProblem();
+  const button = form.querySelector("button[type=submit]");
+  button.disabled = true;
+  say("Opening.");
+  try {
+    const made = await api("POST", path, body);
+    location.href = `/tables/${made.id}/roles`;
+  } catch (error) {
+    problem(error);
+    button.disabled = false;
+  }
+}
+
+document.getElementById("open").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const path = document.getElementById("path");
+  if (path) opened(event.target, "/tables/open", { path: path.value.trim() });
+});
+document.getElementById("demo").addEventListener("submit", (event) => {
+  event.preventDefault();
+  opened(event.target, "/tables/demo", { rows: Number(document.getElementById("rows").value) });
+});
+
+/** The columns with what they hold, and some rows: masked, or as they are. */
+async function look(id, place, values) {
+  const [about, preview] = await Promise.all([
+    api("GET", `/tables/${id}`), api("GET", `/tables/${id}/preview?show=${values}&rows=10`),
+  ]);
+  const facts = new Map(about.columns.map((column) => [column.name, column]));
+  const heads = preview.columns.map((name) => {
+    const fact = facts.get(name);
+    const said = fact ? `${fact.type}${fact.distinct === null ? "" : ` · ${count(fact.distinct)} distinct`}${fact.nulls ? ` · ${count(fact.nulls)} missing` : ""}` : "";
+    return make("th", { scope: "col" }, make("bdi", {}, short(name)), make("small", {}, said));
+  });
+  const rows = preview.rows.map((row) => make("tr", {}, row.map((cell) => make("td", preview.masked ? { class: "masked" } : {}, make("bdi", {}, short(cell, 80))))));
+  const button = make("button", { type: "button", "aria-pressed": String(values), onclick: () => shown(id, place, !values) }, values ? "Hide the values" : "Show the values");
+  place.replaceChildren(
+    make("p", { class: "row" }, button, make("span", { class: "soft small" }, values ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
+    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" },
+      make("table", {}, make("caption", {}, `The first ${preview.rows.length} of ${count(about.rows)} rows`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows))),
+    ...(about.notes || []).map((note) => make("p", { class: "note" }, note)),
+  );
+  return button;
+}
+
+async function shown(id, place, values) {
+  try { await look(id, place, values); place.querySelector("button").focus(); } catch (error) { problem(error); }
+}
+
+for (const item of document.querySelectorAll(".tables li")) {
+  const id = item.dataset.table, place = item.querySelector(".preview"), button = item.querySelector(".look");
+  button.addEventListener("click", async () => {
+    const open = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!open));
+    place.hidden = open;
+    if (open) return;
+    try { await look(id, place, false); } catch (error) { problem(error); }
+  });
+  item.querySelector(".remove").addEventListener("click", async () => {
+    if (!confirm("Remove this table and everything found about it?")) return;
+    try { await api("DELETE", `/tables/${id}`); location.reload(); } catch (error) { problem(error); }
+  });
+}
+resume().catch(problem);
+for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // they work from now on

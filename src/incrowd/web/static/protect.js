@@ -1,0 +1,148 @@
+// Protecting a table: by hand, or by a point of the comparison of all methods.
+import { answersOf, api, data, make, newest, noProblem, problem, resume, save, say, settings, short, start, table, written } from "./app.js";
+
+const view = document.getElementById("view"), compared = document.getElementById("frontier-view");
+const form = document.getElementById("protection"), nothing = document.getElementById("nothing");
+const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t");
+const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
+const columns = document.getElementById("columns");
+const HELP = {
+  partition: "Ranges and sets that fit each neighbourhood: the least loss for most tables.",
+  sorted: "Cuts the sorted table into groups of k: quick and simple, coarser.",
+  tcloseness: "Groups that also hide the secret: each looks like the whole table.",
+  coarsen: "The same ranges for everybody, whatever the risk: nothing is promised about k.",
+  mask: "Each column as you say, only for people who stand out; those who still do are left out.",
+};
+const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
+const ACTIONS = [["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"], ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"]];
+let known = [], now = null;
+
+const takes = { k: (name) => name !== "coarsen", resolution: (name) => name === "coarsen", t: (name) => name !== "coarsen" && name !== "mask", columns: (name) => name === "coarsen" || name === "mask" };
+
+function fits() {
+  document.getElementById("k-said").textContent = k.value;
+  document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
+  document.getElementById("method-help").textContent = HELP[method.value];
+  for (const [what, wanted] of Object.entries(takes)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !wanted(method.value); });
+  if (takes.columns(method.value) && columns.dataset.method !== method.value) drawColumns();
+}
+
+/** What single columns may be told: their own number of parts, or what is done to those who stand out. */
+function drawColumns() {
+  columns.dataset.method = method.value;
+  const byHand = method.value === "mask";
+  columns.replaceChildren(...known.map((column) => {
+    const name = short(column.name);
+    const choice = make("select", { class: "how", "aria-label": `What to do with ${name}` }, (byHand ? ACTIONS : PARTS).map(([value, words]) => make("option", { value }, words)));
+    const ends = byHand && ["integer", "number"].includes(column.type) ? [
+      make("input", { class: "bottom", inputmode: "decimal", placeholder: "lowest", "aria-label": `Lowest value of ${name} that stays` }),
+      make("input", { class: "top", inputmode: "decimal", placeholder: "highest", "aria-label": `Highest value of ${name} that stays` }),
+    ] : [];
+    return make("div", { class: "limit", "data-column": column.name }, make("bdi", {}, name), choice, ...ends);
+  }));
+}
+
+function limits() {
+  const found = { steps: [], top: {}, bottom: {}, parts: {} };
+  for (const row of columns.querySelectorAll(".limit")) {
+    const column = row.dataset.column, how = row.querySelector(".how").value;
+    if (how) found.steps.push({ column, action: how });
+    if (how) found.parts[column] = Number(how);
+    for (const end of ["top", "bottom"]) {
+      const value = written(row.querySelector("." + end)?.value || "");
+      if (value !== null) found[end][column] = value;
+    }
+  }
+  return found;
+}
+
+function asked() {
+  const name = method.value, wanted = { method: name };
+  if (takes.k(name)) wanted.k = Number(k.value);
+  if (name === "coarsen") {
+    const own = limits().parts, all = Number(resolution.value);
+    wanted.resolution = Object.keys(own).length ? Object.fromEntries(known.map((column) => [column.name, own[column.name] ?? all])) : all;
+  }
+  if (name === "mask") {
+    const { steps, top, bottom } = limits();
+    if (!steps.length && !Object.keys(top).length && !Object.keys(bottom).length) throw new Error("Say for at least one column what is to be done with it.");
+    Object.assign(wanted, { steps, top, bottom });
+  }
+  if (takes.t(name) && sensitive.value) {
+    wanted.sensitive = sensitive.value;
+    const closeness = written(t.value);
+    if (closeness !== null) wanted.t = closeness;
+  }
+  return wanted;
+}
+
+async function protect(wanted) {
+  try {
+    noProblem();
+    now = await save({ ...now, protection: wanted });
+    await start(`/tables/${table}/protections`, { protection: now.protection });
+    nothing.hidden = true;
+    view.scrollIntoView({ block: "nearest" });
+  } catch (error) { problem(error); }
+}
+
+form.addEventListener("submit", (event) => { event.preventDefault(); try { protect(asked()); } catch (error) { problem(error); } });
+form.addEventListener("input", fits);
+function compare() {
+  nothing.hidden = true;
+  start(`/tables/${table}/frontiers`, sensitive.value ? { sensitive: sensitive.value } : {}).catch(problem);
+}
+document.getElementById("compare").addEventListener("click", compare);
+answersOf("protection", view, { again: () => form.requestSubmit() });
+answersOf("frontier", compared, { again: compare });
+
+/** A point of the comparison becomes the choice, and is applied. */
+function take(index) {
+  const point = data(compared, "result").points[index], wanted = point.protection;
+  now = { ...now, protection: { ...now.protection, ...wanted } };
+  fill();
+  say(`Applying ${wanted.method}, ${point.setting}.`);
+  protect(wanted);
+}
+document.addEventListener("drawn", (event) => {
+  if (event.target.id !== "figure-frontier") return;
+  event.target.dataset.clickable = "yes";
+  event.detail.addEventListener("click", (_, item) => { if (Number.isInteger(item?.datum?.order)) take(item.datum.order); });
+});
+compared.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-point]");
+  if (button) take(Number(button.dataset.point));
+});
+view.addEventListener("click", async (event) => {
+  const button = event.target.closest("button.apply");
+  if (!button) return;
+  button.disabled = true;
+  try {
+    const made = await api("POST", `/jobs/${view.dataset.job}/apply`);
+    location.href = `/tables/${made.id}/risk`;
+  } catch (error) { problem(error); button.disabled = false; }
+});
+
+/** The form as the settings have it. */
+function fill() {
+  const kept = now.protection;
+  method.value = kept.method;
+  k.value = String(kept.k);
+  if (typeof kept.resolution === "number") resolution.value = String(kept.resolution);
+  sensitive.value = kept.sensitive ?? "";
+  t.value = typeof kept.t === "number" ? String(kept.t) : "";
+  fits();
+}
+document.addEventListener("stepped", (event) => { now = event.detail; fill(); });
+
+try {
+  const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
+  now = found;
+  known = about.columns.filter((column) => column.role === "quasi-identifier");
+  const secret = about.columns.filter((column) => column.role === "sensitive");
+  sensitive.append(...secret.map(({ name }) => make("option", { value: name }, short(name))));
+  fill();
+  form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
+  const jobs = await resume();
+  nothing.hidden = Boolean(newest(jobs, "protection") || newest(jobs, "frontier"));
+} catch (error) { problem(error); }

@@ -1,0 +1,2 @@
+// The report page is the risk page in another form: what can be taken away.
+import "./risk.js";

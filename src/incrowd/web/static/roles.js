@@ -1,0 +1,185 @@
+// What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
+import { api, count, make, percent, problem, resume, save, settings, settled, short, table, written } from "./app.js";
+
+const ROLES = [
+  ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
+  ["sensitive", "Secret", "What people keep to themselves, and what must not be learned."],
+  ["identifier", "Names the person", "Removed before anything is given away."],
+  ["person", "Whose record it is", "Several records of one person belong together."],
+  ["weight", "Sampling weight", "How many people a record stands for."],
+  ["other", "None of these", "Left out of all counts."],
+];
+const lanes = document.getElementById("lanes");
+const groups = document.getElementById("groups");
+const live = document.getElementById("live");
+const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, Number(one.dataset.bound)]));
+let columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve();
+
+const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
+
+function card(column) {
+  const role = now.roles[column.name];
+  const choice = make("select", { "aria-label": `Role of ${short(column.name)}`,
+    // keys pass through roles on their way: wait for the last
+    onkeydown: (event) => { event.target.dataset.typed = "yes"; }, onpointerdown: (event) => { delete event.target.dataset.typed; },
+    onchange: (event) => (event.target.dataset.typed ? typed : change)(column.name, event.target.value),
+    onblur: (event) => { if (event.target.isConnected && event.target.value !== now.roles[column.name]) change(column.name, event.target.value); } },
+    ROLES.map(([name, words]) => make("option", { value: name, selected: name === role }, words)));
+  const missing = column.nulls ? ` · ${count(column.nulls)} missing` : "";
+  const distinct = column.distinct === null ? "" : ` · ${count(column.distinct)} distinct`;
+  return make("li", {
+    class: "card", draggable: "true", "data-column": column.name,
+    ondragstart: (event) => { dragged = column.name; event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", short(column.name)); event.currentTarget.classList.add("dragged"); },
+    ondragend: (event) => { dragged = null; event.currentTarget.classList.remove("dragged"); },
+  }, make("b", {}, make("bdi", {}, short(column.name))), make("small", {}, column.type + distinct + missing),
+  make("small", {}, role === column.suggested ? `Suggested: ${column.reason}` : "As you said"), choice);
+}
+
+function lane([role, title, words]) {
+  const mine = columns.filter((column) => now.roles[column.name] === role);
+  return make("section", {
+    class: role === "quasi-identifier" ? "lane wide" : "lane", "data-role": role, "aria-labelledby": "lane-" + role,
+    ondragover: (event) => { if (dragged !== null) { event.preventDefault(); event.currentTarget.classList.add("over"); } },
+    ondragleave: (event) => { if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.classList.remove("over"); },
+    ondrop: (event) => { event.preventDefault(); if (dragged !== null) change(dragged, role); },
+  }, make("h2", { id: "lane-" + role }, `${title} `, make("small", {}, `(${mine.length})`)), make("p", {}, words), mine.length ? make("ul", {}, mine.map(card)) : null);
+}
+
+function draw() {
+  const focused = document.activeElement?.closest?.(".card")?.dataset.column;
+  lanes.replaceChildren(...ROLES.map(lane));
+  lanes.removeAttribute("aria-busy");
+  if (focused !== undefined) lanes.querySelector(`.card[data-column="${CSS.escape(focused)}"] select`)?.focus();
+  drawGroups();
+  for (const choice of document.querySelectorAll("input[name=recipient]")) choice.checked = choice.value === now.recipient;
+  document.getElementById("population").value = now.population ? count(now.population) : "";
+  document.getElementById("threshold").value = now.threshold ?? "";
+}
+
+function drawGroups() {
+  const names = known();
+  groups.replaceChildren(...Object.entries(now.groups || {}).map(([name, members], place) => make("fieldset", { class: "group" },
+    make("legend", { class: "hidden" }, `Group ${name}`),
+    make("div", { class: "row" },
+      make("input", { value: name, "aria-label": "Name of the group", maxlength: "60", onchange: (event) => rename(name, event.target.value.trim()) }),
+      make("output", { class: "soft small", "data-group": name }),
+      make("button", { type: "button", class: "quiet", onclick: () => regroup((all) => delete all[name]) }, "Remove")),
+    make("div", { class: "chips" }, names.map((column, number) => make("label", { class: "chip" },
+      make("input", { type: "checkbox", id: `group-${place}-${number}`, checked: members.includes(column), onchange: (event) => regroup((all) => {
+        all[name] = event.target.checked ? [...all[name], column] : all[name].filter((one) => one !== column);
+      }) }), make("bdi", {}, short(column))))))));
+}
+
+/** Take a change at once, and keep it; what is kept comes in the order of the clicks. */
+function put(changes) {
+  now = { ...now, ...changes };
+  const wanted = now;
+  draw();
+  countAgain();
+  saving = saving.then(() => save(wanted)).catch(async (error) => {
+    problem(error);
+    now = await settings();
+    draw();
+    countAgain();
+  });
+}
+
+function change(column, role) {
+  if (now.roles[column] === role) return;
+  const roles = { ...now.roles, [column]: role };
+  if (role === "person" || role === "weight") {
+    for (const other of Object.keys(roles)) if (other !== column && roles[other] === role) roles[other] = "other";
+  }
+  const allowed = new Set(columns.map((one) => one.name).filter((name) => roles[name] === "quasi-identifier"));
+  const trimmed = Object.fromEntries(Object.entries(now.groups || {}).map(([name, members]) => [name, members.filter((one) => allowed.has(one))])
+    .filter(([, members]) => members.length));
+  put({ roles, groups: trimmed });
+}
+
+const typed = settled((column, role) => change(column, role), 700);
+
+function regroup(edit) {
+  const all = structuredClone(now.groups || {});
+  edit(all);
+  if (Object.values(all).some((members) => !members.length)) {
+    problem(new Error("A group needs at least one column that others may know. Remove the group instead."));
+    drawGroups();
+    return;
+  }
+  put({ groups: all });
+}
+
+function rename(old, name) {
+  if (!name || name === old || now.groups[name]) { drawGroups(); return; }
+  put({ groups: Object.fromEntries(Object.entries(now.groups).map(([key, members]) => [key === old ? name : key, members])) });
+}
+
+document.getElementById("add-group").addEventListener("click", () => regroup((all) => {
+  let number = Object.keys(all).length + 1;
+  while (all[`group ${number}`]) number += 1;
+  all[`group ${number}`] = known().slice(0, 2);
+}));
+
+/** The numbers of the roles as they are now; answers that come late are left out. */
+async function countAgain() {
+  const mine = ++asked, names = known();
+  if (!names.length) {
+    live.replaceChildren(make("p", {}, "No column is marked as known to others, so nobody can be picked out by these. Is that so?"));
+    return;
+  }
+  live.classList.add("fading");
+  const person = columns.find((column) => now.roles[column.name] === "person")?.name ?? null;
+  try {
+    const found = await api("POST", `/tables/${table}/live`, { quasi_identifiers: names, groups: now.groups, person });
+    if (mine !== asked) return;
+    showLive(found);
+  } catch (error) {
+    if (mine === asked) live.replaceChildren(make("p", { class: "problem" }, error.message));
+  } finally {
+    if (mine === asked) live.classList.remove("fading");
+  }
+}
+
+function showLive(found) {
+  const item = (name, value, words) => make("div", {}, make("dt", {}, name), make("dd", {}, make("strong", {}, value), make("span", {}, words)));
+  const bound = now.threshold ?? thresholds[now.recipient];
+  const meter = make("div", { class: found.correctness > bound ? "meter over" : "meter", role: "img", "aria-label": `Average risk ${percent(found.correctness)}, threshold ${percent(bound)}` }, make("i"), make("b"));
+  meter.children[0].style.width = `${100 * found.correctness}%`;
+  meter.children[1].style.left = `${100 * bound}%`;
+  live.replaceChildren(
+    make("dl", { class: "cards" },
+      item("smallest class (k)", count(found.k), found.k === 1 ? "somebody is alone" : "people look alike at least"),
+      item("unique", percent(found.uniqueness), `${count(found.uniques)} of ${count(found.people)}`),
+      item("average risk", percent(found.correctness), found.correctness > bound ? "above the threshold" : "within the threshold")),
+    meter, make("p", { class: "sentence" }, found.sentence));
+  for (const group of found.groups) {
+    const place = groups.querySelector(`output[data-group="${CSS.escape(group.label)}"]`);
+    if (place) place.textContent = `${percent(group.correctness)} named correctly, ${percent(group.uniqueness)} unique`;
+  }
+}
+
+
+function field(id, key, check) {
+  document.getElementById(id).addEventListener("change", (event) => {
+    try {
+      const value = written(event.target.value);
+      if (value !== null) check(value);
+      put({ [key]: value });
+    } catch (error) { problem(error); }
+  });
+}
+field("population", "population", (value) => { if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people."); });
+field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1."); });
+document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
+for (const choice of document.querySelectorAll("input[name=recipient]")) choice.addEventListener("change", () => put({ recipient: choice.value }));
+document.addEventListener("stepped", (event) => { now = event.detail; draw(); countAgain(); });
+
+try {
+  const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
+  columns = about.columns;
+  now = found;
+  draw();
+  await countAgain();
+  await resume();
+  document.documentElement.dataset.settled = "yes";
+} catch (error) { problem(error); }

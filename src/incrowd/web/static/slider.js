@@ -1,0 +1,55 @@
+// One slider from a person to the world. Every place on it was forecast by the server: nothing is computed here.
+import { count, data, make, percent } from "./app.js";
+
+const NAMED = [["city", "a city"], ["us", "United States"], ["eu", "European Union"], ["world", "the world"]];
+const box = document.getElementById("slider"), size = document.getElementById("size");
+const people = document.getElementById("people"), there = document.getElementById("there"), named = document.getElementById("named");
+let places = [], drawn = null;
+
+/** The populations to ask for beside those that the server forecasts anyway. */
+export const populations = () => NAMED.map(([name]) => name);
+
+export function fill(view) {
+  const found = data(view, "result");
+  if (!found) return;
+  places = [found.curve, found.forecast].flatMap(forecasts).sort((a, b) => a.at - b.at);
+  size.max = String(places.length - 1);
+  const wanted = Number(sessionStorage.getItem("incrowd-people")) || found.forecast.measured || 1e6;
+  size.value = String(nearest(wanted));
+  named.replaceChildren(...NAMED.filter(([name]) => places.some((place) => place.name === name)).map(([name, words]) => make("button", {
+    type: "button", "data-name": name, onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); move(); },
+  }, words)));
+  box.hidden = false;
+  move();
+}
+
+function forecasts(part) {
+  const at = (estimate, index) => estimate && { value: estimate.value[index], low: estimate.low[index], high: estimate.high[index] };
+  return part.at.map((people, index) => ({ at: people, name: part.names[index], correctness: at(part.correctness, index), uniqueness: at(part.uniqueness, index) }));
+}
+
+const nearest = (wanted) => places.reduce((best, place, index) => (Math.abs(Math.log(place.at / wanted)) < Math.abs(Math.log(places[best].at / wanted)) ? index : best), 0);
+
+function move() {
+  const place = places[Number(size.value)];
+  const name = NAMED.find(([key]) => key === place.name);
+  people.textContent = count(place.at);
+  document.getElementById("people-word").textContent = place.at === 1 ? "person" : `people${name ? ", " + name[1] : ""}`;
+  size.setAttribute("aria-valuetext", `${count(place.at)} people${name ? ", " + name[1] : ""}`);
+  try { sessionStorage.setItem("incrowd-people", String(place.at)); } catch { /* a browser that keeps nothing starts anew */ }
+  const item = (title, estimate, words) => estimate && make("div", {}, make("dt", {}, title), make("dd", {},
+    make("strong", {}, percent(estimate.value)), make("span", {}, words(estimate)), make("em", {}, `95 % interval ${percent(estimate.low)} to ${percent(estimate.high)}`)));
+  there.replaceChildren(...[
+    item("named correctly", place.correctness, (one) => `about ${count(one.value * place.at)} of them`),
+    item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} look like nobody else`),
+  ].filter(Boolean));
+  for (const chip of named.children) chip.setAttribute("aria-pressed", String(chip.dataset.name === place.name));
+  drawn?.data("chosen", [{ n: place.at }]).run();
+}
+
+size.addEventListener("input", move);
+document.addEventListener("drawn", (event) => {
+  if (event.target.id !== "figure-forecast") return;
+  drawn = event.detail;
+  if (places.length) move();
+});

@@ -1,0 +1,80 @@
+"""The private folder of a server: uploads and protected tables lie in it, and go when they are not needed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import unicodedata
+import weakref
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from incrowd.table.read import FORMATS
+from incrowd.web.problems import Refusal
+
+_BLOCK = 1 << 20
+_ZIPPED = {".xlsx", ".xlsb", ".ods"}
+_LONGEST = 120
+
+
+class Store:
+    """A folder that this user alone can read; gone when the server ends, however it ends."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="incrowd-web-"))  # mode 0700
+        self._cleaner = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def new_folder(self) -> Path:
+        """A folder in it for one table or one job."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    def close(self) -> None:
+        """Delete everything."""
+        self._cleaner()
+
+
+def shown_name(given: str) -> str:
+    """The name of an uploaded file as it may be shown: no folders, no control letters, not endless.
+
+    >>> shown_name("C:\\\\data\\\\..\\\\patients.csv"), shown_name("../../etc/passwd"), shown_name("")
+    ('patients.csv', 'passwd', 'table')
+    """
+    last = PurePosixPath(given.replace("\\", "/")).name
+    clean = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C").strip()
+    if len(clean) > _LONGEST:
+        ending = PurePosixPath(clean).suffix[:12]
+        clean = clean[: _LONGEST - len(ending) - 1] + "…" + ending
+    return clean if clean.strip(".") else "table"
+
+
+def ending_of(name: str) -> str:
+    """The ending of a file's name, if tables are read from such files."""
+    ending = PurePosixPath(name).suffix.lower()
+    if ending not in FORMATS:
+        kinds = ", ".join(FORMATS)
+        raise Refusal(415, f"{name} is not a kind of file that tables are read from; use one of: {kinds}")
+    return ending
+
+
+def check_unpacked(path: Path, most: int) -> None:
+    """Refuse a workbook that is small on disk and huge in memory. It is unpacked for it, because headers can lie."""
+    if path.suffix.lower() not in _ZIPPED:
+        return
+    try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(one.file_size for one in packed.infolist()) > most:
+                raise _too_large(most)
+            unpacked = 0
+            for one in packed.infolist():
+                with packed.open(one) as file:
+                    while block := file.read(_BLOCK):
+                        unpacked += len(block)
+                        if unpacked > most:
+                            raise _too_large(most)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error):
+        raise Refusal(400, "this workbook cannot be read; it may be damaged or need a password") from None
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, f"this workbook unpacks to more than {most / 1e6:,.0f} MB; save it as CSV or Parquet")

@@ -1,0 +1,299 @@
+"""An open table of a session: its columns, its settings with undo, its preview, and counts that follow every click."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from incrowd.classes import ClassSizes
+from incrowd.engines import encode
+from incrowd.errors import IncrowdError, InputError
+from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
+from incrowd.web import models
+from incrowd.web.problems import Refusal
+from incrowd.web.settings import ServerSettings
+
+_COUNTS = 500  # sets of columns whose counts are kept
+_STEPS = 100  # settings to go back
+_MASK = "••••"
+_LONGEST_CELL = 200
+_WARM = 24  # columns encoded before anybody asks
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table came from, so that a command can open it again."""
+
+    kind: Literal["upload", "path", "demo", "protection"]
+    file: str
+    rows: int = 0
+    seed: int = 0
+    before: tuple[str, ...] = ()  # commands that make the file
+
+
+@dataclass(slots=True, eq=False)
+class OpenTable:
+    """One table. `folder` is deleted with it, if it has one of its own."""
+
+    id: str
+    name: str
+    source: Source
+    table: Table
+    columns: tuple[SuggestedRole, ...]
+    folder: Path | None
+    bytes: int = 0
+    _history: list[models.TableSettings] = field(default_factory=list)
+    _now: int = 0
+    _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._history.append(models.TableSettings(roles=self._suggested))
+
+    @property
+    def _suggested(self) -> dict[str, models.Role]:
+        return {one.column: cast(models.Role, one.role) for one in self.columns}
+
+    @property
+    def settings(self) -> models.TableSettings:
+        """What the columns are and what is asked, now."""
+        return self._history[self._now]
+
+    @property
+    def state(self) -> models.SettingsState:
+        """The settings and where they stand among the earlier and later ones."""
+        return models.SettingsState(
+            settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._history) - 1
+        )
+
+    def change(self, wanted: models.TableSettings) -> None:
+        """Take new settings; what was undone before is forgotten."""
+        roles = self._suggested | wanted.roles
+        self._check(wanted, roles)
+        full = wanted.model_copy(update={"roles": roles})
+        with self._lock:
+            if full != self.settings:
+                self._history[self._now + 1 :] = [full]
+                self._history[: max(0, len(self._history) - _STEPS)] = []
+                self._now = len(self._history) - 1
+
+    def step(self, by: int) -> None:
+        """One step back or forward."""
+        with self._lock:
+            if not 0 <= self._now + by < len(self._history):
+                raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
+            self._now += by
+
+    def with_role(self, role: str) -> list[str]:
+        """The columns of a role, in the table's order."""
+        return [name for name in self.table.columns if self.settings.roles[name] == role]
+
+    def one_with_role(self, role: str) -> str | None:
+        """The one column of a role, if there is one."""
+        return next(iter(self.with_role(role)), None)
+
+    def info(self) -> models.TableInfo:
+        """The table as the API shows it."""
+        roles = self.settings.roles
+        return models.TableInfo(
+            id=self.id,
+            name=self.name,
+            source=self.source.kind,
+            rows=self.table.rows,
+            columns=[
+                models.Column(
+                    name=one.column,
+                    type=one.kind,
+                    distinct=one.distinct if one.distinct >= 0 else None,
+                    nulls=one.nulls,
+                    role=roles[one.column],
+                    suggested=self._suggested[one.column],
+                    reason=one.reason,
+                )
+                for one in self.columns
+            ],
+            notes=list(self.table.notes),
+        )
+
+    def preview(self, rows: int, show: bool) -> models.Preview:
+        """The first rows; unless they are to be shown, cells tell their kind only."""
+        wanted = min(rows, self.table.rows)
+        names = list(self.table.columns)
+        if not show:
+            masked = [f"{_MASK} ({one.kind})" for one in self.columns]
+            return models.Preview(columns=names, rows=[masked] * wanted, masked=True)
+        cells = self.table.lazy(names).head(wanted).collect("pyarrow").to_arrow()
+        columns = [[_cell(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
+        return models.Preview(columns=names, rows=[list(row) for row in zip(*columns, strict=True)], masked=False)
+
+    def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
+        """Class sizes by these columns; columns are encoded once, and sets counted before are remembered."""
+        if not names:
+            people = encode(self.table, [person])[0].size if person else self.table.rows
+            return ClassSizes.from_sizes([people])
+        key = (frozenset(names), person)
+        with self._lock:
+            known = self._counts.get(key)
+        if known is None:
+            known = ClassSizes.from_table(self.table, quasi_identifiers=sorted(names), person=person)
+        with self._lock:
+            self._counts[key] = known
+            self._counts.move_to_end(key)
+            while len(self._counts) > _COUNTS:
+                self._counts.popitem(last=False)
+        return known
+
+    def live(self, question: models.LiveQuestion) -> models.Live:
+        """The counts that follow a change of roles."""
+        started = time.perf_counter()
+        self._check_names([*question.quasi_identifiers, *([question.person] if question.person else [])])
+        sizes = self.count(list(dict.fromkeys(question.quasi_identifiers)), question.person)
+        groups = []
+        for label, members in question.groups.items():
+            self._check_names(members)
+            found = self.count(list(dict.fromkeys(members)), question.person)
+            groups.append(_group(label, members, found))
+        return models.Live(
+            k=sizes.smallest,
+            people=sizes.people,
+            classes=sizes.classes,
+            uniques=sizes.uniques,
+            uniqueness=sizes.uniqueness,
+            correctness=sizes.correctness,
+            below_5=sizes.below(5) / sizes.people,
+            groups=groups,
+            seconds=time.perf_counter() - started,
+            sentence=_sentence(sizes, len(question.quasi_identifiers)),
+        )
+
+    def warm(self) -> None:
+        """Encode what others may know about a person, so that the first count is quick too."""
+        names = self.with_role("quasi-identifier")[:_WARM]
+        if names and self.table.rows:
+            encode(self.table, names)
+
+    def close(self) -> None:
+        """Delete its files."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        if names:
+            self.table.require(list(dict.fromkeys(names)))
+
+    def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
+        """Refuse columns that do not exist, and roles that only one column can have."""
+        self._check_names(list(wanted.roles))
+        for label, members in wanted.groups.items():
+            if not members:
+                raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
+            self._check_names(members)
+        for role in ("person", "weight"):
+            several = [name for name in roles if roles[name] == role]
+            if len(several) > 1:
+                raise InputError(f"only one column can be the {role} column; {len(several)} are")
+        protection = wanted.protection
+        resolution = protection.resolution if isinstance(protection.resolution, dict) else {}
+        columns = [*resolution, *protection.top, *protection.bottom, *(step.column for step in protection.steps)]
+        self._check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
+
+
+def open_table(
+    read: Callable[[], Table], name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
+) -> OpenTable:
+    """Open a table for a session, or refuse it; its file's name on this server never shows."""
+    try:
+        table = read()
+        _check_size(table, settings)
+        table.name = name
+        if not table.rows:
+            raise InputError(f"{name} has a header but no rows")
+        columns = suggest_roles(table)
+    except Refusal:
+        raise
+    except IncrowdError as error:
+        raise InputError(_renamed(str(error), folder, name)) from None
+    bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
+    found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
+    threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
+    return found
+
+
+def read_file(path: Path, settings: ServerSettings) -> Table:
+    """A file as a table, within the server's memory limit."""
+    return read_table(path, memory=settings.memory)
+
+
+def _warmed(table: OpenTable) -> None:
+    try:
+        table.warm()
+    except (IncrowdError, MemoryError, OSError, RuntimeError):
+        return  # whoever asks gets the same error in words; a server that ends takes no new work
+
+
+def _check_size(table: Table, settings: ServerSettings) -> None:
+    if len(table.columns) > settings.max_columns:
+        raise Refusal(
+            413, f"{len(table.columns):,} columns; this server takes {settings.max_columns:,}: leave some out"
+        )
+    if table.rows > settings.max_rows:
+        raise Refusal(413, f"{table.rows:,} rows; this server takes {settings.max_rows:,}: use the command line")
+
+
+def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...]:
+    """Of several columns that look like the person or the weight, only the first is suggested as it."""
+    from dataclasses import replace
+
+    seen: set[str] = set()
+    found = []
+    for one in columns:
+        if one.role in ("person", "weight") and one.role in seen:
+            one = replace(one, role="other", reason=f"looks like a second {one.role} column; there can be only one")
+        seen.add(one.role)
+        found.append(one)
+    return tuple(found)
+
+
+def _renamed(text: str, folder: Path | None, name: str) -> str:
+    """An error's words with the file's own name in place of ours."""
+    if folder is None:
+        return text
+    for file in folder.iterdir():
+        text = text.replace(str(file), name).replace(file.name, name)
+    return text.replace(str(folder), "")
+
+
+def _group(label: str, members: Sequence[str], sizes: ClassSizes) -> models.GroupCount:
+    return models.GroupCount(
+        label=label,
+        columns=list(members),
+        k=sizes.smallest,
+        uniques=sizes.uniques,
+        uniqueness=sizes.uniqueness,
+        correctness=sizes.correctness,
+    )
+
+
+def _sentence(sizes: ClassSizes, known: int) -> str:
+    if not known:
+        return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
+    if not sizes.uniques:
+        return (
+            f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others, and a guess is right "
+            f"{sizes.correctness:.2%} of the time."
+        )
+    return (
+        f"{sizes.uniques:,} of {sizes.people:,} people ({sizes.uniqueness:.1%}) look like nobody else; a guess is "
+        f"right {sizes.correctness:.1%} of the time."
+    )
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"

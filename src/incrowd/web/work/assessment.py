@@ -1,0 +1,50 @@
+"""An assessment, shown in stages: the facts first, what takes longer as it comes."""
+
+from __future__ import annotations
+
+from incrowd.assess import Assessment, assess
+from incrowd.progress import Progress
+from incrowd.report import document, verdict_figure
+from incrowd.web import models
+from incrowd.web.jobs import Outcome, Publish, Work
+from incrowd.web.tables import OpenTable
+from incrowd.web.work.figures import as_figures
+
+
+def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
+    """Assess the table by the settings it has now."""
+    settings = table.settings
+    known = table.with_role("quasi-identifier")
+    sensitive, person, weight = table.with_role("sensitive"), *map(table.one_with_role, ("person", "weight"))
+
+    def work(progress: Progress, publish: Publish) -> Outcome:
+        found = assess(
+            table.table,
+            quasi_identifiers=known,
+            sensitive=sensitive,
+            person=person,
+            weight=weight,
+            population=settings.population,
+            recipient=settings.recipient,
+            threshold=settings.threshold,
+            groups=settings.groups,
+            protection=question.protection,
+            seed=question.seed,
+            progress=progress,
+            partial=lambda early: publish(outcome(early)),
+        )
+        return outcome(found)
+
+    return work
+
+
+def outcome(found: Assessment) -> Outcome:
+    """The assessment with its JSON and the figures of its report."""
+    columns = [one.column for one in found.roles.suggested]
+    return Outcome(
+        found,
+        found.to_dict,
+        lambda: as_figures(
+            [verdict_figure(found), *(figure for section in document(found) for figure in section.figures)], columns
+        ),
+    )

@@ -1,0 +1,29 @@
+"""Figures as the API gives them: Vega-Lite, the numbers and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from incrowd.report import Figure, chart_spec, renamed, shown_names
+
+
+def as_figures(figures: Iterable[Figure], columns: Sequence[str] = ()) -> dict[str, Any]:
+    """By name; column names that cannot be shown as they are have been replaced."""
+    shown = shown_names(columns)
+    return {
+        figure.name: renamed(
+            {
+                "title": figure.title,
+                "sentence": figure.says,
+                "spec": chart_spec(figure),
+                "table": {
+                    "caption": figure.table.caption,
+                    "columns": list(figure.table.columns),
+                    "rows": [list(row) for row in figure.table.rows],
+                },
+            },
+            shown,
+        )
+        for figure in figures
+    }

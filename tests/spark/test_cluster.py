@@ -1,0 +1,157 @@
+"""What can be wrong with a cluster, and a worker that is lost."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from incrowd import ClassSizes, read_table
+from incrowd.errors import InputError
+from incrowd.table import cluster as spark
+
+TINY = {"age": [30, 30, 41]}
+
+
+@pytest.fixture
+def no_session(monkeypatch):
+    """As if no session ran yet."""
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", classmethod(lambda cls: None))
+
+
+def test_without_java_the_message_says_which_to_install(no_session, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(InputError, match="needs Java and none was found; install Java 17"):
+        read_table(TINY, engine="spark")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match="none was found in JAVA_HOME"):
+        read_table(TINY, engine="spark")
+
+
+@pytest.mark.parametrize(("said", "seen"), [('openjdk version "11.0.2"', "11"), ('java version "1.8.0_392"', "8")])
+def test_an_old_java_is_named(no_session, monkeypatch, tmp_path, said, seen):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=f"needs Java 17 or later, and .*java is {seen};"):
+        read_table(TINY, engine="spark")
+
+
+def test_a_java_that_does_not_run_is_not_one(no_session, monkeypatch, tmp_path):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\nexit 3\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match="does not run"):
+        read_table(TINY, engine="spark")
+
+
+def test_without_spark_the_message_names_the_extra(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'incrowd\[spark\]'"):
+        read_table(TINY, engine="spark")
+
+
+def test_a_master_that_does_not_answer_is_an_error_and_not_a_wait(no_session, monkeypatch):
+    monkeypatch.setattr(spark, "_ANSWER_WITHIN", 0.5)
+    started = time.monotonic()
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
+        with pytest.raises(InputError, match="no Spark master answers at spark://127"):
+            read_table(TINY, engine="spark", master=f"spark://127.0.0.1:{closed.getsockname()[1]}")
+    with pytest.raises(InputError, match="no Spark master answers"):
+        read_table(TINY, engine="spark", master="spark://192.0.2.1:7077")  # an address that nobody has (RFC 5737)
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("master", ["http://127.0.0.1:7077", "spark://nobody", "7077"])
+def test_a_master_that_is_none_is_refused(no_session, master):
+    with pytest.raises(InputError, match="is not understood; write local"):
+        read_table(TINY, engine="spark", master=master)
+
+
+def test_engines_and_masters_that_do_not_go_together_are_refused(session):
+    with pytest.raises(InputError, match="there is no engine 'sparc'"):
+        read_table(TINY, engine="sparc")
+    with pytest.raises(InputError, match="is for engine='spark'"):
+        read_table(TINY, master="local[2]")
+    with pytest.raises(InputError, match="leave out engine='duckdb'"):
+        read_table(session.range(3), engine="duckdb")
+    with pytest.raises(InputError, match="runs already; stop it"):
+        read_table(TINY, engine="spark", master="local[2]")
+
+
+def test_a_master_without_a_worker_to_give_is_an_error_and_not_a_wait(cluster, tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.executor.memory 64g\n")
+    program = (
+        "from incrowd.table import cluster; cluster._WORKERS_WITHIN = 2; import incrowd; "
+        f"incrowd.read_table({{'a': [1]}}, engine='spark', master={cluster.master!r}, memory='1GB')"
+    )
+    environment = cluster.environment | {"SPARK_CONF_DIR": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert found.returncode == 1
+    assert "gave no worker within 2 s" in found.stderr
+
+
+def test_files_that_a_cluster_cannot_read_are_named(session, tmp_path):
+    path = tmp_path / "cut.parquet"
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"cut\.parquet: "):
+        read_table(path, engine="spark")
+    with pytest.raises(InputError, match="there is no file"):
+        read_table(tmp_path / "none.parquet", engine="spark")
+
+
+def test_a_file_that_goes_away_while_it_is_counted_is_an_error_in_words(session, tmp_path):
+    session.range(5).selectExpr("id AS age").write.parquet(str(tmp_path / "people.parquet"))
+    table = read_table(tmp_path / "people.parquet", engine="spark")
+    for part in (tmp_path / "people.parquet").iterdir():
+        part.unlink()
+    with pytest.raises(InputError, match="were not found by the cluster, or changed while they were read"):
+        ClassSizes.from_table(table, quasi_identifiers=["age"])
+
+
+def test_a_worker_that_is_lost_in_the_middle_of_a_job_changes_nothing(session, cluster):
+    rows = 6_000_000
+    frame = session.range(0, rows, 1, 12).selectExpr(
+        "id % 1000 AS a", "CAST(id % 7 AS STRING) AS b", "hash(id) % 3 AS c"
+    )
+    found = []
+    counting = threading.Thread(
+        target=lambda: found.append(ClassSizes.from_table(frame, quasi_identifiers=["a", "b", "c"]))
+    )
+    counting.start()
+    tracker = session.sparkContext.statusTracker()
+    ends = time.monotonic() + 60
+    while not any(
+        info.numCompletedTasks for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))
+    ):
+        assert counting.is_alive()
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    lost = cluster.running[1]
+    cluster.kill(lost)
+    in_the_middle = counting.is_alive()
+    cluster.add_worker()
+    counting.join(timeout=200)
+    assert in_the_middle
+    assert found[0] == ClassSizes.from_table(frame, quasi_identifiers=["a", "b", "c"])
+    assert found[0].people == rows
+
+
+def test_reasons_are_told_and_cells_are_not():
+    told = spark.reason_of(RuntimeError("java.lang.OutOfMemoryError: Java heap space at cell 'Mrs Smith'"))
+    assert "ran out of memory" in told
+    assert "Smith" not in told
+    assert spark.reason_of(RuntimeError("Mrs Smith")) is None
+    assert spark.reason_of(RuntimeError("x\nincrowd.errors.UnsupportedError: too few\n\tat y")) == "too few"

@@ -1,0 +1,176 @@
+"""The same numbers wherever a table is counted: here, in DuckDB, in a cluster of two workers."""
+
+import datetime
+import json
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from incrowd import ClassSizes, assess, check, demo_table, measure, minimal_sets, population_risk, read_table
+from incrowd.cli.app import app
+from incrowd.engines import TooManyDistinctError, counted_rows
+from incrowd.measure import risk_by_group, risk_by_subset
+from incrowd.measure.contribution import contributions
+
+KNOWN = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
+GROUPS = {"census": ["age_yrs", "sex", "race"], "spatial": ["patcnty"], "temporal": ["adm_qtr"]}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return demo_table(4_000, seed=3)
+
+
+@pytest.fixture(scope="module")
+def there(rows, session, tmp_path_factory):
+    """The demo table as the cluster reads it."""
+    path = tmp_path_factory.mktemp("demo") / "demo.parquet"
+    pq.write_table(rows, path)
+    return read_table(path, engine="spark", memory="4GB")
+
+
+def cells(kind):
+    plain = {
+        "text": st.sampled_from(["", "a", "A", "é", " a"]),
+        "whole": st.integers(-2, 2),
+        "number": st.sampled_from([0.0, -0.0, 1.5, float("nan"), float("inf"), 1e300]),
+        "day": st.sampled_from([datetime.date(1970, 1, 1), datetime.date(2024, 2, 29)]),
+        "time": st.sampled_from([datetime.datetime(2020, 1, 1), datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)]),
+        "yes": st.booleans(),
+    }
+    return st.one_of(st.none(), plain[kind])
+
+
+TYPES = {
+    "text": pa.string(),
+    "whole": pa.int32(),
+    "number": pa.float64(),
+    "day": pa.date32(),
+    "time": pa.timestamp("us"),
+    "yes": pa.bool_(),
+}
+
+
+@st.composite
+def tables(draw):
+    size = draw(st.integers(1, 12))
+    return pa.table(
+        {kind: pa.array(draw(st.lists(cells(kind), min_size=size, max_size=size)), TYPES[kind]) for kind in TYPES}
+    )
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tables())
+def test_random_tables_have_the_same_classes_on_every_engine(session, table):
+    names = table.column_names
+    here = ClassSizes.from_table(table, quasi_identifiers=names)
+    database = duckdb.connect()
+    assert ClassSizes.from_table(database.from_arrow(table), quasi_identifiers=names) == here
+    counted = ClassSizes.from_table(read_table(table, engine="spark"), quasi_identifiers=names)
+    assert counted == here
+    rows = counted_rows(read_table(table, engine="spark"), names)
+    assert ClassSizes.from_table(rows.table, quasi_identifiers=names).classes == rows.table.rows == here.classes
+    assert sorted(rows.times.tolist()) == sorted(np.repeat(here.sizes, here.counts).tolist())
+
+
+def test_every_fact_is_the_same(rows, there):
+    secrets = ["charge", "los"]
+    here = measure(rows, quasi_identifiers=KNOWN, sensitive=secrets)
+    assert measure(there, quasi_identifiers=KNOWN, sensitive=secrets).to_dict() == here.to_dict()
+    assert measure(there, quasi_identifiers=KNOWN).sizes == here.sizes
+    limits = {"min_k": 2, "max_t": 0.5, "min_l": 2}
+    found = check(there, quasi_identifiers=KNOWN, sensitive=["los"], **limits)
+    assert found.rules == check(rows, quasi_identifiers=KNOWN, sensitive=["los"], **limits).rules
+
+
+def test_a_spark_frame_is_a_table(rows, there):
+    frame = there.native
+    assert measure(frame, quasi_identifiers=KNOWN).sizes == measure(rows, quasi_identifiers=KNOWN).sizes
+
+
+def test_every_set_of_columns_is_the_same(rows, there, monkeypatch):
+    here = risk_by_subset(rows, KNOWN)
+    assert risk_by_subset(there, KNOWN) == here
+    assert risk_by_group(there, GROUPS) == risk_by_group(rows, GROUPS)
+    assert contributions(there, KNOWN) == contributions(rows, KNOWN)
+    assert minimal_sets(there, KNOWN, up_to=3).to_dict() == minimal_sets(rows, KNOWN, up_to=3).to_dict()
+
+
+def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there, monkeypatch):
+    monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: 20)
+    fresh = read_table(there.native, memory="4GB")
+    with pytest.raises(TooManyDistinctError, match="more than 20 rows that differ"):
+        counted_rows(fresh, KNOWN)
+    assert risk_by_subset(fresh, KNOWN[:3]) == risk_by_subset(rows, KNOWN[:3])
+    with pytest.raises(TooManyDistinctError, match="stays in its cluster"):
+        measure(fresh, quasi_identifiers=KNOWN, sensitive=["los"])
+
+
+def test_people_with_several_records_are_counted_in_the_cluster(session):
+    generator = np.random.default_rng(5)
+    visits = {
+        "who": generator.integers(0, 300, 700),
+        "age": generator.integers(0, 3, 700),
+        "ward": [None if x == 0 else f"w{x}" for x in generator.integers(0, 3, 700)],
+    }
+    here = ClassSizes.from_table(visits, quasi_identifiers=["age", "ward"], person="who")
+    there = read_table(visits, engine="spark")
+    assert ClassSizes.from_table(there, quasi_identifiers=["age", "ward"], person="who") == here
+
+
+@pytest.mark.parametrize("method", ["combined", "gaussian", "average"])
+def test_population_risk_is_the_same(rows, there, method):
+    options = {"population": 40_000, "quasi_identifiers": KNOWN, "method": method}
+    here, found = population_risk(rows, **options), population_risk(there, **options)
+    assert (found.B, *found.interval) == pytest.approx((here.B, *here.interval), rel=1e-9)
+    assert found.parts == pytest.approx(here.parts, rel=1e-9)
+
+
+def test_a_copula_is_fitted_from_contingency_tables(rows, there, monkeypatch):
+    options = {"population": 40_000, "quasi_identifiers": KNOWN[:4]}
+    here = population_risk(rows, **options, method="anchored")
+    largest = rows.group_by(["age_yrs", "patcnty"]).aggregate([]).num_rows  # of all pairs
+    monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: largest)
+    fresh = read_table(there.native, memory="4GB")
+    assert pytest.approx(here.B, rel=1e-9) == population_risk(fresh, **options, method="anchored").B
+    with pytest.raises(TooManyDistinctError, match="rows that differ"):
+        population_risk(fresh, **options, method="dvine")
+
+
+def test_an_assessment_says_what_a_cluster_does_not_do(rows, there):
+    options = {"quasi_identifiers": KNOWN, "sensitive": ["los"], "population": 40_000, "recipient": "trusted"}
+    found, here = assess(there, **options), assess(rows, **options, protection=False)
+    assert found.facts.to_dict() == here.facts.to_dict()
+    assert found.knowledge.by_set == here.knowledge.by_set
+    assert found.roles.suggested == here.roles.suggested
+    assert pytest.approx(here.population.B, rel=1e-9) == found.population.B
+    assert "stay in their cluster" in found.skipped["protection"]
+
+
+def test_the_command_line_counts_on_a_cluster(rows, there, cluster):
+    command = ["measure", there.source, "--qi", ",".join(KNOWN), "--sensitive", "los", "--json"]
+    here = CliRunner().invoke(app, command)
+    found = CliRunner().invoke(app, [*command, "--engine", "spark", "--master", cluster.master])
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout) == json.loads(here.stdout)
+
+
+def test_a_csv_file_has_the_same_types_on_a_cluster(tmp_path, session):
+    path = tmp_path / "people.csv"
+    path.write_text("zip,age\n00501,30\n501,30\n,41\n")
+    table = read_table(path, engine="spark")
+    assert ClassSizes.from_table(table, quasi_identifiers=["zip"]).histogram() == {1: 3}
+
+
+def test_a_small_table_may_come_out_of_its_cluster_and_a_large_one_not(there, rows):
+    assert there.to_arrow(["age_yrs"]).num_rows == rows.num_rows
+    large = read_table(there.native, memory="50MB")
+    large.memory = 1_000_000
+    with pytest.raises(ValueError, match="stays in its cluster, and this needs its rows here"):
+        large.to_arrow(["age_yrs"])

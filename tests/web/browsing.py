@@ -1,0 +1,39 @@
+"""What the browser tests do again and again."""
+
+import json
+
+KNOWN = ("age_yrs", "sex", "race", "patcnty")
+
+
+def ask(page, method, path, body=None):
+    """Ask the API as the page would."""
+    answer = page.evaluate(
+        """async ([method, path, body]) => {
+            const sent = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+            const answer = await fetch("/api/v1" + path, { method, ...(body === null ? {} : sent) });
+            return { status: answer.status, text: await answer.text() };
+        }""",
+        [method, path, body],
+    )
+    assert answer["status"] < 300, answer
+    return json.loads(answer["text"]) if answer["text"] else None
+
+
+def demo(page, rows=3_000):
+    """A demo table with few quasi-identifiers."""
+    table = ask(page, "POST", "/tables/demo", {"rows": rows})
+    roles = {column["name"]: "other" for column in table["columns"] if column["role"] == "quasi-identifier"}
+    roles |= dict.fromkeys(KNOWN, "quasi-identifier")
+    ask(
+        page,
+        "PUT",
+        f"/tables/{table['id']}/settings",
+        {"roles": roles, "population": 300_000, "recipient": "restricted"},
+    )
+    return table["id"]
+
+
+def answered(page, place="#view"):
+    """Wait for the answer of the page, all of it."""
+    page.wait_for_selector(f"{place}[data-shown]:not([aria-busy])")
+    assert page.query_selector_all(f"{place} [data-drawn=no]") == []

@@ -1,0 +1,169 @@
+"""A server for the tests, on a port of its own, and browsers and scripts that talk to it."""
+
+import io
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi")
+uvicorn = pytest.importorskip("uvicorn")
+
+from incrowd import demo_table  # noqa: E402
+from incrowd.web.app import create_app  # noqa: E402
+from incrowd.web.settings import ServerSettings  # noqa: E402
+from incrowd.web.sockets import listening  # noqa: E402
+
+TOKEN = "a-token-for-tests-only"
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A folder whose tables may be opened by path."""
+    place = tmp_path_factory.mktemp("open") / "data"
+    place.mkdir()
+    (place / "people.csv").write_text("age,sex,city\n" + "".join(f"{20 + n % 7},{'fm'[n % 2]},A\n" for n in range(40)))
+    return place
+
+
+@pytest.fixture(scope="session")
+def app(folder):
+    """One app for all tests; sessions keep them apart."""
+    with listening("127.0.0.1", 0) as socket:
+        settings = ServerSettings(
+            port=socket.getsockname()[1],
+            token=TOKEN,
+            folders=(folder,),
+            max_bytes=3_000_000,
+            max_unpacked=5_000_000,
+            max_columns=50,
+            max_demo_rows=50_000,
+        )
+        app = create_app(settings)
+        config = uvicorn.Config(app, http="h11", h11_max_incomplete_event_size=32_768, log_level="warning")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield app
+        server.should_exit = True
+        thread.join(20)
+    assert not app.state.server.store.folder.exists()
+
+
+@pytest.fixture(scope="session")
+def base(app):
+    """The address of the server."""
+    return f"http://127.0.0.1:{app.state.server.settings.port}"
+
+
+@pytest.fixture
+def script(base, request):
+    """A script that has the token, in a session of its own."""
+    name = request.node.nodeid[-90:].encode("ascii", "replace").decode()
+    headers = {"authorization": f"Bearer {TOKEN}", "x-incrowd-session": name}
+    with httpx.Client(base_url=base, headers=headers, timeout=60) as client:
+        yield client
+        client.delete("/api/v1/session")
+
+
+@pytest.fixture
+def new_browser(base):
+    """Browsers that came by the printed address."""
+    clients = []
+
+    def browser(**headers):
+        client = httpx.Client(base_url=base, headers={"origin": base, **headers}, timeout=60)
+        clients.append(client)
+        assert client.get(f"/?token={TOKEN}").status_code == 303
+        return client
+
+    yield browser
+    for client in clients:
+        client.delete("/api/v1/session")
+        client.close()
+
+
+@pytest.fixture
+def wait_for():
+    """Waits for a job to be over."""
+
+    def wait(client, job, seconds=120):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = client.get(f"/api/v1/jobs/{job['id']}").json()
+            if found["state"] in ("done", "failed", "cancelled"):
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"not over after {seconds} s: {found}")
+
+    return wait
+
+
+@pytest.fixture(scope="session")
+def demo_file():
+    """2,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
+    import pyarrow.parquet
+
+    written = io.BytesIO()
+    pyarrow.parquet.write_table(demo_table(2_000), written)
+    return written.getvalue()
+
+
+@pytest.fixture
+def demo(demo_file):
+    """Opens the demo table."""
+
+    def opened(client):
+        answer = client.post("/api/v1/tables", files={"file": ("demo.parquet", demo_file)})
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    return opened
+
+
+@pytest.fixture
+def opened(browser, base):
+    """A function that opens the app in a browser of its own; at the end nothing has gone wrong there."""
+    contexts, troubles = [], []
+
+    def watch(request):
+        if not request.url.startswith((base, "data:", "blob:")):
+            troubles.append(f"asked for {request.url}")
+
+    def complain(message):
+        expected = "Failed to load resource" in message.text and refusals
+        if message.type in ("error", "warning") and not expected:
+            troubles.append(message.text)
+
+    refusals = []
+
+    def open_page(*, may_be_refused=False, **options):
+        refusals[:] = [True] if may_be_refused else []
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", watch)
+        page.on("console", complain)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(f"{base}/?token={TOKEN}")
+        assert page.url == f"{base}/"
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.request.delete(f"{base}/api/v1/session", headers={"origin": base})
+        context.close()
+    assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def shots():
+    """Where screenshots are kept."""
+    folder = Path(__file__).parents[2] / "out" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,219 @@
+"""The app in a browser when things go wrong: reloads, cancelled work, wrong files, hostile tables, other people."""
+
+import csv
+
+import pytest
+from tests.web.browsing import answered, ask, demo
+
+NASTY = (
+    "<script>window.hacked=1</script>",
+    "</script><img src=x onerror=window.hacked=2>",
+    "שם פרטי ومدينة",
+    "a\u202egpj.exe",
+    "{{ 7*7 }}{% raw %}",
+    "__proto__",
+    "x" * 10_000,
+)
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A table with the worst names and cells, under a name that is no better."""
+    file = tmp_path / "<img src=x onerror=window.hacked=3>.csv"
+    with open(file, "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerow(NASTY)
+        for row in range(80):
+            writer.writerow(
+                [f"<b onclick=window.hacked=4>{name[:30]}{(row * step) % 3}" for step, name in enumerate(NASTY, 1)]
+            )
+    return file
+
+
+def upload(page, file):
+    page.set_input_files("#file", file)
+
+
+def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, base):
+    page = opened()
+    table = demo(page, rows=50_000)
+    page.goto(f"{base}/tables/{table}/protect")
+    page.click("#compare")
+    page.wait_for_selector("#frontier-view .waiting progress")
+    page.reload()
+    page.wait_for_selector("#frontier-view .waiting progress")
+    page.goto(f"{base}/")
+    page.wait_for_selector("#jobs progress")
+    assert "Comparing methods" in page.inner_text("#jobs")
+    page.goto(f"{base}/tables/{table}/protect")
+    page.click("#frontier-view .waiting button")
+    page.wait_for_selector("#frontier-view >> text=Cancelled.")
+    assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["cancelled"]
+    page.click("#protection button[type=submit]")
+    answered(page)
+
+
+def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base):
+    page = opened()
+    table = demo(page, rows=50_000)
+    page.goto(f"{base}/tables/{table}/risk")
+    page.click(".waiting button")
+    page.click("text=Try again")
+    answered(page)
+
+
+def test_changed_settings_are_told_of_and_counted_again(opened, base):
+    page = opened()
+    table = demo(page)
+    page.goto(f"{base}/tables/{table}/risk")
+    answered(page)
+    assert not page.is_visible("#stale")
+    page.goto(f"{base}/tables/{table}/roles")
+    page.wait_for_selector("html[data-settled=yes]", state="attached")
+    page.click("text=The public")
+    page.wait_for_selector("#undo:enabled")
+    page.goto(f"{base}/tables/{table}/risk")
+    page.wait_for_selector("#stale:visible")
+    answered(page)
+    first = page.get_attribute("#view", "data-shown")
+    page.click("#renew")
+    answered(page, f"#view:not([data-shown='{first}'])")
+    assert not page.is_visible("#stale")
+    assert "public" in page.inner_text("#verdict")
+
+
+def test_what_the_table_cannot_answer_is_said_in_words(opened, base):
+    page = opened()
+    table = ask(page, "POST", "/tables/demo", {"rows": 300})["id"]
+    page.goto(f"{base}/tables/{table}/forecast")
+    page.wait_for_selector("#problem .problem")
+    assert "alone in their class" in page.inner_text("#problem")
+    page.click("text=Change the roles")
+    page.wait_for_url("**/roles")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("notes.pdf", b"%PDF-1.4", "not a kind of file"),
+        ("empty.csv", b"", "empty"),
+        ("broken.parquet", b"PAR1 no", "broken.parquet"),
+        ("only-a-header.csv", b"age,sex\n", "no rows"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_in_words(opened, tmp_path, name, content, words):
+    page = opened(may_be_refused=True)
+    (tmp_path / name).write_bytes(content)
+    upload(page, tmp_path / name)
+    page.wait_for_selector("#problem .problem")
+    said = page.inner_text("#problem span")
+    assert words in said
+    assert said.endswith(".")
+    assert "Traceback" not in said
+    assert page.query_selector_all(".tables li") == []
+
+
+def test_a_file_can_be_dropped_anywhere(opened):
+    page = opened()
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        const rows = Array.from({ length: 50 }, (_, n) => `${20 + n % 5},${n % 2 ? "f" : "m"}`);
+        data.items.add(new File([["age,sex", ...rows].join("\\n")], "dropped.csv", { type: "text/csv" }));
+        document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
+    }""")
+    page.wait_for_url("**/roles")
+    page.wait_for_selector("html[data-settled=yes]", state="attached")
+    assert "dropped.csv" in page.inner_text("#pick-table")
+    assert len(page.query_selector_all(".card")) == 2
+
+
+def test_there_is_a_page_for_addresses_without_one(opened, base):
+    page = opened(may_be_refused=True)
+    assert page.goto(f"{base}/nothing").status == 404
+    assert "Not here" in page.inner_text("h1")
+
+
+def test_a_path_outside_the_open_folder_is_refused(opened, base):
+    page = opened(may_be_refused=True)
+    page.fill("#path", "../../etc/passwd")
+    page.click("#open button")
+    page.wait_for_selector("#problem .problem")
+    assert "no such file" in page.inner_text("#problem")
+    page.fill("#path", "people.csv")
+    page.click("#open button")
+    page.wait_for_url("**/roles")
+
+
+def test_a_hostile_table_stays_text(opened, hostile, base, shots):
+    page = opened()
+    upload(page, hostile)
+    page.wait_for_url("**/roles")
+    page.wait_for_selector("html[data-settled=yes]", state="attached")
+    page.select_option(".card[data-column=__proto__] select", "quasi-identifier")
+    page.wait_for_selector(".lane[data-role=quasi-identifier] .card[data-column=__proto__]")
+    for index in range(len(NASTY) - 1):
+        page.locator(".card select").nth(index).select_option("quasi-identifier")
+        page.wait_for_selector("#live:not(.fading)")
+    assert "\u202e" not in page.inner_text("#lanes")
+    assert len(page.query_selector_all(".lane[data-role=quasi-identifier] .card")) >= 3
+    table = page.url.split("/")[4]
+    columns = ask(page, "GET", f"/tables/{table}")["columns"]
+    roles = {column["name"]: "quasi-identifier" for column in columns[:-1]}
+    ask(page, "PUT", f"/tables/{table}/settings", {"roles": roles, "groups": {NASTY[0]: [NASTY[1]]}})
+    for step in ("roles", "risk", "leak", "report", "protect"):
+        page.goto(f"{base}/tables/{table}/{step}")
+        if step == "protect":
+            page.click("#protection button[type=submit]")
+        if step == "roles":
+            page.wait_for_selector("html[data-settled=yes]", state="attached")
+        else:
+            answered(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280, step
+        page.screenshot(path=shots / f"hostile-{step}.png", full_page=True)
+    page.goto(base)
+    page.click(".look")
+    page.wait_for_selector(".preview td.masked")
+    assert "onclick" not in page.inner_text(".preview tbody")
+    page.click(".preview button")
+    page.wait_for_selector(".preview td:not(.masked)")
+    assert "<b onclick=window.hacked=4>" in page.inner_text(".preview tbody")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.evaluate("window.hacked") is None
+
+
+def test_two_browsers_do_not_see_each_other(opened, base):
+    mine, theirs = opened(may_be_refused=True), opened(may_be_refused=True)
+    table = demo(mine)
+    mine.goto(base)
+    theirs.goto(base)
+    assert len(mine.query_selector_all(".tables li")) == 1
+    assert theirs.query_selector_all(".tables li") == []
+    answer = theirs.goto(f"{base}/tables/{table}/risk")
+    assert answer.status == 404
+    assert "no such table" in theirs.inner_text("main")
+    mine.goto(f"{base}/tables/{table}/leak")
+    answered(mine)
+    job = mine.get_attribute("#view", "data-shown")
+    assert theirs.goto(f"{base}/jobs/{job}/view").status == 404
+    assert theirs.goto(f"{base}/api/v1/jobs/{job}").status == 404
+
+
+def test_several_tables_are_kept_apart_and_removed(opened, base):
+    page = opened()
+    first, second = demo(page), demo(page, rows=2_000)
+    page.goto(f"{base}/tables/{first}/roles")
+    page.select_option("#pick-table", second)
+    page.wait_for_url(f"**/tables/{second}/roles")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(base)
+    page.click(f"li[data-table='{first}'] .remove")
+    page.wait_for_selector(f"li[data-table='{first}']", state="detached")
+    assert [table["id"] for table in ask(page, "GET", "/tables")] == [second]
+
+
+def test_without_the_token_there_is_only_a_word(browser, base):
+    context = browser.new_context()
+    page = context.new_page()
+    assert page.goto(f"{base}/").status == 401
+    assert "start-up" in page.inner_text("body")
+    context.close()

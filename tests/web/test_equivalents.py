@@ -1,0 +1,167 @@
+"""Every click as a command and as a script: run, they find what the app found."""
+
+import json
+import os
+import shlex
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+TABLES = "/api/v1/tables"
+DRAW = np.random.default_rng(0)
+ROWS = "age,sex,zip code,=note,income\n" + "".join(
+    f"{20 + min(DRAW.geometric(0.05), 60)},{'fm'[n % 2]},{10**4 + DRAW.geometric(0.3)},{n % 5},{1_000 + 37 * n % 900}\n"
+    for n in range(400)
+)
+ROLES = {
+    "age": "quasi-identifier",
+    "sex": "quasi-identifier",
+    "zip code": "quasi-identifier",
+    "=note": "other",
+    "income": "sensitive",
+}
+
+
+@pytest.fixture
+def table(script):
+    found = script.post(TABLES, files={"file": ("my people.csv", ROWS.encode())}).json()["id"]
+    groups = {"census": ["age", "sex"], "place": ["zip code"]}
+    settings = {"roles": ROLES, "population": 5_000, "recipient": "restricted", "groups": groups}
+    assert script.put(f"{TABLES}/{found}/settings", json=settings).status_code == 200
+    return found
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "my people.csv").write_text(ROWS)
+    return tmp_path
+
+
+def done(script, wait_for, path, question):
+    """The equivalent of a job, and its result."""
+    job = script.post(path, json=question)
+    assert job.status_code == 202, job.text
+    over = wait_for(script, job.json())
+    assert over["state"] == "done", over
+    return [script.get(f"/api/v1/jobs/{over['id']}/{part}").json() for part in ("equivalent", "result")]
+
+
+@pytest.fixture
+def run_command(place, capsys, monkeypatch):
+    """Runs one line as a user would, in the folder of the file; the answer is what it prints."""
+    from incrowd.cli.app import main
+
+    def run(line, *more):
+        words = shlex.split(line)
+        assert words[0] == "incrowd"
+        monkeypatch.chdir(place)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main([*words[1:], *more])
+        said = capsys.readouterr()
+        assert end.value.code in (0, 1), said.err
+        return said.out
+
+    return run
+
+
+@pytest.fixture
+def run_python(place, capsys, monkeypatch):
+    """Runs a script in the folder of the file; the answer is what it prints."""
+
+    def run(text):
+        monkeypatch.chdir(place)
+        capsys.readouterr()
+        exec(compile(text, "script", "exec"), {})
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_an_assessment_is_done_again_by_command_and_script(script, table, place, wait_for, run_command, run_python):
+    same, result = done(script, wait_for, f"{TABLES}/{table}/assessments", {"protection": False, "seed": 2})
+    again = json.loads(run_command(same["cli"], "--json"))
+    for section in ("facts", "knowledge", "leaks", "forecast", "verdict", "skipped"):
+        assert again[section] == result[section], section
+    os.remove(place / "report.html")
+    assert result["verdict"]["sentence"] in run_python(same["python"])
+
+
+def test_a_protection_is_done_again_by_command_and_script(script, table, place, wait_for, run_command, run_python):
+    asked = {"protection": {"k": 7, "seed": 5, "sensitive": "income", "l": 2}}
+    same, result = done(script, wait_for, f"{TABLES}/{table}/protections", asked)
+    again = json.loads(run_command(same["cli"], "--json"))
+    assert again["guarantee"] == result["guarantee"]
+    assert again["evaluation"]["information_loss"] == result["evaluation"]["information_loss"]
+    by_command = pq.read_table(place / "protected.parquet")
+    os.remove(place / "protected.parquet")
+    assert result["guarantee"]["sentence"] in run_python(same["python"])
+    assert pq.read_table(place / "protected.parquet").equals(by_command)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"method": "coarsen", "resolution": {"age": 4, "zip code": 2, "sex": 2}},
+        {"method": "mask", "k": 3, "steps": [{"column": "age", "action": "ranges=5"}], "top": {"age": 40}},
+        {"method": "generalise", "k": 4, "suppress": 0.1},
+    ],
+)
+def test_limits_of_single_columns_are_in_the_command(script, table, place, wait_for, run_command, run_python, asked):
+    same, result = done(script, wait_for, f"{TABLES}/{table}/protections", {"protection": asked})
+    again = json.loads(run_command(same["cli"], "--json"))
+    assert again["classes"] == result["classes"]
+    assert again["guarantee"] == result["guarantee"]
+
+
+def test_leaks_and_forecasts_are_done_again(script, table, place, wait_for, run_command, run_python):
+    asked = {"share": 0.2, "targets": [1, 3], "k": 4, "at_most": 0.3}
+    same, result = done(script, wait_for, f"{TABLES}/{table}/leaks", asked)
+    of_table, of_plan = same["cli"].split("\n")
+    assert [one["probability"] for one in json.loads(run_command(of_table, "--json"))["risks"]] == [
+        one["probability"] for one in result["risks"]
+    ]
+    planned = json.loads(run_command(of_plan, "--json"))["risks"]
+    assert [one["probability"] for one in planned] == [one["probability"] for one in result["planned"]]
+    printed = run_python(same["python"])
+    assert all(one["in_words"] in printed for one in [*result["risks"], *result["planned"]])
+
+    same, result = done(script, wait_for, f"{TABLES}/{table}/forecasts", {"at": [10_000, "city"], "k": [3]})
+    again = json.loads(run_command(same["cli"], "--json"))
+    assert again["forecast"] == result["forecast"]
+    run_python(same["python"])
+
+
+def test_points_and_frontiers_are_done_again_by_command(script, table, place, wait_for, run_command, run_python):
+    points = [{"n": 10**power, "correctness": share} for power, share in ((2, 0.98), (3, 0.9), (4, 0.7))]
+    same, result = done(script, wait_for, "/api/v1/forecasts", {"points": points, "at": ["us"], "people": 500})
+    lines = same["cli"].split("\n")
+    (place / "points.csv").write_text("\n".join(lines[1 : lines.index("END")]))
+    again = json.loads(run_command(lines[-1], "--json"))
+    assert again["forecast"] == result["forecast"]
+
+    same, result = done(
+        script, wait_for, f"{TABLES}/{table}/frontiers", {"k": [3, 5], "methods": ["partition", "sorted"]}
+    )
+    again = json.loads(run_command(same["cli"], "--json"))
+    assert [(p["method"], p["correctness"]) for p in again["points"]] == [
+        (p["method"], p["correctness"]) for p in result["points"]
+    ]
+
+
+def test_odd_names_stay_whole_in_command_and_script(script, wait_for):
+    from incrowd.cli import options
+
+    odd = ["-dash", "with, comma", "it's", 'say "hi"', "$(rm -rf)", "emoji 🙂"]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in odd)
+    rows = quoted + "\n" + "".join(",".join(str((n * k) % 7) for k in range(1, 7)) + "\n" for n in range(50))
+    table = script.post(TABLES, files={"file": ("-odd name's.csv", rows.encode())}).json()["id"]
+    script.put(f"{TABLES}/{table}/settings", json={"roles": dict.fromkeys(odd, "quasi-identifier")})
+    same, _ = done(script, wait_for, f"{TABLES}/{table}/leaks", {"leaked": 5})
+    words = shlex.split(same["cli"])
+    given = [word.partition("=")[2] if word.startswith("--qi=") else words[place + 1]
+             for place, word in enumerate(words) if word.startswith("--qi")]  # fmt: skip
+    assert options.names(given, odd) == odd
+    assert words[2] == "./-odd name's.csv"
+    compile(same["python"], "script", "exec")
