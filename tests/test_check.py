@@ -24,6 +24,7 @@ def test_every_rule_reads_the_measurement_it_names():
         "min_k": 2,
         "max_risk": facts.correctness,
         "max_uniqueness": 0,
+        "max_identifiers": 0,
         "min_l": column.distinct,
         "min_entropy_l": column.entropy_l,
         "max_t": column.t,
@@ -77,3 +78,22 @@ def test_an_assertion_says_which_rule_is_broken():
 
 def test_pytest_finds_the_fixture(assert_anonymous):
     assert assert_anonymous(TABLE, qi=["age"], k=2).rules[0].name == "min_k"
+
+
+def test_columns_that_name_people_are_said_and_can_be_forbidden():
+    table = {
+        "name": [f"person {number}" for number in range(40)],
+        "patient_id": [number // 2 for number in range(40)],
+        "zip": [number % 5 for number in range(40)],
+        "age": [30] * 20 + [40] * 20,
+    }
+    found = check(table, quasi_identifiers=["age"], min_k=5)
+    assert found.passed
+    names, person, others = found.notes
+    assert "name" in names
+    assert "patient_id" in person
+    assert "zip" in others
+    assert "name" in found.to_junit()
+    assert not check(table, quasi_identifiers=["age"], max_identifiers=0).passed
+    assert check(table, quasi_identifiers=["age"], max_identifiers=1).passed
+    assert check({"age": [30, 30]}, quasi_identifiers=["age"], min_k=2).notes == ()

@@ -54,3 +54,11 @@ def test_different_questions_are_pointed_out(tables):
 def test_two_tables_need_columns(tables):
     with pytest.raises(InputError, match="quasi_identifiers="):
         compare(*tables)
+
+
+def test_tables_are_compared_in_their_population_too(tables):
+    before, after = tables
+    found = compare(before, after, quasi_identifiers=["age_yrs", "sex", "patcnty"], population=100_000)
+    change = next(one for one in found.changes if one.name == "risk in the population")
+    assert change.direction == "better"
+    assert change.after < change.before < 1

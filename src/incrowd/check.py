@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.measure import Diversity, Measurement, measure
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
-from incrowd.table import read_table
+from incrowd.table import Table, read_table, suggest_roles
 
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -40,6 +40,7 @@ RULES: Mapping[str, _Kind] = {
     "min_k": _fact("k", "people in the smallest class", at_least=True, lowest=1),
     "max_risk": _fact("correctness", "average chance of being named", at_least=False, lowest=0, highest=1),
     "max_uniqueness": _fact("uniqueness", "share of people nobody looks like", at_least=False, lowest=0, highest=1),
+    "max_identifiers": _Kind(None, "columns that name people or records", False, 0, None, False),
     "min_l": _secret("distinct", "fewest different values in a class", at_least=True, lowest=1),
     "min_entropy_l": _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1),
     "max_t": _secret("t", "farthest a class is from the table", at_least=False, lowest=0, highest=1),
@@ -85,13 +86,14 @@ class Rule(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Check(Shown):
-    """A table against its rules."""
+    """A table against its rules; `notes` are what the rules do not look at."""
 
     table: str
     records: int
     people: int
     quasi_identifiers: tuple[str, ...]
     rules: tuple[Rule, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -112,6 +114,7 @@ class Check(Shown):
             "quasi_identifiers": list(self.quasi_identifiers),
             "passed": self.passed,
             "rules": [rule.to_dict() for rule in self.rules],
+            "notes": list(self.notes),
         }
 
     def to_junit(self) -> str:
@@ -130,6 +133,8 @@ class Check(Shown):
             if not rule.passed:
                 failure = ElementTree.SubElement(case, "failure", message=_xml_text(rule.sentence))
                 failure.text = _xml_text(rule.sentence)
+        if self.notes:
+            ElementTree.SubElement(suite, "system-out").text = _xml_text("\n".join(self.notes))
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
@@ -144,8 +149,9 @@ def check(
 ) -> Check:
     """Hold a table against limits: `min_k`, `max_risk`, `max_uniqueness`; for sensitive columns `min_l`, `max_t` ….
 
-    `RULES` has them all. The risk is the average over people, the same as `Measurement.correctness`; the highest risk
-    is 1 ÷ k, so `min_k` bounds it.
+    `RULES` has them all. Columns that name people, and others that were overlooked, are said in `notes`;
+    `max_identifiers` makes a rule of the first. The risk is the average over people, the same as
+    `Measurement.correctness`; the highest risk is 1 ÷ k, so `min_k` bounds it.
 
     >>> found = check({"age": [30, 30, 41]}, quasi_identifiers=["age"], min_k=2, max_risk=0.7)
     >>> [(rule.name, rule.passed) for rule in found.rules]
@@ -159,8 +165,38 @@ def check(
     table = read_table(data)
     found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=wanted, person=person, progress=progress)
     shown = table.source if isinstance(data, str) and table.source else table.name
-    rules = [rule for name, limit in asked.items() for rule in _rules(name, limit, found)]
-    return Check(shown, found.records, found.people, found.quasi_identifiers, tuple(rules))
+    overlooked = _overlooked(table, [*quasi_identifiers, *sensitive, *([person] if person else [])])
+    rules = [
+        rule for rule_name, limit in asked.items() for rule in _rules(rule_name, limit, found, overlooked["identifier"])
+    ]
+    notes = tuple(_notes(overlooked, person))
+    return Check(shown, found.records, found.people, found.quasi_identifiers, tuple(rules), notes)
+
+
+def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]:
+    """The other columns that look like something, by role; those of a table in a cluster are not looked at."""
+    found: dict[str, list[str]] = {"identifier": [], "quasi-identifier": [], "person": []}
+    others = [name for name in table.columns if name not in spoken_for]
+    if others and table.engine != "cluster":
+        for one in suggest_roles(read_table(table.to_arrow(others))):
+            found.setdefault(one.role, []).append(one.column)
+    return found
+
+
+def _notes(overlooked: Mapping[str, Sequence[str]], person: str | None) -> Iterator[str]:
+    """What no rule looks at and somebody should."""
+    if overlooked["identifier"]:
+        yield f"these columns look like names or numbers of people: {', '.join(overlooked['identifier'])}; remove them"
+    if overlooked["person"] and person is None:
+        yield (
+            f"{overlooked['person'][0]} looks like whose record it is, and records were counted as people; name it "
+            "as the person column"
+        )
+    if overlooked["quasi-identifier"]:
+        yield (
+            "these columns look like something others may know, and were not counted: "
+            f"{', '.join(overlooked['quasi-identifier'])}; remove them, or name them too"
+        )
 
 
 def checked_limits(limits: Mapping[str, float | None]) -> dict[str, float]:
@@ -182,12 +218,24 @@ def checked_limits(limits: Mapping[str, float | None]) -> dict[str, float]:
     return asked
 
 
-def _rules(name: str, limit: float, facts: Measurement) -> list[Rule]:
+def _rules(name: str, limit: float, facts: Measurement, identifiers: Sequence[str]) -> list[Rule]:
     kind = RULES[name]
+    if name == "max_identifiers":
+        return [Rule(name, None, limit, len(identifiers))]
     if not kind.of_column:
         return [Rule(name, None, limit, kind.found(facts))]
     columns: Sequence[Diversity] = facts.sensitive
     return [Rule(name, column.column, limit, kind.found(column)) for column in columns]
+
+
+def junit_error(table: str, message: str) -> str:
+    """JUnit XML for a table that could not be checked at all."""
+    suite = ElementTree.Element(
+        "testsuite", name=_xml_text(f"incrowd check {table}"), tests="1", failures="0", errors="1", skipped="0"
+    )
+    case = ElementTree.SubElement(suite, "testcase", classname="incrowd.check", name="check")
+    ElementTree.SubElement(case, "error", message=_xml_text(message)).text = _xml_text(message)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _xml_text(text: str) -> str:

@@ -10,6 +10,7 @@ from incrowd.assess import SCHEMA, Assessment
 from incrowd.errors import InputError
 from incrowd.measure import measure
 from incrowd.notebook import Shown
+from incrowd.population import population_risk
 from incrowd.progress import Progress, part, silent
 from incrowd.table import read_table
 
@@ -75,11 +76,13 @@ def compare(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    population: int | None = None,
     progress: Progress = silent,
 ) -> Comparison:
     """Compare two tables by the same quasi-identifiers, or two assessments (objects, or as read from JSON).
 
-    A table beside an assessment is measured by the assessment's columns. What protection cost in detail is the business
+    A table beside an assessment is measured by the assessment's columns. With `population`, how many people the tables
+    were drawn from, the risk there is compared too. What protection cost in detail is the business
     of `evaluate`; this compares risks.
 
     >>> found = compare({"age": [30, 31, 41]}, {"age": [30, 30, 40]}, quasi_identifiers=["age"])
@@ -100,7 +103,11 @@ def compare(
         table = read_table(side)
         step = part(progress, number / 2, (number + 1) / 2)
         found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, progress=step)
-        sides.append((table.name, {"facts": found.to_dict()}))
+        measured = {"facts": found.to_dict()}
+        if population is not None:
+            asked: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "person": person}
+            measured["population"] = population_risk(table, population=population, **asked).to_dict()
+        sides.append((table.name, measured))
     (name, old), (other, new) = sides
     changes = tuple(_changes(old, new))
     return Comparison(name, other if other != name else f"{other} (after)", changes, tuple(_notes(old, new)))

@@ -50,7 +50,8 @@ class Forecast(Shown):
     """What to expect in populations of sizes `at`; every estimate has a `level` interval.
 
     `violations` maps k to the share of people in classes smaller than k. `uniqueness` is None for robust matching,
-    where there are no classes to be alone in. `notes` says what limits the answer.
+    where there are no classes to be alone in. `notes` says what limits the answer. `method` is "law" where the
+    estimates are those of the fitted law, and "combined" where they are those of `population_risk`.
     """
 
     at: Floats
@@ -64,6 +65,7 @@ class Forecast(Shown):
     measured: int
     seed: int
     notes: tuple[str, ...] = ()
+    method: str = "law"
 
     @property
     def people_named(self) -> Floats:
@@ -90,6 +92,7 @@ class Forecast(Shown):
             "h": dict(zip(("value", "low", "high"), self.h, strict=True)),
             "gamma": dict(zip(("value", "low", "high"), self.gamma, strict=True)),
             "measured": self.measured,
+            "method": self.method,
             "seed": self.seed,
             "notes": list(self.notes),
         }

@@ -16,33 +16,42 @@ from incrowd.files import written_whole
 FILE_NAME = "incrowd.toml"
 
 _SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "columns": {"quasi_identifiers": list, "sensitive": list, "person": str, "weight": str},
+    "columns": {
+        "quasi_identifiers": list,
+        "sensitive": list,
+        "person": str,
+        "weight": str,
+        "identifiers": list,
+        "other": list,
+    },
     "groups": {},  # any name: the columns an attacker knows together
     "question": {"population": int, "recipient": str, "threshold": (int, float), "seed": int},
+    "table": {"file": str},
     "rules": {},  # checked where rules are made
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The contents of a settings file; what it does not say is None or empty."""
+    """The contents of a settings file; what it does not say is None or empty. `file` is the table it is about."""
 
     quasi_identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     person: str | None = None
     weight: str | None = None
+    identifiers: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     population: int | None = None
     recipient: str | None = None
     threshold: float | None = None
     seed: int | None = None
     rules: Mapping[str, float] = field(default_factory=dict)
+    file: str | None = None
 
     def to_toml(self) -> str:
         """The file's text."""
-        parts = [
-            "# What the columns of the table beside this file are, for `incrowd assess` and `incrowd check --policy`.\n"
-        ]
+        parts = ["# What the columns of the table are, for `incrowd assess` and `incrowd check --policy`.\n"]
         for section, known in _SECTIONS.items():
             values = {name: getattr(self, name) for name in known} or dict(getattr(self, section))
             lines = [f"{_key(name)} = {_value(value)}" for name, value in values.items() if value not in (None, ())]

@@ -123,3 +123,39 @@ def test_compare_and_evaluate_take_a_column_whose_name_has_a_comma(capsys, tmp_p
     assert run(capsys, "compare", before, after, *wanted)[0] == 0
     code, out, _ = run(capsys, "evaluate", before, after, *wanted)
     assert (code, json.loads(out)["k"]) == (0, 2)
+
+
+def test_settings_are_used_for_the_table_they_are_about_only(capsys, stays):
+    asked = ["--no-protection", "--population", "8e4", "--recipient", "trusted"]
+    run(capsys, "assess", stays, *QI, "--save", *asked)
+    assert 'file = "stays.csv"' in (stays.parent / "incrowd.toml").read_text()
+    other = write_table(demo_table(500, seed=1), stays.parent / "other.csv")
+    _, out, err = run(capsys, "assess", other, "--qi", "sex", "--no-protection", "--json")
+    assert "is about stays.csv, so it was not used" in err
+    assert json.loads(out)["population"] is None
+    _, out, _ = run(capsys, "assess", other, "--config", stays.parent / "incrowd.toml", "--no-protection", "--json")
+    assert json.loads(out)["population"]["population"] == 80_000
+    assert run(capsys, "assess", stays, "--save", *asked)[0] in (0, 1)  # about this table: replaced
+    code, _, err = run(capsys, "assess", other, "--qi", "sex", "--save", "--no-protection")
+    assert code == 2
+    assert "not about this table" in err
+
+
+def test_the_gate_says_in_junit_that_it_could_not_check(capsys, stays, tmp_path):
+    junit = tmp_path / "result.xml"
+    assert run(capsys, "check", stays, "--qi", "nowhere", "--min-k", "2", "--junit", junit)[0] == 2
+    suite = ElementTree.parse(junit).getroot()
+    assert suite.attrib["errors"] == "1"
+    assert "nowhere" in suite.find("testcase/error").attrib["message"]
+
+
+def test_help_shows_the_sections_of_a_policy(capsys):
+    assert "[columns] and [rules]" in " ".join(run(capsys, "check", "--help")[1].replace("│", " ").split())
+
+
+def test_the_terminal_has_what_the_page_has(capsys, stays):
+    _, out, _ = run(capsys, "assess", stays, "--qi", "age_yrs,sex,race,patcnty,adm_qtr", "--no-protection")
+    for text in ("knows 5 attributes", "People by the size of their class", "People singled out by few attributes"):
+        assert text in out
+    drivers = out[out.index("Which attribute drives the risk") : out.index("Sample against population")]
+    assert all(name in drivers for name in ("age_yrs", "sex", "race", "patcnty", "adm_qtr"))

@@ -12,7 +12,7 @@ from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, r
 from incrowd.pitmanyor import PitmanYor
 from incrowd.population import METHODS, by_fraction
 from incrowd.population.anchored import fit_anchored
-from incrowd.population.combined import combine
+from incrowd.population.combined import combine, fit_trials
 from incrowd.population.limits import certain_limits
 from incrowd.population.posterior import estimate_posterior
 from incrowd.population.sample import read_sample
@@ -343,12 +343,9 @@ def test_parts_that_disagree_widen_the_interval(everybody):
     sample = everybody.sample(400, random_state=2)
     read = read_sample(sample, population=20_000, quasi_identifiers=QI)
     fitted = fit_anchored(read.columns(), read.sizes, read.population, seed=[0])
-    near = combine(fitted, estimate_posterior(read.sizes, read.population), seed=[0])
-    far = combine(
-        replace(fitted, at_population=fitted.at_population / 2),
-        estimate_posterior(read.sizes, read.population),
-        seed=[0],
-    )
+    sizes, trials = estimate_posterior(read.sizes, read.population), fit_trials(fitted, seed=[0])
+    near = combine(fitted, sizes, trials)
+    far = combine(replace(fitted, at_population=fitted.at_population / 2), sizes, trials)
     gap_near, gap_far = (abs(np.log(one.anchored / one.corrected)) for one in (near, far))
     assert gap_far > gap_near
     assert far.spread > near.spread

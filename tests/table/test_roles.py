@@ -1,5 +1,6 @@
 """Suggested roles, each with a reason."""
 
+import numpy as np
 import pytest
 
 from incrowd import demo_table, read_table, suggest_roles
@@ -42,3 +43,13 @@ def test_a_column_by_name_and_values(name, values, role):
 def test_generalised_columns_are_seen():
     (found,) = suggest_roles(read_table({"age": ["[20;30]", "[20;30]", "41"]}))
     assert found.generalised
+
+
+def test_amounts_that_all_differ_are_no_identifiers_and_numbers_given_out_are():
+    generator = np.random.default_rng(0)
+    table = {
+        "expend": generator.permutation(np.unique((10 ** generator.uniform(2, 7, 400)).astype(int)))[:200],
+        "counter": np.arange(200),
+        "badge": generator.choice(np.arange(10_000_000, 99_999_999), 200, replace=False),
+    }
+    assert roles(table) == {"expend": "other", "counter": "identifier", "badge": "identifier"}

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import numpy as np
-
 from incrowd.assess.knowledge import Knowledge, assess_knowledge, glance_at_knowledge
 from incrowd.assess.leaks import Leaks, assess_leaks
+from incrowd.assess.outlook import outlook, populations_ahead
 from incrowd.assess.protection import Protection, assess_protection
 from incrowd.assess.provenance import note_provenance
 from incrowd.assess.result import Assessment
@@ -18,15 +17,15 @@ from incrowd.assess.roles import Roles, settle_roles
 from incrowd.assess.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecast import POPULATIONS, Forecast, forecast
+from incrowd.forecast import Forecast
 from incrowd.measure import Measurement, measure
-from incrowd.pitmanyor import fit_class_sizes
-from incrowd.population import PopulationRisk, population_risk
+from incrowd.population import PopulationRisk
+from incrowd.population.curve import curve_of
+from incrowd.population.sample import Sample, read_sample
 from incrowd.progress import Progress, part, silent
 from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
-_CURVE = 24  # points of the forecast that are drawn
 _PENDING = "still being worked on"
 _Answer = TypeVar("_Answer")
 
@@ -38,6 +37,8 @@ def assess(
     sensitive: Sequence[str] | None = None,
     person: str | None = None,
     weight: str | None = None,
+    identifiers: Sequence[str] = (),
+    other: Sequence[str] = (),
     population: int | None = None,
     recipient: str = "public",
     threshold: float | None = None,
@@ -50,10 +51,11 @@ def assess(
     """From a table to a decision: facts, what attackers know, the population, forecasts, leaks, what protection costs.
 
     Without `quasi_identifiers` the roles that the columns suggest are used, and the result says that nobody confirmed
-    them. `population` is how many people the table was drawn from; a `weight` column tells it too. The `recipient` is
-    "trusted", "restricted" or "public" and sets the threshold, unless a `threshold` is given. `groups` are attributes
-    that attackers know together. A section the data cannot support is left out, with the reason in `skipped`.
-    `partial` is called with what is known so far, each time that is more; what is not says so in `skipped`.
+    them. `identifiers` are columns that name people, besides those that look so; `other` columns have no part in it,
+    whatever they look like. `population` is how many people the table was drawn from; a `weight` column tells it too.
+    The `recipient` is "trusted", "restricted" or "public" and sets the threshold, unless a `threshold` is given.
+    `groups` are attributes that attackers know together. A section the data cannot support is left out, with the reason
+    in `skipped`. `partial` is called with what is known so far, each time that is more; what is not says so there too.
 
     >>> from incrowd import demo_table
     >>> found = assess(demo_table(2_000), quasi_identifiers=["age_yrs", "sex", "patcnty"], recipient="trusted")
@@ -65,12 +67,14 @@ def assess(
     clock = _Clock()
     with clock.timed("roles"):
         progress("looking at the columns", 0.0)
-        roles = settle_roles(table, quasi_identifiers, sensitive, person, weight)
+        roles = settle_roles(table, quasi_identifiers, sensitive, person, weight, identifiers, other)
     options = {
         "quasi_identifiers": list(roles.quasi_identifiers),
         "sensitive": list(roles.sensitive),
         "person": roles.person,
         "weight": roles.weight,
+        "identifiers": list(roles.identifiers),
+        "other": list(other),
         "population": population,
         "recipient": recipient,
         "threshold": bound,
@@ -111,18 +115,17 @@ class _Journey:
         """Every section in turn; where it is `staged`, what is quick comes first and is told as it comes."""
         facts = self.facts()
         leaks = self.leaks(facts.sizes)
-        early = self.forecast(facts.sizes, None) if staged else None
+        early = self.early(facts.sizes) if staged else None
         if staged and (glance := self.glance()) is not None:
             partial(self.known(facts, glance, leaks, forecast=early))
         knowledge = self.knowledge(self.options["groups"])
         if staged and self.pending:
             partial(self.known(facts, knowledge, leaks, forecast=early))
-        risk = self.population(facts, self.options["population"])
+        risk, law = self.beyond(facts, self.options["population"])
         self.pending.discard("population")
-        law = self.forecast(facts.sizes, None if risk is None else risk.population)
         if staged and protection:
             partial(self.known(facts, knowledge, leaks, population=risk, forecast=law))
-        costs = self.protection() if protection else None
+        costs = self.protection(None if risk is None else risk.population) if protection else None
         self.pending.discard("protection")
         if not protection:
             self.skipped["protection"] = "not asked for"
@@ -135,7 +138,14 @@ class _Journey:
         recipient = self.options["recipient"]
         return Assessment(
             verdict=decide(
-                recipient, self.threshold, facts, risk, knowledge, costs, pending="population" in self.pending
+                recipient,
+                self.threshold,
+                facts,
+                risk,
+                knowledge,
+                costs,
+                self.roles,
+                pending="population" in self.pending,
             ),
             roles=self.roles,
             facts=facts,
@@ -172,43 +182,52 @@ class _Journey:
         names = self.roles.quasi_identifiers
         with self.clock.timed("knowledge"):
             return assess_knowledge(
-                self.table, names, groups, self.roles.person, self.seed, part(self.progress, 0.15, 0.4)
+                self.table,
+                names,
+                groups,
+                self.roles.person,
+                self.seed,
+                part(self.progress, 0.15, 0.4),
+                unnamed=self.roles.unnamed,
             )
 
-    def population(self, facts: Measurement, given: int | None) -> PopulationRisk | None:
-        if given is None and self.roles.weight is None:
-            self.skipped["population"] = (
-                "the population was not given; say how many people the table was drawn from (--population)"
-            )
-            return None
+    def early(self, sizes: ClassSizes) -> Forecast | None:
+        """The forecast by the class sizes alone, which takes no time."""
+        at = populations_ahead(sizes.people, None)
+        alone = Sample(sizes, sizes.people)
+        return self._tried("forecast", lambda: outlook(sizes, curve_of(alone, at, seed=self.seed), self.seed))
+
+    def beyond(self, facts: Measurement, given: int | None) -> tuple[PopulationRisk | None, Forecast | None]:
+        """The risk in the population, if it is known, and in larger ones: one estimate along all of them."""
+        sample = self._sample(facts, given)
+        asked = None if "population" in self.skipped else sample.population
+        at = populations_ahead(facts.people, asked)
+        step, most = part(self.progress, 0.4, 0.6), max(asked or 0, 4 * facts.people)
+        risks = self._tried("population", lambda: curve_of(sample, at, seed=self.seed, drawn=most, progress=step))
+        if risks is None:
+            self.skipped["forecast"] = self.skipped["population"]
+            return None, None
+        law = self._tried("forecast", lambda: outlook(sample.sizes, risks, self.seed))
+        return next((risk for risk in risks if risk.population == asked), None), law
+
+    def _sample(self, facts: Measurement, given: int | None) -> Sample:
+        """The table as a sample: of the population that was given or that its weights say, or of itself."""
         if given is not None and given < facts.people:
             raise InputError(
                 f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people"
             )
-        return self._tried(
-            "population",
-            lambda: population_risk(
-                self.table,
-                population=given,
-                quasi_identifiers=self.roles.quasi_identifiers,
-                weights=self.roles.weight if self.roles.person is None else None,
-                person=self.roles.person,
-                seed=self.seed,
-                progress=part(self.progress, 0.4, 0.6),
-            ),
-        )
-
-    def forecast(self, sizes: ClassSizes, population: int | None) -> Forecast | None:
-        people = sizes.people
-        named = [name for name, size in POPULATIONS.items() if size > people]
-        largest = max(POPULATIONS["world"], people)
-        curve = np.unique(np.geomspace(people, largest, _CURVE).round())
-        asked = [population] if population is not None and population not in curve else []
-        return self._tried(
-            "forecast",
-            lambda: forecast(
-                fit_class_sizes(sizes), at=[*named, *asked, *(int(size) for size in curve)], seed=self.seed
-            ),
+        weight = self.roles.weight if self.roles.person is None else None
+        if given is None and weight is None:
+            self.skipped["population"] = (
+                "the population was not given; say how many people the table was drawn from (--population)"
+            )
+        return read_sample(
+            self.table,
+            population=facts.people if given is None and weight is None else given,
+            quasi_identifiers=self.roles.quasi_identifiers,
+            weights=weight,
+            person=self.roles.person,
+            sizes=facts.sizes,
         )
 
     def leaks(self, sizes: ClassSizes) -> Leaks:
@@ -216,7 +235,7 @@ class _Journey:
             self.progress("computing leaks", 0.1)
             return assess_leaks(sizes, self.threshold)
 
-    def protection(self) -> Protection | None:
+    def protection(self, population: int | None) -> Protection | None:
         return self._tried(
             "protection",
             lambda: assess_protection(
@@ -225,6 +244,7 @@ class _Journey:
                 sensitive=self.roles.sensitive,
                 person=self.roles.person,
                 threshold=self.threshold,
+                population=population,
                 seed=self.seed,
                 progress=part(self.progress, 0.65, 0.98),
             ),
@@ -245,17 +265,4 @@ def _notes(roles: Roles, facts: Measurement) -> list[str]:
     notes = list(facts.notes)
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
-    unnamed = [
-        one.column for one in roles.suggested if one.role == "quasi-identifier" and roles.role(one.column) == "other"
-    ]
-    if unnamed:
-        notes.append(
-            f"these columns look like something others may know, and were not counted: {', '.join(unnamed)}; leave "
-            "them out of the table, or name them too"
-        )
-    if roles.identifiers:
-        notes.append(
-            f"these columns look like names or numbers of people and must go before the table does: "
-            f"{', '.join(roles.identifiers)}"
-        )
     return notes

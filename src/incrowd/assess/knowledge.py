@@ -11,7 +11,7 @@ from typing import Any
 from incrowd.assess.histories import risk_of_histories
 from incrowd.engines import TooManyDistinctError, counted_rows, encode
 from incrowd.errors import UnsupportedError
-from incrowd.measure import KnowledgeRisk, minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measure import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measure.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, part, silent
@@ -21,6 +21,7 @@ _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 60  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
+_BESIDE = 8  # columns that were not named and are counted one by one
 _GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
@@ -49,6 +50,8 @@ class Knowledge(Shown):
     """What attackers with less than all attributes can do.
 
     `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
+    `beside` is what columns that look like quasi-identifiers and were not named would add: all together first, then
+    one by one.
     """
 
     by_group: tuple[KnowledgeRisk, ...]
@@ -58,6 +61,7 @@ class Knowledge(Shown):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
@@ -74,6 +78,7 @@ class Knowledge(Shown):
             "singling_out": self.singling_out.to_dict() if self.singling_out else None,
             "contributions": self.contributions.to_dict(),
             "notes": list(self.notes),
+            "beside": [one.to_dict() for one in self.beside],
         }
 
 
@@ -84,6 +89,8 @@ def assess_knowledge(
     person: str | None,
     seed: int,
     progress: Progress = silent,
+    *,
+    unnamed: Sequence[str] = (),
 ) -> Knowledge:
     """Count every set the table's size allows, and share the counts among all questions."""
     notes = []
@@ -119,7 +126,15 @@ def assess_knowledge(
         None if isinstance(singling, str) else singling,
         parts,
         tuple(notes),
+        _beside(table, names, unnamed, person),
     )
+
+
+def _beside(table: Table, names: Sequence[str], unnamed: Sequence[str], person: str | None) -> tuple[Beside, ...]:
+    """All of them together, and each of the first ones alone."""
+    each = [[name] for name in unnamed[:_BESIDE]] if len(unnamed) > 1 else []
+    sets = [list(unnamed), *each] if unnamed else []
+    return tuple(known_beside(table, names, others, person=person) for others in sets)
 
 
 def _of_records(

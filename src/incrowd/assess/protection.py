@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np
+
+from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluate import evaluate
 from incrowd.measure import measure
 from incrowd.notebook import Shown
+from incrowd.population.classical import benedetti_franconi_risk
 from incrowd.progress import Progress, part, silent
 from incrowd.protect import protect
 from incrowd.table import Table, read_table
@@ -36,6 +40,7 @@ class SecretLeft(Shown):
 class ProtectionCost(Shown):
     """The table protected with one k: what is left of the risk, of the detail and of every secret.
 
+    `correctness` is the average risk in the table, `population_risk` that in the population, where one is known.
     `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
     column.
     """
@@ -48,6 +53,12 @@ class ProtectionCost(Shown):
     cells_changed: float
     rows_dropped: int
     secrets: tuple[SecretLeft, ...] = ()
+    population_risk: float | None = None
+
+    @property
+    def risk(self) -> float:
+        """The average risk on the scale of the decision: in the population where there is one, else in the table."""
+        return self.correctness if self.population_risk is None else self.population_risk
 
     @property
     def t(self) -> float | None:
@@ -76,7 +87,7 @@ class Protection(Shown):
 
     def enough(self, threshold: float) -> ProtectionCost | None:
         """The cheapest that brings the average risk to the threshold, if one does."""
-        kept = [cost for cost in self.costs if cost.correctness <= threshold]
+        kept = [cost for cost in self.costs if cost.risk <= threshold]
         return max(kept, key=lambda cost: cost.granularity) if kept else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,6 +107,7 @@ def assess_protection(
     sensitive: Sequence[str],
     person: str | None,
     threshold: float,
+    population: int | None = None,
     seed: int,
     progress: Progress = silent,
 ) -> Protection:
@@ -110,7 +122,7 @@ def assess_protection(
     for done, k in enumerate(wanted):
         step = part(progress, done / len(wanted), (done + 1) / len(wanted))
         asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
-        safe = protect(table, **asked, k=k, identifiers=[], seed=seed, progress=part(step, 0.0, 0.6))
+        safe = protect(table, **asked, k=k, identifiers=[], warn=False, seed=seed, progress=part(step, 0.0, 0.6))
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
         found = evaluate(table, after, **asked, kept=safe.kept, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
@@ -124,7 +136,24 @@ def assess_protection(
                 cells_changed=safe.share_changed,
                 rows_dropped=found.suppressed,
                 secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
+                population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
             )
         )
         notes += [note for note in safe.notes if note not in notes]
     return Protection("partition", table.rows, tuple(costs), tuple(notes))
+
+
+def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
+    """The average risk in the population of a table whose classes all have several people.
+
+    A class of f among n people has about f N/n among N: F is f and a negative binomial number more, and E 1/F that of
+    Benedetti and Franconi. Where f is 1 the whole population would have to be modelled; classes of k or more say
+    themselves how large they are.
+
+    >>> risk_of_large_classes(ClassSizes.from_sizes([10] * 5), 50_000)
+    0.00011...
+    """
+    seen = sizes.sizes.astype(np.float64)
+    there = benedetti_franconi_risk(seen, seen * (population / sizes.people))
+    B = float((seen * sizes.counts) @ there) / sizes.people
+    return max(B, sizes.classes / population)

@@ -21,7 +21,10 @@ _A = {
 
 @dataclass(frozen=True, slots=True)
 class Roles(Shown):
-    """The columns by role, and the suggestions they were taken from (none where they were not asked for)."""
+    """The columns by role, and the suggestions they were taken from (none where they were not asked for).
+
+    `said` are the columns whose role the caller named.
+    """
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
@@ -30,16 +33,42 @@ class Roles(Shown):
     weight: str | None = None
     suggested: tuple[SuggestedRole, ...] = ()
     confirmed: bool = True
+    said: tuple[str, ...] = ()
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """Columns that look like quasi-identifiers and that nobody has said anything about."""
+        return self._overlooked("quasi-identifier")
+
+    @property
+    def unused_person(self) -> str | None:
+        """A column that looks like whose record it is, if none is used and nobody has said anything about it."""
+        return next(iter(self._overlooked("person")), None) if self.person is None else None
+
+    def _overlooked(self, role: str) -> tuple[str, ...]:
+        return tuple(
+            one.column
+            for one in self.suggested
+            if one.role == role and self.role(one.column) == "other" and one.column not in self.said
+        )
+
+    @property
+    def generalised(self) -> bool:
+        """Whether some quasi-identifier holds ranges or sets, as in a table that was protected."""
+        return any(one.generalised for one in self.suggested if one.column in self.quasi_identifiers)
 
     def reason(self, column: str) -> str:
         """Why a column has its role."""
         found = {one.column: one for one in self.suggested}.get(column)
         role = self.role(column)
-        if found is not None and found.role == role:
-            return found.reason
-        if found is not None and role == "other":
-            return f"as you said, though it looks like {_A[found.role]} ({found.reason})"
-        return "as you said"
+        if found is None or (found.role == role and column not in self.said):
+            return "as you said" if found is None else found.reason
+        if column in self.said:
+            doubt = role == "other" or found.role in ("identifier", "person")
+            if found.role != role and found.role != "other" and doubt:
+                return f"as you said, though it looks like {_A[found.role]} ({found.reason})"
+            return "as you said"
+        return f"not named, though it looks like {_A[found.role]} ({found.reason})"
 
     def role(self, column: str) -> str:
         """The role of a column in this assessment."""
@@ -105,8 +134,13 @@ def settle_roles(
     sensitive: Sequence[str] | None,
     person: str | None,
     weight: str | None,
+    identifiers: Sequence[str] = (),
+    other: Sequence[str] = (),
 ) -> Roles:
-    """The roles as said; where no quasi-identifiers are named, as suggested, and marked as not confirmed."""
+    """The roles as said; where no quasi-identifiers are named, as suggested, and marked as not confirmed.
+
+    `other` columns have no role, whatever they look like.
+    """
     suggested = suggest_roles(table)
     proposed = from_suggestions(suggested)
     if quasi_identifiers is None:
@@ -126,5 +160,30 @@ def settle_roles(
         roles = replace(roles, person=table.require([person], "person column")[0])
     if weight is not None:
         roles = replace(roles, weight=table.require([weight], "weight column")[0])
-    taken = {*roles.sensitive, roles.person, roles.weight}
-    return replace(roles, identifiers=tuple(name for name in roles.identifiers if name not in taken))
+    named = [*(quasi_identifiers or ()), *(sensitive or ()), *(one for one in (person, weight) if one is not None)]
+    return _with_said(table, roles, named, identifiers, other)
+
+
+def _with_said(
+    table: Table, roles: Roles, named: Sequence[str], identifiers: Sequence[str], other: Sequence[str]
+) -> Roles:
+    """The roles with identifiers and columns without a role as said; a column has one role."""
+    to_go = table.require(identifiers, "identifiers") if identifiers else []
+    free = table.require(other, "other columns") if other else []
+    said = [*named, *to_go, *free]
+    twice = next((name for name in said if said.count(name) > 1 and name in {*to_go, *free}), None)
+    if twice is not None:
+        raise InputError(f"the column {twice!r} is given two roles; name it once")
+    taken = {*roles.sensitive, *named, roles.person, roles.weight, *free}
+    roles = replace(
+        roles,
+        quasi_identifiers=tuple(name for name in roles.quasi_identifiers if name not in {*to_go, *free}),
+        sensitive=tuple(name for name in roles.sensitive if name not in {*to_go, *free}),
+        identifiers=tuple(dict.fromkeys([*(name for name in roles.identifiers if name not in taken), *to_go])),
+        person=None if roles.person in {*to_go, *free} else roles.person,
+        weight=None if roles.weight in {*to_go, *free} else roles.weight,
+        said=tuple(said),
+    )
+    if not roles.quasi_identifiers:
+        raise InputError("no quasi-identifier is left, so there is nothing to assess; name them (--qi)")
+    return roles

@@ -129,7 +129,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             COUNTED,
             "the attacker knows these columns and nothing else",
         )
-    for risk in found.knowledge.worst_by_size[:4]:
+    for risk in found.knowledge.worst_by_size:
         size = len(risk.columns)
         yield Statement(
             "knowledge",
@@ -141,7 +141,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             "the attacker knows this set and nothing else",
         )
     parts = found.knowledge.contributions
-    for one in parts.ranked[:3]:
+    for one in parts.ranked:
         low, high = one.interval
         sure = "exact, all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
         yield Statement(
@@ -186,7 +186,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
             risk.still_unique,
             share(risk.still_unique),
             "Of the people who are unique in the table, so many are unique in the population.",
-            "estimated with the same model",
+            "no interval" if risk.still_unique_interval is None else _interval(0.95, *risk.still_unique_interval),
             assumed,
         )
 
@@ -205,7 +205,8 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
                 share(value),
                 f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",
                 _interval(law.level, low, high),
-                "the table is a random sample, and the population follows the Pitman–Yor law fitted to it",
+                "the table is a random sample of a population of that size; estimated as the risk in a given "
+                "population is",
             )
 
 
@@ -272,9 +273,11 @@ def _protection(found: Assessment) -> Iterator[Statement]:
         yield Statement(
             "protection",
             f"k = {cost.k}",
-            cost.correctness,
-            f"risk {share(cost.correctness)}, detail kept {share(cost.granularity)}",
-            f"After protection everybody looks like at least {cost.k - 1} others.",
-            "counted on the protected table",
-            f"protected by {found.protection.method}",
+            cost.risk,
+            f"risk {share(cost.risk)}, detail kept {share(cost.granularity)}",
+            f"After protection everybody looks like at least {cost.k - 1} others."
+            + ("" if cost.population_risk is None else f" In the table alone: {share(cost.correctness)}."),
+            "counted on the protected table" if cost.population_risk is None else "estimated from its class sizes",
+            f"protected by {found.protection.method}"
+            + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from incrowd.assess.overlooked import advice_by_columns, doubts_by_columns, exposed_by_columns, listed
 from incrowd.assess.statements import share
 from incrowd.notebook import Shown
 from incrowd.recipients import RECIPIENTS, in_words
@@ -13,6 +14,7 @@ from incrowd.recipients import RECIPIENTS, in_words
 if TYPE_CHECKING:
     from incrowd.assess.knowledge import Knowledge
     from incrowd.assess.protection import Protection
+    from incrowd.assess.roles import Roles
     from incrowd.measure import Measurement
     from incrowd.population import PopulationRisk
 
@@ -37,7 +39,7 @@ class Verdict(Shown):
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
     (the attacker knows that the person is in the table) or "population" (the attacker does not). What is `inside` would
-    help an attacker and stays inside the house.
+    help an attacker and stays inside the house. `condition` is what a yes depends on besides the assumptions.
     """
 
     decision: Decision
@@ -51,6 +53,7 @@ class Verdict(Shown):
     actions: tuple[str, ...]
     inside_reasons: tuple[str, ...] = ()
     inside_actions: tuple[str, ...] = ()
+    condition: str | None = None
 
     @property
     def headline(self) -> str:
@@ -61,7 +64,8 @@ class Verdict(Shown):
     def recommendation(self) -> str:
         """May it go out? In a sentence."""
         if self.decision == "within":
-            return f"By the risk of being named it may go to {self.whom}, if the assumptions hold."
+            also = f" and {self.condition}" if self.condition else ""
+            return f"By the risk of being named it may go to {self.whom}, if the assumptions hold{also}."
         first = {
             "exposed": "protect those whom the average hides first",
             "borderline": "the estimate cannot tell whether the risk is low enough",
@@ -107,13 +111,14 @@ def decide(
     population: PopulationRisk | None,
     knowledge: Knowledge,
     protection: Protection | None,
+    roles: Roles,
     *,
     pending: bool = False,
 ) -> Verdict:
     """Hold the risk against the threshold, and say what to do; `pending`: the population is still being estimated."""
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
-    exposures = tuple(_exposures(facts, population))
+    exposures = (*exposed_by_columns(roles, facts, knowledge), *_exposures(facts, population))
     decision: Decision = "over" if risk > threshold else "exposed" if exposures else "within"
     if interval is not None and interval[0] <= threshold < interval[1]:
         decision = "borderline"
@@ -126,9 +131,10 @@ def decide(
         "table" if population is None else "population",
         exposures,
         tuple(_reasons(facts, population, pending)),
-        tuple(_actions(decision, threshold, facts, protection)),
-        tuple(_given_away(facts)),
+        (*advice_by_columns(roles), *_actions(decision, threshold, risk, facts, protection)),
+        (*_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
         () if decision == "within" else tuple(_drivers(knowledge)),
+        f"nobody outside knows {listed(roles.unnamed)}" if roles.unnamed else None,
     )
 
 
@@ -147,12 +153,21 @@ def _exposures(facts: Measurement, population: PopulationRisk | None) -> Iterato
         return
     if facts.uniques:
         yield f"{_alone(facts)}: whoever knows the attributes finds them for certain."
+    yield from _certain(facts)
+
+
+def _certain(facts: Measurement) -> Iterator[str]:
+    """Whether somebody's secret is known to whoever finds their class."""
     certain = max((column.given_away for column in facts.sensitive), default=0.0)
     if certain:
         yield (
             f"A sensitive value is certain for {share(certain)} of the records, because everybody who looks alike has "
             "the same."
         )
+
+
+def _all(attributes: int) -> str:
+    return "the attribute" if attributes == 1 else f"all {attributes} attributes"
 
 
 def _alone(facts: Measurement) -> str:
@@ -166,8 +181,8 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
     found = []
     if population is None:
         found.append(
-            f"Somebody who knows all {len(facts.quasi_identifiers)} attributes of a person in this table names the "
-            f"right record {share(facts.correctness)} of the time."
+            f"Somebody who knows {_all(len(facts.quasi_identifiers))} of a person in this table names the right "
+            f"{'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
         )
         found.append(
             "The population is still being estimated; until then the attacker is taken to know that the person is in "
@@ -186,6 +201,8 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
             f"{_alone(facts)} in the table; whoever knows that one of them is in it finds them, so keep secret whose "
             "records these are."
         )
+    if population is not None:
+        found.extend(_certain(facts))
     if not facts.uniques:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
     return found
@@ -212,22 +229,29 @@ def _drivers(knowledge: Knowledge) -> list[str]:
     ]
 
 
-def _actions(decision: Decision, threshold: float, facts: Measurement, protection: Protection | None) -> list[str]:
+def _actions(
+    decision: Decision, threshold: float, risk: float, facts: Measurement, protection: Protection | None
+) -> Iterator[str]:
     """What to do next, the most useful first."""
     if decision == "within":
-        return ["Write down who gets it and on what terms; assess again when rows or columns are added."]
-    done = list(_protect(threshold, facts, protection))
+        if any(_certain(facts)):
+            yield (
+                "A sensitive value is given away to whoever knows that a person is in the table: keep that secret, or "
+                "protect it with different values in every class (--l 2)."
+            )
+        yield "Write down who gets it and on what terms; assess again when rows or columns are added."
+        return
+    yield from _protect(threshold, risk, facts, protection)
     if decision == "exposed":
-        done.append(
+        yield (
             "If it must go as it is, then only to somebody bound not to look for people, and with a note of why those "
             "who are exposed would not be harmed."
         )
     if decision == "borderline":
-        done.append("The threshold lies inside the interval of the estimate: a better known population would decide.")
-    return done
+        yield "The threshold lies inside the interval of the estimate: a better known population would decide."
 
 
-def _protect(threshold: float, facts: Measurement, protection: Protection | None) -> Iterator[str]:
+def _protect(threshold: float, risk: float, facts: Measurement, protection: Protection | None) -> Iterator[str]:
     """The cheapest protection that was tried and is enough, and what it leaves of the secrets."""
     if protection is None or not protection.costs:
         yield "Protect it (`incrowd protect`) and assess the result."
@@ -236,14 +260,21 @@ def _protect(threshold: float, facts: Measurement, protection: Protection | None
     if enough is None:
         most = protection.costs[-1]
         yield (
-            f"Even classes of {most.k} leave an average risk of {share(most.correctness)}; ask for a larger k, or "
+            f"Even classes of {most.k} leave an average risk of {share(most.risk)}; ask for a larger k, or "
             "give it to a recipient with a higher threshold."
         )
         return
+    if facts.k >= enough.k:
+        return
+    falls = f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}"
+    if enough.population_risk is not None:
+        falls = (
+            f"the average risk in the population falls from {share(risk)} to {share(enough.population_risk)} (in the "
+            f"table from {share(facts.correctness)} to {share(enough.correctness)})"
+        )
     yield (
         f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
-        f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}, nobody "
-        f"stands alone, and {share(enough.granularity)} of the detail is kept."
+        f"{falls}, nobody stands alone, and {share(enough.granularity)} of the detail is kept."
     )
     if enough.given_away:
         yield (

@@ -11,6 +11,7 @@ import typer
 from incrowd.cli import options, outputs, show
 from incrowd.cli.assess_words import say
 from incrowd.cli.confirm import confirmed
+from incrowd.errors import InputError
 from incrowd.recipients import RECIPIENTS, listed
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ def assess_table(
     person: options.Person = None,
     weight: Annotated[
         str | None, typer.Option("--weight", help="Column of survey weights: they say how many people there are.")
+    ] = None,
+    identifier: Annotated[
+        list[str] | None,
+        typer.Option("--identifier", help="Columns that name people, besides those that look so.", show_default=False),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--other", help="Columns that are nothing of the kind, whatever they look like.", show_default=False
+        ),
     ] = None,
     population: Annotated[
         str | None, typer.Option("--population", help="How many people the table was drawn from: 60000000, 6e7.")
@@ -53,7 +64,7 @@ def assess_table(
     ] = True,
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="Settings file. Default: incrowd.toml beside the table."),
+        typer.Option("--config", help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
     ] = None,
     save: Annotated[
         bool, typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table.")
@@ -74,6 +85,8 @@ def assess_table(
     for path in (html, plot):
         if path is not None:
             outputs.check_place(table, path, force)
+    if save:
+        _check_save(table, force)
     settled = _settings(table, config)
     asked = _with_options(
         settled,
@@ -81,6 +94,8 @@ def assess_table(
         sensitive=tuple(options.names(sensitive, table.columns)),
         person=person,
         weight=weight,
+        identifiers=tuple(options.names(identifier, table.columns)),
+        other=tuple(options.names(other, table.columns)),
         population=options.count(population, "population") if population else None,
         recipient=recipient,
         threshold=threshold,
@@ -96,7 +111,7 @@ def assess_table(
         show.as_json(found.to_dict())
     else:
         say(found)
-    for what, path in (("report", html), ("figure", plot), ("settings", _save(table, found, asked, force, save))):
+    for what, path in (("report", html), ("figure", plot), ("settings", _save(table, found, asked, save))):
         if path is not None:
             show.note(f"{what} written to {path}")
     if not found.passed:
@@ -110,9 +125,23 @@ def _settings(table: Table, config: Path | None) -> Settings:
     if config is not None:
         return read_settings(config)
     if table.source is not None and (beside := Path(table.source).parent / FILE_NAME).is_file():
+        found = read_settings(beside)
+        if found.file is not None and found.file != Path(table.source).name:
+            show.note(f"{beside} is about {found.file}, so it was not used; --config {beside} uses it")
+            return Settings()
         show.note(f"settings taken from {beside}")
-        return read_settings(beside)
+        return found
     return Settings()
+
+
+def _check_save(table: Table, force: bool) -> None:
+    """Refuse, before the work is done, to replace settings that are not about this table."""
+    from incrowd.settings import FILE_NAME, read_settings
+
+    if table.source is None or force or not (beside := Path(table.source).parent / FILE_NAME).exists():
+        return
+    if read_settings(beside).file != Path(table.source).name:
+        raise InputError(f"{beside} exists already and is not about this table; --force replaces it")
 
 
 def _with_options(settled: Settings, **given: Any) -> Settings:
@@ -129,6 +158,8 @@ def _assess(table: Table, asked: Settings, protection: bool, progress: Progress)
         sensitive=asked.sensitive or None,
         person=asked.person,
         weight=asked.weight,
+        identifiers=asked.identifiers,
+        other=asked.other,
         population=asked.population,
         recipient=asked.recipient or "public",
         threshold=asked.threshold,
@@ -155,8 +186,8 @@ def _write(
         save_figure(overview(found), plot, force=force)
 
 
-def _save(table: Table, found: Assessment, asked: Settings, force: bool, wanted: bool) -> Path | None:
-    """The question as it was asked, beside the table."""
+def _save(table: Table, found: Assessment, asked: Settings, wanted: bool) -> Path | None:
+    """The question as it was asked, beside the table; settings about this very table are replaced."""
     from incrowd.settings import FILE_NAME
 
     if not wanted:
@@ -164,6 +195,7 @@ def _save(table: Table, found: Assessment, asked: Settings, force: bool, wanted:
     verdict, roles = found.verdict, found.roles
     fresh = replace(
         asked,
+        file=None if table.source is None else Path(table.source).name,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
         person=roles.person,
@@ -173,4 +205,4 @@ def _save(table: Table, found: Assessment, asked: Settings, force: bool, wanted:
         threshold=None if verdict.threshold == RECIPIENTS[verdict.recipient] else verdict.threshold,
         seed=found.provenance.seed,
     )
-    return fresh.save(Path(table.source or ".").parent / FILE_NAME, force=force)
+    return fresh.save(Path(table.source or ".").parent / FILE_NAME, force=True)

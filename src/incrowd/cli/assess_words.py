@@ -43,8 +43,10 @@ def _say_section(section: Section) -> None:
     show.heading(section.title)
     if section.statements:
         _say_statements(section.statements)
-    elif section.tables:
-        show.table(section.tables[0].columns, section.tables[0].rows)
+    counted = [figure.table for figure in section.figures if section.key == "facts"]  # the histogram of class sizes
+    for table in (*counted, *section.tables):
+        show.line(f"  {table.caption}")
+        show.table(table.columns, table.rows)
     for text in section.notes:
         show.line(f"  {text}")
 

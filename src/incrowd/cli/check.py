@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli import options, outputs, show
-from incrowd.errors import InputError
+from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
     from incrowd.check import Check
@@ -29,6 +29,9 @@ def check_table(
     ] = None,
     max_uniqueness: Annotated[
         float | None, typer.Option("--max-uniqueness", help="Largest share of people nobody looks like.")
+    ] = None,
+    max_identifiers: Annotated[
+        int | None, typer.Option("--max-identifiers", help="Most columns that look like names of people: 0.")
     ] = None,
     min_l: Annotated[
         float | None, typer.Option("--min-l", help="Fewest different values in a class, for sensitive columns.")
@@ -52,7 +55,8 @@ def check_table(
         float | None, typer.Option("--max-given-away", help="Largest share of records whose value is certain.")
     ] = None,
     policy: Annotated[
-        Path | None, typer.Option("--policy", help="TOML file with [columns] and [rules]; options here win over it.")
+        Path | None,
+        typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
     ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML for a CI server.")] = None,
     json: options.Json = False,
@@ -67,6 +71,7 @@ def check_table(
         "min_k": min_k,
         "max_risk": max_risk,
         "max_uniqueness": max_uniqueness,
+        "max_identifiers": max_identifiers,
         "min_l": min_l,
         "min_entropy_l": min_entropy_l,
         "max_t": max_t,
@@ -75,16 +80,25 @@ def check_table(
         "max_delta": max_delta,
         "max_given_away": max_given_away,
     }
+    from incrowd.check import junit_error
+
     if junit is not None:
         outputs.check_place(table, junit, force=True)
-    found = _check(table, _asked(table, policy, qi, sensitive, person, given))
+    try:
+        found = _check(table, _asked(table, policy, qi, sensitive, person, given))
+    except IncrowdError as error:
+        if junit is not None:  # or a CI server goes on showing the last result
+            _write_junit(junit_error(table.name, str(error)), junit)
+        raise
     if junit is not None:
-        _write_junit(found, junit)
+        _write_junit(found.to_junit(), junit)
     if json:
         show.as_json(found.to_dict())
     else:
         for rule in found.rules:
             show.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
+        for note in found.notes:
+            show.note(note)
     if not found.passed:
         raise typer.Exit(1)
 
@@ -129,8 +143,8 @@ def _check(table: Table, asked: Settings) -> Check:
         )
 
 
-def _write_junit(found: Check, path: Path) -> None:
+def _write_junit(text: str, path: Path) -> None:
     from incrowd.files import written_whole
 
     with written_whole(path, force=True) as temporary:
-        temporary.write_text(found.to_junit(), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")

@@ -16,6 +16,9 @@ def compare_tables(
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     person: options.Person = None,
+    population: Annotated[
+        str | None, typer.Option("--population", help="How many people the tables were drawn from: 60000000, 6e7.")
+    ] = None,
     fail: Annotated[bool, typer.Option("--fail-if-worse", help="Exit 1 if any number got worse.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -35,6 +38,7 @@ def compare_tables(
             quasi_identifiers=options.names(qi, columns) or None,
             sensitive=options.names(sensitive, columns),
             person=person,
+            population=options.count(population, "population") if population else None,
             progress=progress,
         )
     if json:

@@ -44,6 +44,8 @@ def confirmed(table: Table, asked: Settings, *, yes: bool, quiet: bool) -> Setti
         sensitive=asked.sensitive or roles.sensitive,
         person=asked.person or roles.person,
         weight=asked.weight or roles.weight,
+        identifiers=roles.identifiers,
+        other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
     )
 
 

@@ -108,7 +108,7 @@ def frontier(
         progress(f"{method}, {setting}", done / len(runs))
         options = {"sensitive": sensitive, **_options(method, setting, suppress, hierarchies)}
         started = time.perf_counter()
-        safe = protect(table, quasi_identifiers=quasi_identifiers, identifiers=[], **options)
+        safe = protect(table, quasi_identifiers=quasi_identifiers, identifiers=[], warn=False, **options)
         points.append(_point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret)))
     return Frontier(table.rows, tuple(points))
 

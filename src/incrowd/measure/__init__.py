@@ -1,5 +1,6 @@
 """Facts about this table: who stands out, by how much, and by what an attacker knows."""
 
+from incrowd.measure.beside import Beside, known_beside
 from incrowd.measure.diversity import Diversity, diversity
 from incrowd.measure.facts import Measurement, measure
 from incrowd.measure.itemsets import ItemsetAnonymity, itemset_anonymity
@@ -8,6 +9,7 @@ from incrowd.measure.minimal import MinimalSets, minimal_sets
 from incrowd.measure.presence import Presence, presence
 
 __all__ = [
+    "Beside",
     "Diversity",
     "ItemsetAnonymity",
     "KnowledgeRisk",
@@ -16,6 +18,7 @@ __all__ = [
     "Presence",
     "diversity",
     "itemset_anonymity",
+    "known_beside",
     "measure",
     "minimal_sets",
     "presence",

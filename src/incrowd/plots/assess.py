@@ -192,7 +192,8 @@ def forecast(found: Forecast, threshold: float | None = None) -> Any:
     if threshold is not None:
         line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
         chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-    said = f"Line: the law fitted to the table. Band: {found.level:.0%} interval. Dashed: the threshold."
+    line_is = "the law fitted to the table" if found.method == "law" else "the estimate from the table"
+    said = f"Line: {line_is}. Band: {found.level:.0%} interval. Dashed: the threshold."
     return dressed(chart, title="In larger populations", subtitle=said)
 
 
@@ -226,8 +227,7 @@ def leaks(found: Leaks) -> Any:
 def protection(found: Protection, threshold: float | None = None) -> Any:
     """Risk left against detail kept, for each k."""
     rows = [
-        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.correctness, "order": cost.k}
-        for cost in found.costs
+        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in found.costs
     ]
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
     x = alt.X("kept:Q", title="detail kept", axis=_PERCENT, scale=alt.Scale(zero=False, padding=30))

@@ -31,7 +31,8 @@ class Anchored:
     """κ and Ξ of the synthetic populations at the sample's size and at N, and the estimates they lead to.
 
     The copula supplies only the change from n to N: B = κ(n) · κ_syn(N)/κ_syn(n), and uniqueness likewise;
-    `uniques_ratio`, Ξ_syn(N)/Ξ_syn(n), is also the chance that a unique record is unique in the population.
+    `uniques_ratio`, Ξ_syn(N)/Ξ_syn(n), is also the chance that a unique record is unique in the population, and
+    `alone_in_class`, Ξ_syn(N)/κ_syn(N), the share of classes that hold one person.
     """
 
     copula: Copula
@@ -41,6 +42,7 @@ class Anchored:
     at_sample: float
     at_population: float
     uniques_ratio: float
+    alone_in_class: float
     notes: tuple[str, ...] = ()
 
     @property
@@ -53,6 +55,33 @@ class Anchored:
         """N · Ξ(n) · Ξ_syn(N)/Ξ_syn(n); at most every sample unique is one in the population too."""
         return self.population * self.sizes.uniqueness * self.uniques_ratio
 
+    @property
+    def reach(self) -> int:
+        """The people that were drawn; what a larger population looks like is extrapolated."""
+        return self.drawn.populations[0].people
+
+    def at(self, population: int) -> Anchored:
+        """The same copula and the same synthetic people, read at another population."""
+        return _read(self.copula, self.drawn, self.sizes, population)
+
+
+def _read(copula: Copula, drawn: Drawn, sizes: ClassSizes, population: int) -> Anchored:
+    """What synthetic people say of a sample and a population."""
+    ends = np.mean([_ends(one, sizes.people, population) for one in drawn.populations], axis=0)
+    at_sample, at_population, alone_in_sample, alone_in_population = (float(end) for end in ends)
+    reach = drawn.populations[0].people
+    return Anchored(
+        copula,
+        drawn,
+        sizes,
+        population,
+        at_sample,
+        at_population,
+        min(1.0, alone_in_population / alone_in_sample) if alone_in_sample else 0.0,
+        alone_in_population / at_population,
+        (f"beyond {reach:,} people the synthetic population is extrapolated",) if population > reach else (),
+    )
+
 
 def fit_anchored(
     columns: Columns,
@@ -61,31 +90,38 @@ def fit_anchored(
     *,
     seed: Sequence[int],
     draws: int = 1,
+    drawn: int | None = None,
     progress: Progress = silent,
 ) -> Anchored:
-    """Fit the Gaussian copula with smoothed marginals, draw from it, and read κ at n and at N."""
+    """Fit the Gaussian copula with smoothed marginals, draw from it, and read κ at n and at N.
+
+    As many people are drawn as the population has, up to `MOST_DRAWN`; or as many as `drawn` says.
+    """
     telling = informative(columns)
     correlation = fit_gaussian(telling, progress=part(progress, 0.0, 0.3))
-    marginals = [smoothed(telling.counts(j), population) for j in range(len(telling.sizes))]
+    people = min(population, max(MOST_DRAWN, sizes.people)) if drawn is None else max(drawn, sizes.people)
+    marginals = [smoothed(telling.counts(j), max(people, population)) for j in range(len(telling.sizes))]
     copula = Copula(marginals, correlation)
-    people = min(population, max(MOST_DRAWN, sizes.people))
-    drawn = draw(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))
-    ends = np.mean([_ends(one, sizes.people, population) for one in drawn.populations], axis=0)
-    at_sample, at_population, alone_in_sample, alone_in_population = (float(end) for end in ends)
-    ratio = min(1.0, alone_in_population / alone_in_sample) if alone_in_sample else 0.0
-    notes = () if people == population else (f"beyond {people:,} people the synthetic population is extrapolated",)
-    return Anchored(copula, drawn, sizes, population, at_sample, at_population, ratio, notes)
+    synthetic = draw(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))
+    return _read(copula, synthetic, sizes, population)
 
 
 def _ends(drawn: SyntheticClasses, people: int, population: int) -> list[float]:
-    """κ at n and at N, Ξ at n and at N of a synthetic population."""
-    ends: list[float] = []
-    for curve in (drawn.correctness, drawn.uniqueness):
-        ends += [float(curve(people)[0]), extrapolated(curve, drawn.people, population)]
-    return ends
+    """κ at n and at N, Ξ at n and at N of a synthetic population.
+
+    The last person to come is unique if they add a class, so Ξ(N) = d(N κ)/dN = κ(N) (1 + d log κ/d log N): beyond the
+    people that were drawn Ξ is the slope of κ, and not another curve to be carried on.
+    """
+    at_population = extrapolated(drawn.correctness, drawn.people, population)
+    if population <= drawn.people:
+        alone = float(drawn.uniqueness(population)[0])
+    else:
+        before, after = (extrapolated(drawn.correctness, drawn.people, population * step) for step in (0.99, 1.01))
+        alone = at_population * (1.0 + float(np.log(after / before)) / float(np.log(1.01 / 0.99)))
+    return [float(drawn.correctness(people)[0]), at_population, float(drawn.uniqueness(people)[0]), alone]
 
 
-def extrapolated(curve: Callable[[Floats], Floats], known: int, population: int) -> float:
+def extrapolated(curve: Callable[[Floats], Floats], known: int, population: float) -> float:
     """A curve that is known up to `known` people, at a larger population.
 
     log κ bends down smoothly over log n. Polynomials of second and third degree through its last two decades err to

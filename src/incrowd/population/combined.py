@@ -15,7 +15,14 @@ with s the posterior's standard deviation of log B and t the copula's error,
 it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
 does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
 
-    spread² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected)
+    spread² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
+
+with the last part only where the population is larger than the people that were drawn, so that the copula's curve had
+to be carried on.
+
+Uniqueness follows from the same curve. The last person to come is unique if they add a class, so Ξ(N) = d(N B)/dN =
+B (1 + d log B/d log N). The factor, the share of classes that hold one person, is what is joined. Joining two estimates
+of uniqueness itself would contradict B.
 
 T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
 """
@@ -31,7 +38,7 @@ import numpy as np
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitmanyor import ClassSizeFit, fit_class_sizes
-from incrowd.pitmanyor.predict import new_classes
+from incrowd.pitmanyor.predict import new_classes, new_uniques, still_unique
 from incrowd.population.anchored import Anchored
 from incrowd.population.limits import within
 from incrowd.population.posterior import PosteriorEstimate
@@ -49,6 +56,9 @@ DISAGREEMENT = 0.1
 
 CORRECTION = 0.75
 """The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
+
+EXTRAPOLATION = 0.03
+"""E: the error in log κ of a synthetic population for every e-fold that it is carried beyond the people drawn."""
 
 _SAMPLES = 3  # synthetic samples the posterior is tried on
 
@@ -71,33 +81,45 @@ class Combined:
     corrected: float | None
 
 
-def combine(anchored: Anchored, posterior: PosteriorEstimate, *, seed: Sequence[int]) -> Combined:
-    """Join the two estimates of one sample, which is smaller than its population."""
+def combine(anchored: Anchored, posterior: PosteriorEstimate, trials: Sequence[ClassSizeFit]) -> Combined:
+    """Join the two estimates of one sample, which is smaller than its population; `trials` are from `fit_trials`."""
     sizes, population = anchored.sizes, anchored.population
     spread = log_spread(posterior.interval)
-    corrected = corrected_posterior(anchored, posterior.fit, seed=seed)
-    weight, joined = 0.0, anchored.B
-    if corrected is not None:
+    corrected = corrected_posterior(anchored, posterior.fit, trials)
+    weight, joined, alone = 0.0, anchored.B, anchored.alone_in_class
+    if corrected is not None and posterior.fit is not None:
         apart = math.log(anchored.B / corrected)
         error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
         weight = error**2 / (error**2 + spread**2)
         joined = anchored.B ** (1.0 - weight) * corrected**weight
         left = error * spread / math.hypot(error, spread)
         spread = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
-    uniques = (1.0 - weight) * anchored.population_uniques + weight * posterior.population_uniques
-    still_unique = posterior.still_unique
-    if still_unique is not None:
-        still_unique = (1.0 - weight) * anchored.uniques_ratio + weight * still_unique
+        alone = joined_alone(alone, posterior.fit, trials, population, weight)
+    B = within(sizes, population, joined)
+    # of all classes at least those hold one person that are too many to hold two; sample uniques can only get fewer
+    uniqueness = min(B * min(max(alone, 2.0 - 1.0 / B, 0.0), 1.0), sizes.uniqueness)
     return Combined(
-        B=within(sizes, population, joined),
-        population_uniques=uniques,
-        still_unique=still_unique,
+        B=B,
+        population_uniques=population * uniqueness,
+        still_unique=uniqueness / sizes.uniqueness if sizes.uniques else None,
         weight=weight,
-        spread=spread,
+        spread=math.hypot(spread, EXTRAPOLATION * max(0.0, math.log(population / anchored.reach))),
         anchored=anchored.B,
         posterior=posterior.B,
         corrected=corrected,
     )
+
+
+def joined_alone(
+    anchored: float, fit: ClassSizeFit, trials: Sequence[ClassSizeFit], population: int, weight: float
+) -> float:
+    """The share of classes that hold one person, joined as B is: on the log scale, where it cannot fall below 0."""
+    tried = float(np.mean([alone_in_class(trial, population) for trial in trials]))
+    own = alone_in_class(fit, population)
+    if min(anchored, tried, own) <= 0.0:
+        return anchored
+    corrected = own * math.pow(anchored / tried, CORRECTION)
+    return math.pow(anchored, 1.0 - weight) * math.pow(corrected, weight)
 
 
 def log_spread(interval: tuple[float, float]) -> float:
@@ -105,18 +127,20 @@ def log_spread(interval: tuple[float, float]) -> float:
     return math.log(interval[1] / interval[0]) / 3.92
 
 
-def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, *, seed: Sequence[int]) -> float | None:
+def fit_trials(anchored: Anchored, *, seed: Sequence[int]) -> list[ClassSizeFit]:
+    """The class-size model fitted to samples of the synthetic population; none where they have nothing to fit."""
+    try:
+        return [fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])) for number in range(_SAMPLES)]
+    except UnsupportedError:
+        return []
+
+
+def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, trials: Sequence[ClassSizeFit]) -> float | None:
     """The fitted model's B, less most of the error the same model makes for samples of the synthetic population."""
     sizes, population = anchored.sizes, anchored.population
-    if fit is None:
+    if fit is None or not trials:
         return None
-    try:
-        synthetic = [
-            predicted_correctness(fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])), population)
-            for number in range(_SAMPLES)
-        ]
-    except UnsupportedError:
-        return None
+    synthetic = [predicted_correctness(trial, population) for trial in trials]
     correction = (anchored.at_population / float(np.mean(synthetic))) ** CORRECTION
     return within(sizes, population, predicted_correctness(fit, population) * correction)
 
@@ -126,6 +150,14 @@ def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
     sizes, model = fit.sizes, fit.model
     new = new_classes(model.d, model.alpha, people=sizes.people, classes=sizes.classes, population=float(population))
     return (sizes.classes + float(new)) / population
+
+
+def alone_in_class(fit: ClassSizeFit, population: int) -> float:
+    """The share of the population's classes that hold one person, Ξ(N)/κ(N), at the most probable model."""
+    sizes, d, alpha = fit.sizes, fit.model.d, fit.model.alpha
+    kept = still_unique(d, alpha, people=sizes.people, population=float(population))
+    new = new_uniques(d, alpha, people=sizes.people, classes=sizes.classes, population=float(population))
+    return float(sizes.uniques * kept + new) / (predicted_correctness(fit, population) * population)
 
 
 def _sample(anchored: Anchored, seed: Sequence[int]) -> ClassSizes:

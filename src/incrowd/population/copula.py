@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
+from incrowd.measure.beside import determines
 from incrowd.population.marginals import Columns
 from incrowd.population.sampler import Copula, SyntheticClasses
 from incrowd.progress import Progress, part
@@ -71,26 +72,11 @@ def draw(copula: Copula, population: int, *, seed: Sequence[int], draws: int, pr
 def informative(columns: Columns) -> Columns:
     """The columns without those that another one determines: the same classes, and nothing for a copula to blur.
 
-    A column is determined by another if no value of that one goes with two values of it, where chance alone would have
-    shown many pairs of records that do.
+    Which column determines which is decided by `determines`.
     """
     kept = list(range(len(columns.sizes)))
     for j in sorted(kept, key=lambda column: columns.sizes[column]):
         others = [i for i in kept if i != j and columns.sizes[i] >= columns.sizes[j]]
-        if any(_determines(columns, i, j) for i in others):
+        if any(determines(*columns.pair(i, j)) for i in others):
             kept.remove(j)
     return columns.only(kept)
-
-
-_ENOUGH = 30.0  # pairs of records alike in one column that would differ in the other if the two were independent
-
-
-def _determines(columns: Columns, one: int, other: int) -> bool:
-    alike = columns.counts(one).astype(np.float64)
-    share = columns.counts(other) / columns.people
-    if float(alike @ (alike - 1.0)) / 2.0 * (1.0 - float(share @ share)) < _ENOUGH:
-        return False
-    first, second, _ = columns.pair(one, other)
-    example = np.zeros(columns.sizes[one], dtype=np.int64)
-    example[first] = second
-    return bool(np.array_equal(example[first], second))

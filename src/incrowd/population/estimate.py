@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.pitmanyor import ClassSizeFit
 from incrowd.population import anchored, combined, copula, posterior
 from incrowd.population.correlation import nearest_correlation
 from incrowd.population.dvine import fit_dvine
 from incrowd.population.gaussian import pair_correlations
-from incrowd.population.interval import interval_around
+from incrowd.population.interval import interval_around, interval_of_uniques
 from incrowd.population.marginals import Columns
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sample import Sample, read_sample
@@ -23,7 +24,7 @@ from incrowd.progress import Progress, part, silent
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
     """What a method finds; the rest of a `PopulationRisk` is the same for all."""
 
     B: float
@@ -33,6 +34,7 @@ class _Answer:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
+    still_unique_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +108,15 @@ def answer(
     if sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
     if sizes.people == sample.population:
-        found = _whole_population(sample)
+        found = whole_population(sample)
     else:
         found = METHODS[method](sample, _Options(seed, draws, reference, progress))
+    return as_result(sample, found, method, seed, time.perf_counter() - started)
+
+
+def as_result(sample: Sample, found: Answer, method: str, seed: int, seconds: float = 0.0) -> PopulationRisk:
+    """What a method found, with what is the same for all."""
+    sizes = sample.sizes
     return PopulationRisk(
         people=sizes.people,
         classes=sizes.classes,
@@ -122,26 +130,39 @@ def answer(
         assumptions=found.assumptions,
         notes=(*sample.notes, *found.notes),
         parts=dict(found.parts),
+        still_unique_interval=found.still_unique_interval if sizes.uniques else None,
         seed=seed,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
     )
 
 
-def _whole_population(sample: Sample) -> _Answer:
+def whole_population(sample: Sample) -> Answer:
+    """The answer where everybody is in the table."""
     sizes = sample.sizes
     note = "the table is the whole population: the answer is counted, not estimated"
-    return _Answer(sizes.correctness, (sizes.correctness,) * 2, float(sizes.uniques), 1.0, (), (note,))
-
-
-def _posterior(sample: Sample, options: _Options) -> _Answer:
-    options.progress("fitting the class sizes", 0.0)
-    found = posterior.estimate_posterior(sample.sizes, sample.population)
-    interval = interval_around(
-        "posterior", found.B, sample, scatter=found.scatter, spread=combined.log_spread(found.interval)
-    )
-    return _Answer(
-        found.B, interval, found.population_uniques, found.still_unique, posterior.ASSUMPTIONS, found.notes
+    return Answer(
+        sizes.correctness, (sizes.correctness,) * 2, float(sizes.uniques), 1.0, (), (note,), (), (1.0, 1.0)
     )  # fmt: skip
+
+
+def _posterior(sample: Sample, options: _Options) -> Answer:
+    options.progress("fitting the class sizes", 0.0)
+    return by_posterior(sample, posterior.model_sizes(sample.sizes))
+
+
+def by_posterior(sample: Sample, known: posterior.SizesModel) -> Answer:
+    """The answer of the class sizes alone."""
+    found = posterior.posterior_at(known, sample.population)
+    spread = combined.log_spread(found.interval)
+    return Answer(
+        found.B,
+        interval_around("posterior", found.B, sample, scatter=found.scatter, spread=spread),
+        found.population_uniques,
+        found.still_unique,
+        posterior.ASSUMPTIONS,
+        found.notes,
+        still_unique_interval=interval_of_uniques("posterior", found.still_unique, found.B, sample, spread=spread),
+    )
 
 
 def _scatter(sample: Sample) -> float:
@@ -156,7 +177,7 @@ def _columns(sample: Sample, *, pairs: bool) -> Columns:
     return sample.columns(pairs=pairs)
 
 
-def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> _Answer:
+def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> Answer:
     """The published estimators: one copula, or the average of two."""
     whole = options.reference or "dvine" in kinds
     columns, population = _columns(sample, pairs=not whole), sample.population
@@ -190,7 +211,7 @@ def _copula(sample: Sample, options: _Options, kinds: Sequence[str]) -> _Answer:
         parts += [(f"draw {k + 1}", float(np.mean([one.each[k] for one in drawn]))) for k in range(options.draws)]
     still_unique = float(np.mean([one.still_unique(sample.sizes.people) for one in drawn]))
     interval = interval_around(name, B, sample, scatter=_scatter(sample))
-    return _Answer(B, interval, uniques, still_unique, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts))
+    return Answer(B, interval, uniques, still_unique, copula.ASSUMPTIONS, (copula.PATENT,), tuple(parts))
 
 
 def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
@@ -204,11 +225,20 @@ def _fit_anchored(sample: Sample, options: _Options) -> anchored.Anchored:
     )
 
 
-def _anchored(sample: Sample, options: _Options) -> _Answer:
+def _anchored(sample: Sample, options: _Options) -> Answer:
     found = _fit_anchored(sample, options)
     interval = interval_around("anchored", found.B, sample, scatter=_scatter(sample))
     notes = (*found.notes, copula.PATENT)
-    return _Answer(found.B, interval, found.population_uniques, found.uniques_ratio, anchored.ASSUMPTIONS, notes)
+    unique = interval_of_uniques("anchored", found.uniques_ratio, found.B, sample)
+    return Answer(
+        found.B,
+        interval,
+        found.population_uniques,
+        found.uniques_ratio,
+        anchored.ASSUMPTIONS,
+        notes,
+        still_unique_interval=unique,
+    )
 
 
 def _why_no_copula(sample: Sample) -> str | None:
@@ -220,31 +250,44 @@ def _why_no_copula(sample: Sample) -> str | None:
     return None
 
 
-def _combined(sample: Sample, options: _Options) -> _Answer:
-    reason = sample.why_no_columns() or _why_no_copula(sample)
+def why_posterior_alone(sample: Sample) -> str | None:
+    """Why the class sizes answer alone, or none where a copula joins them."""
+    return sample.why_no_columns() or _why_no_copula(sample)
+
+
+def _combined(sample: Sample, options: _Options) -> Answer:
+    reason = why_posterior_alone(sample)
     if reason is not None:
         found = _posterior(sample, options)
         return replace(found, notes=(*found.notes, f"the posterior estimator alone: {reason}"))
     fitted = _fit_anchored(sample, options)
     options.progress("joining it with the class sizes", 0.95)
-    sizes = posterior.estimate_posterior(sample.sizes, sample.population)
-    both = combined.combine(fitted, sizes, seed=[options.seed])
-    notes = [*sizes.notes, *fitted.notes, copula.PATENT]
+    trials = combined.fit_trials(fitted, seed=[options.seed])
+    return by_both(sample, fitted, posterior.model_sizes(sample.sizes), trials)
+
+
+def by_both(
+    sample: Sample, fitted: anchored.Anchored, known: posterior.SizesModel, trials: Sequence[ClassSizeFit]
+) -> Answer:
+    """The answer of the copula and the class sizes together."""
+    sizes = posterior.posterior_at(known, sample.population)
+    both = combined.combine(fitted, sizes, trials)
     parts = [("anchored", both.anchored), ("posterior", both.posterior), ("weight of class sizes", both.weight)]
     if both.corrected is not None:
         parts.insert(2, ("posterior, corrected", both.corrected))
-    return _Answer(
+    return Answer(
         both.B,
         interval_around("combined", both.B, sample, scatter=sizes.scatter, spread=both.spread),
         both.population_uniques,
         both.still_unique,
         combined.ASSUMPTIONS,
-        tuple(notes),
+        (*sizes.notes, *fitted.notes, copula.PATENT),
         tuple(parts),
+        interval_of_uniques("combined", both.still_unique, both.B, sample, spread=both.spread),
     )
 
 
-METHODS: dict[str, Callable[[Sample, _Options], _Answer]] = {
+METHODS: dict[str, Callable[[Sample, _Options], Answer]] = {
     "combined": _combined,
     "posterior": _posterior,
     "anchored": _anchored,

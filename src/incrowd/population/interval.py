@@ -39,6 +39,14 @@ ERRORS = {
 }
 
 
+ERRORS_OF_UNIQUES = {
+    "combined": _Error(0.2, 0.2, 1.0),
+    "posterior": _Error(0.3, 0.3, 1.0),
+    "anchored": _Error(0.4, 0.4, 0.0),
+}
+"""The same for P(unique in the population | unique in the sample), by the methods that were measured on it."""
+
+
 def interval_around(
     method: str, B: float, sample: Sample, *, scatter: float, spread: float = 0.0
 ) -> tuple[float, float]:
@@ -61,5 +69,26 @@ def interval_around(
     return low, certain[1] if sample.sizes.uniques == sample.sizes.people else high
 
 
+def interval_of_uniques(
+    method: str, still_unique: float | None, B: float, sample: Sample, *, spread: float = 0.0
+) -> tuple[float, float] | None:
+    """The 95 % interval of P(unique in the population | unique in the sample); none for a method without one.
+
+    Made as `interval_around` is; the noise is that of a share of the sample's uniques. An estimate of fewer than half a
+    person, or of all but half a person, is taken as that half, because so few uniques cannot say it more sharply.
+    """
+    if still_unique is None or method not in ERRORS_OF_UNIQUES or not sample.sizes.uniques:
+        return None
+    half = 0.5 / sample.sizes.uniques
+    middle = min(max(still_unique, half), 1.0 - half)
+    error = ERRORS_OF_UNIQUES[method]
+    way = math.log(sample.population / sample.sizes.people)
+    noise = 1.0 / (sample.sizes.uniques * middle * (1.0 - middle))
+    own = error.spread * spread / max(1.0 - B, 1e-3)
+    width = _REACH * math.sqrt(error.least**2 + (error.growth * way) ** 2 + noise + own**2)
+    odds = math.log(middle / (1.0 - middle))
+    return min(_share(odds - width), still_unique), max(_share(odds + width), still_unique)
+
+
 def _share(odds: float) -> float:
-    return 1.0 / (1.0 + math.exp(-odds))
+    return 0.5 * (1.0 + math.tanh(0.5 * odds))

@@ -64,17 +64,36 @@ def bounded_posterior(sizes: ClassSizes) -> tuple[Posterior, str]:
     return Posterior(np.zeros(_POINTS), alpha, np.full(_POINTS, 1.0 / _POINTS)), note
 
 
-def estimate_posterior(sizes: ClassSizes, population: int) -> PosteriorEstimate:
-    """B = (1/n) Σ a_f f E[1/F | f], averaged over the posterior of (d, α)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SizesModel:
+    """The model of the sample's class sizes, the same for every population: `fit` is none where `posterior` is bound
+    on one side only, which a note says."""
+
+    sizes: ClassSizes
+    fit: ClassSizeFit | None
+    posterior: Posterior
+    notes: tuple[str, ...]
+
+
+def model_sizes(sizes: ClassSizes) -> SizesModel:
+    """Fit the class sizes of a sample."""
     if sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
-    fit = fit_class_sizes(sizes) if 1 < sizes.classes < sizes.people else None
-    notes: tuple[str, ...] = ()
-    if fit is not None:
-        full = fit.posterior()
-    else:
-        full, note = bounded_posterior(sizes)
-        notes = (note,)
+    if 1 < sizes.classes < sizes.people:
+        fit = fit_class_sizes(sizes)
+        return SizesModel(sizes, fit, fit.posterior(), ())
+    posterior, note = bounded_posterior(sizes)
+    return SizesModel(sizes, None, posterior, (note,))
+
+
+def estimate_posterior(sizes: ClassSizes, population: int) -> PosteriorEstimate:
+    """B = (1/n) Σ a_f f E[1/F | f], averaged over the posterior of (d, α)."""
+    return posterior_at(model_sizes(sizes), population)
+
+
+def posterior_at(known: SizesModel, population: int) -> PosteriorEstimate:
+    """The same for a model already fitted."""
+    sizes, fit, full, notes = known.sizes, known.fit, known.posterior, known.notes
     model = full.thinned(_POINTS)
     people, classes = sizes.people, sizes.classes
     grown = grow(model, sizes.sizes, people=people, population=population)

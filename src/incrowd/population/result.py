@@ -16,7 +16,8 @@ class PopulationRisk(Shown):
 
     `B` is the estimate and `interval` holds it with 95 % probability; it is none for a method that has none.
     `population_uniques` is the expected number of people alone in their class in the whole population, `still_unique`
-    P(unique in the population | unique in the sample), none where nobody is unique in the sample.
+    P(unique in the population | unique in the sample), none where nobody is unique in the sample, and
+    `still_unique_interval` holds it with 95 % probability.
     `parts` are the estimates a combination was made of.
     """
 
@@ -32,6 +33,7 @@ class PopulationRisk(Shown):
     assumptions: tuple[str, ...]
     notes: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    still_unique_interval: tuple[float, float] | None = None
     seed: int | None = None
     seconds: float = 0.0
 
@@ -80,6 +82,7 @@ class PopulationRisk(Shown):
             "interval": None if self.interval is None else list(self.interval),
             "population_uniques": self.population_uniques,
             "still_unique": self.still_unique,
+            "still_unique_interval": None if self.still_unique_interval is None else list(self.still_unique_interval),
             "thresholds": dict(RECIPIENTS),
             "recipients": list(self.recipients),
             "doubtful": list(self.doubtful),

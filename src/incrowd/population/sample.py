@@ -74,8 +74,9 @@ def read_sample(
     quasi_identifiers: Sequence[str] | None = None,
     weights: str | None = None,
     person: str | None = None,
+    sizes: ClassSizes | None = None,
 ) -> Sample:
-    """Count the classes of a table (or take class sizes as they are) and settle N."""
+    """Count the classes of a table (or take class sizes as they are) and settle N; `sizes`, if counted already."""
     if isinstance(data, ClassSizes):
         if weights is not None or person is not None:
             raise InputError("class sizes have no columns; give the table to use a weight or a person column")
@@ -90,7 +91,9 @@ def read_sample(
     known = None if weights is None else read_weights(table, weights)
     if known is not None and person is not None:
         raise InputError("weights belong to records and not to people; give a weight column or a person column")
-    if known is None:
+    if sizes is not None:
+        pass
+    elif known is None:
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
     else:
         sizes = assign_classes(table, names, person).sizes

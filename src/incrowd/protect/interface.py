@@ -15,6 +15,7 @@ from incrowd.classes import Classes
 from incrowd.engines import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.progress import Progress, silent
+from incrowd.protect.beside import what_undoes_it
 from incrowd.protect.checks import check_columns, check_demand, check_values
 from incrowd.protect.coarsen import coarsen
 from incrowd.protect.generalise import generalise
@@ -51,6 +52,7 @@ def protect(
     hierarchies: Mapping[str, Any] | None = None,
     aim: str | None = None,
     seed: int | None = None,
+    warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Progress = silent,
@@ -66,7 +68,8 @@ def protect(
     column a class is made of people with all their records. `identifiers` are removed; without the option, columns that
     look like identifiers are. `hierarchies` are `Hierarchy` objects or paths of CSV files. `aim` is the loss to keep
     small, "information" or "granularity"; without it, granularity where a quasi-identifier is text. What is promised
-    is counted on the protected table before it is returned.
+    is counted on the protected table before it is returned; with `warn` its `notes` say which columns that are kept
+    would undo it.
 
     A table in a Spark cluster is protected there, by "partition", "sorted" or "tcloseness", and written by the workers
     to the Parquet folder `out` (`force` replaces one that is there); the result's table is that folder's Spark frame.
@@ -105,6 +108,9 @@ def protect(
     )
     build = _Build(table, problem, method, person, _to_remove(table, identifiers, names, sensitive, person))
     recoding, made, guarantee, classes = build.run()
+    spoken_for = {*names, sensitive, person, *build.removed}
+    left = [name for name in made.column_names if name not in spoken_for] if warn else []
+    undone = what_undoes_it(table, made, columns, left, person=person)
     return Protected(
         table=to_native(made, table.native, recoding.kept),
         method=method,
@@ -118,7 +124,7 @@ def protect(
         seed=problem.seed,
         removed=tuple(build.removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes),
+        notes=(*recoding.notes, *build.notes, *undone),
         settings=recoding.settings,
         original=table,
         kept=recoding.kept,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from incrowd.assess import Assessment, Protection
 from incrowd.assess.statements import share
 from incrowd.plots import assess as plots
-from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about, missing
+from incrowd.population.copula import PATENT
+from incrowd.report.pieces import DataTable, Figure, Section, about, missing
 
 
 def population(found: Assessment, external: bool) -> Section:
@@ -17,8 +18,6 @@ def population(found: Assessment, external: bool) -> Section:
     )
     if risk is None:
         return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
-    parts = tuple((name, f"{value:.4f}") for name, value in risk.parts.items())
-    tables = (DataTable("What the estimate is made of", ("part", "value"), parts),) if parts and not external else ()
     low, high = risk.interval or (None, None)
     rows = (
         ("somebody known to be in the table", f"{found.facts.correctness:.2%}", "counted"),
@@ -42,17 +41,19 @@ def population(found: Assessment, external: bool) -> Section:
         lead,
         about(found, "population"),
         (figure,),
-        tables,
-        () if external else risk.notes,
+        (),
+        () if external else tuple(note for note in risk.notes if note != PATENT),
     )
 
 
 def forecast(found: Assessment) -> Section:
     law = found.forecast
-    lead = "The same attributes single out fewer people the more there are. How few, the class sizes themselves say."
+    lead = (
+        "The same attributes single out fewer people the more there are. This is the risk if the table were a random "
+        "sample of so many people, by the same estimate as for a given population."
+    )
     if law is None:
         return Section("forecast", "In larger populations", lead, notes=(missing(found, "forecast"),))
-    order = sorted({float(people): index for index, people in enumerate(law.at)}.values(), key=lambda at: law.at[at])
     rows = tuple(
         (
             f"{law.at[index]:,.0f}",
@@ -60,7 +61,7 @@ def forecast(found: Assessment) -> Section:
             f"{share(law.correctness.low[index])} to {share(law.correctness.high[index])}",
             share(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
         )
-        for index in order[:: max(1, len(order) // ROWS)]
+        for index in range(len(law.at))
     )
     figure = Figure(
         "forecast",
@@ -69,18 +70,7 @@ def forecast(found: Assessment) -> Section:
         plots.forecast(law, found.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
     )
-    notes = (*law.notes, *_two_estimates(found))
-    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), notes)
-
-
-def _two_estimates(found: Assessment) -> Iterator[str]:
-    """Why this section and the one on the population differ at the same number of people."""
-    if found.population is not None:
-        yield (
-            f"At {found.population.population:,} people this forecast and the section on the population differ: the "
-            "forecast goes by the class sizes alone, and its 95% interval holds if the law does; the other uses the "
-            "columns too, and its 95% interval includes the usual error of the method. The decision goes by the other."
-        )
+    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
 
 
 def leaks(found: Assessment) -> Section:
@@ -121,18 +111,19 @@ def protection(found: Assessment, external: bool) -> Section:
     rows = tuple(
         (
             cost.k,
-            f"{cost.correctness:.2%}",
+            share(cost.risk),
             f"{cost.granularity:.1%}",
             f"{cost.cells_changed:.1%}",
             "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
         )
         for cost in costs
     )
-    columns = ("k", "average risk", "detail kept", "cells changed", "information loss")
+    where = "average risk in the table" if found.population is None else "average risk in the population"
+    columns = ("k", where, "detail kept", "cells changed", "information loss")
     figure = Figure(
         "protection",
         "Risk left and detail kept",
-        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {costs[-1].correctness:.1%}, "
+        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {share(costs[-1].risk)}, "
         f"{costs[-1].granularity:.0%} of the detail is kept."
         if costs
         else "The table is too small to protect.",

@@ -8,6 +8,8 @@ from incrowd.assess import Assessment
 from incrowd.plots import assess as plots
 from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about
 
+_OUTSIDE = ("people", "smallest class (k)", "average risk (κ)", "highest risk")  # what outsiders need to know
+
 
 def facts(found: Assessment, external: bool) -> Section:
     facts = found.facts
@@ -24,13 +26,14 @@ def facts(found: Assessment, external: bool) -> Section:
         plots.class_sizes(facts.sizes),
         DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
     )
+    stated = (*about(found, "facts"), *about(found, "secrets"))
     return Section(
         "facts",
         "The table as it is",
         "People who share every quasi-identifier form a class. Small classes are where people are found; these numbers "
         "are counted, not estimated.",
-        (*about(found, "facts"), *(() if external else about(found, "secrets"))),
-        (figure,),
+        tuple(one for one in stated if one.name in _OUTSIDE) if external else stated,
+        () if external else (figure,),
     )
 
 

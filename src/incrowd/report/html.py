@@ -12,7 +12,7 @@ from typing import Any
 from incrowd.assess import Assessment
 from incrowd.files import written_whole
 from incrowd.report.parts import TEMPLATES, plain_document, safe_json, templates
-from incrowd.report.words import CAVEATS, GLOSSARY, METHODS
+from incrowd.report.words import CAVEATS, GLOSSARY, METHODS, OUTSIDE
 
 
 def write_html(found: Assessment, path: str | Path, *, external: bool = False, force: bool = False) -> Path:
@@ -32,7 +32,7 @@ def to_html(found: Assessment, *, external: bool = False) -> str:
         .get_template("report.html")
         .render(
             {**plain, "specs": safe_json(plain["specs"])},
-            glossary=GLOSSARY,
+            glossary=[entry for entry in GLOSSARY if not external or entry[0] in OUTSIDE],
             methods=METHODS,
             caveats=CAVEATS,
             engine=engine,

@@ -48,7 +48,7 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
         "cards": renamed([_card(found, name) for name in _CARDS], shown),
-        "options": renamed(_options(found), shown),
+        "options": renamed(_options(found, external), shown),
         "specs": {figure.name: renamed(chart_spec(figure), shown) for figure in figures},
     }
 
@@ -129,9 +129,12 @@ def _card(found: Assessment, name: str) -> dict[str, Any]:
     return {"name": name, "shown": "–", "meaning": f"Not known: {reason}.", "sure": ""}
 
 
-def _options(found: Assessment) -> list[tuple[str, str]]:
-    """What was asked, as rows; lists as words."""
-    return [(name.replace("_", " "), text) for name, text in _said(found)]
+_OUTSIDE = ("population", "recipient", "threshold")
+
+
+def _options(found: Assessment, external: bool) -> list[tuple[str, str]]:
+    """What was asked, as rows; lists as words. Outsiders are not told which columns single people out."""
+    return [(name.replace("_", " "), text) for name, text in _said(found) if not external or name in _OUTSIDE]
 
 
 def _said(found: Assessment) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,9 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
 )
 
+OUTSIDE = frozenset({"quasi-identifier", "class", "k", "average risk (κ, correctness)", "highest risk", "population"})
+"""The words of the glossary that the page for outsiders uses."""
+
 METHODS: tuple[tuple[str, str, str], ...] = (
     (
         "Classes, k and average risk",

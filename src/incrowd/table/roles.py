@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
@@ -84,7 +84,11 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
         distinct = 0
     else:
         distinct = pc.count_distinct(column, mode="only_valid").as_py()
-    return _from_facts(name, column.drop_null().slice(0, _LOOKED_AT), distinct, nulls, rows)
+    found = _from_facts(name, column.drop_null().slice(0, _LOOKED_AT), distinct, nulls, rows)
+    if found.reason == _ALL_DIFFER and found.kind == "integer" and not _numbers_records(column, distinct):
+        amount = "every value differs, but like an amount; if it numbers records, it is an identifier"
+        return replace(found, role="other", reason=amount)
+    return found
 
 
 def _from_facts(name: str, head: pa.ChunkedArray, distinct: int, nulls: int, rows: int) -> SuggestedRole:
@@ -150,13 +154,29 @@ def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: 
         if role == "person":
             return "person", f"by its name, whose record it is: {filled / distinct:.1f} records each"
         if role in {"quasi-identifier", "sensitive"} and kind == "text" and all_differ:
-            return "identifier", "every value differs, so each one names a record"
+            return "identifier", _ALL_DIFFER
         return role, _BY_NAME[role]
     if kind == "text" and length > 40:
         return "identifier", "long free text often names people"
     if all_differ and kind in {"text", "integer"}:
-        return "identifier", "every value differs, so each one names a record"
+        return "identifier", _ALL_DIFFER
     return "other", "no sign that others know it; if they may, it is a quasi-identifier"
+
+
+_ALL_DIFFER = "every value differs, so each one names a record"
+
+
+def _numbers_records(column: pa.ChunkedArray, distinct: int) -> bool:
+    """Whether whole numbers look given out: one after the other, or all equally long; amounts are neither."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(column).as_py()
+    low, high = ends["min"], ends["max"]
+    equally_long = low > 0 and len(str(low)) == len(str(high)) >= _DIGITS
+    return bool(high - low < _DENSE * distinct or equally_long)
+
+
+_DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or have as many digits as there are records to come
 
 
 _BY_NAME = {

@@ -1,0 +1,43 @@
+"""Columns that protection leaves as they are, and that give back what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from incrowd.engines import Coded, encode
+from incrowd.measure.beside import determines, known_beside
+from incrowd.table import Table, read_table, suggest_roles
+
+
+def what_undoes_it(
+    original: Table, protected: Any, quasi_identifiers: Sequence[Coded], kept: Sequence[str], *, person: str | None
+) -> Iterator[str]:
+    """Notes on kept columns that determine a quasi-identifier, or look like one; with what they would do, counted."""
+    if not kept:
+        return
+    after = read_table(protected)
+    names = [column.name for column in quasi_identifiers]
+    before_k = known_beside(after, names, [], person=person).k
+    given_back = {
+        column.name: next(one.name for one in quasi_identifiers if determines(column.codes, one.codes))
+        for column in encode(original, list(kept))
+        if any(determines(column.codes, one.codes) for one in quasi_identifiers)
+    }
+    for name, told in given_back.items():
+        known = known_beside(after, names, [name], person=person)
+        if known.k < before_k:
+            yield (
+                f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
+                f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
+            )
+    looks = suggest_roles(read_table(original.to_arrow(list(kept))))
+    others = [one.column for one in looks if one.role == "quasi-identifier" and one.column not in given_back]
+    if others:
+        known = known_beside(after, names, others, person=person)
+        if known.k < before_k:
+            yield (
+                f"others may know these columns, and they were left as they are: {', '.join(others)}; for whoever does "
+                f"the smallest class has {known.k:,} and not {before_k:,}, and {known.uniques:,} are unique; remove "
+                "them, or name them as quasi-identifiers too"
+            )

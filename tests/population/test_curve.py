@@ -1,0 +1,81 @@
+"""One sample, many populations: the answers are those of one estimator, and hold the truth."""
+
+import numpy as np
+import pytest
+
+from incrowd import ClassSizes, InputError, PitmanYor, correctness_curve, demo_table, population_risk
+from incrowd.population import risk_curve
+
+QI = ["age_yrs", "sex", "race", "patcnty"]
+AT = [5_000, 20_000, 60_000]
+
+
+@pytest.fixture(scope="module")
+def everybody():
+    return demo_table(60_000, seed=2).to_pandas()
+
+
+@pytest.fixture(scope="module")
+def risks(everybody):
+    return risk_curve(everybody.sample(2_000, random_state=1)[QI], at=AT, quasi_identifiers=QI)
+
+
+def test_every_population_has_its_truth_inside(everybody, risks):
+    sizes = ClassSizes.from_sizes(everybody.groupby(QI).size().to_numpy())
+    truth = correctness_curve(sizes, np.array([2_000, *AT]))
+    for risk, correctness, alone in zip(risks, truth.correctness[1:], truth.uniqueness[1:], strict=True):
+        assert risk.interval[0] <= correctness <= risk.interval[1]
+        assert pytest.approx(correctness, rel=0.1) == risk.B
+        still = alone / truth.uniqueness[0]
+        assert risk.still_unique_interval[0] <= still <= risk.still_unique_interval[1]
+        assert risk.still_unique == pytest.approx(still, rel=0.25)
+
+
+def test_the_curve_passes_through_the_answer_for_one_population(everybody, risks):
+    alone = population_risk(everybody.sample(2_000, random_state=1)[QI], population=60_000, quasi_identifiers=QI)
+    assert pytest.approx(alone.B, rel=0.03) == risks[-1].B
+    assert risks[-1].interval == pytest.approx(alone.interval, rel=0.1)
+
+
+def test_uniqueness_is_the_slope_of_the_curve(everybody):
+    # the last person to come is unique if they add a class: N (kappa(N) - kappa(N - 1)) + kappa(N - 1) = Xi(N)
+    one, other = risk_curve(everybody.sample(2_000, random_state=1)[QI], at=[39_600, 40_400], quasi_identifiers=QI)
+    added = (other.B * other.population - one.B * one.population) / (other.population - one.population)
+    between = (one.population_uniques / one.population + other.population_uniques / other.population) / 2
+    assert added == pytest.approx(between, rel=0.05)
+
+
+def test_class_sizes_alone_are_carried_on_by_the_posterior():
+    sizes = PitmanYor(0.3, 400.0).sample(3_000, seed=3)
+    seen = ClassSizes.from_sizes(sizes)
+    (near, far) = risk_curve(seen, at=[3_000, 30_000])
+    assert (near.B, near.interval) == (seen.correctness, (seen.correctness, seen.correctness))
+    same = population_risk(seen, population=30_000, method="posterior")
+    assert (far.B, far.interval, far.still_unique) == (same.B, same.interval, same.still_unique)
+    assert any("posterior estimator alone" in note for note in far.notes)
+
+
+def test_a_population_beyond_those_drawn_says_so_and_is_less_sure(everybody):
+    sample = everybody.sample(500, random_state=1)[QI]
+    near, far = risk_curve(sample, at=[5_000_000, 7_530_000_000], quasi_identifiers=QI)
+    assert any("extrapolated" in note for note in far.notes)
+    assert not any("extrapolated" in note for note in near.notes)
+    assert far.interval[1] / far.interval[0] > near.interval[1] / near.interval[0]
+    assert far.B < near.B
+
+
+def test_populations_must_be_given_and_hold_the_sample(everybody):
+    with pytest.raises(InputError, match="empty list"):
+        risk_curve(everybody, at=[], quasi_identifiers=QI)
+    with pytest.raises(InputError, match="cannot hold a sample"):
+        risk_curve(everybody, at=[10], quasi_identifiers=QI)
+
+
+def test_a_chance_stays_a_chance_all_the_way_to_the_world():
+    at = [10**power for power in range(4, 10)]
+    for seed in range(3):
+        sample = demo_table(800, seed=seed)
+        for risk in risk_curve(sample, at=at, quasi_identifiers=["age_yrs", "sex", "patcnty"]):
+            low, high = risk.still_unique_interval
+            assert 0 <= low <= risk.still_unique <= high <= 1
+            assert risk.population_uniques <= risk.B * risk.population * (1 + 1e-9)

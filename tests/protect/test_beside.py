@@ -1,0 +1,32 @@
+"""Columns that protection keeps and that undo it."""
+
+import numpy as np
+
+from incrowd import measure, protect
+
+GENERATOR = np.random.default_rng(3)
+YEARS = GENERATOR.integers(1, 17, 600)
+TABLE = {
+    "schooling": np.array([f"level {year}" for year in YEARS]),
+    "years": YEARS,
+    "zip": GENERATOR.integers(10_000, 10_040, 600),
+    "score": GENERATOR.normal(size=600),
+}
+
+
+def test_a_column_that_gives_a_quasi_identifier_back_is_said_with_what_it_does():
+    safe = protect({**TABLE, "age": GENERATOR.integers(20, 70, 600)}, quasi_identifiers=["schooling", "age"], k=10)
+    told = next(note for note in safe.notes if "gives schooling back" in note)
+    known = measure(safe.table, quasi_identifiers=["schooling", "age", "years"])
+    assert told.startswith("years is kept")
+    assert f"has {known.k} and not {safe.guarantee.k}" in told
+    assert f"{known.uniques} are unique" in told
+
+
+def test_a_column_that_others_may_know_is_said_and_others_are_not():
+    safe = protect(TABLE, quasi_identifiers=["schooling", "years"], k=10)
+    assert any("others may know" in note and "zip" in note for note in safe.notes)
+    assert not any("score" in note for note in safe.notes)
+    every = protect(TABLE, quasi_identifiers=["schooling", "years", "zip"], k=10)
+    assert not any("unique" in note for note in every.notes)
+    assert not any("unique" in note for note in protect(TABLE, quasi_identifiers=["years"], k=10, warn=False).notes)
