@@ -59,9 +59,9 @@ METHODS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "Larger populations",
-        "A Pitman–Yor process fitted to the class sizes and carried on to the larger population, with the posterior's "
-        "interval.",
-        "The scaling law above; Pitman & Yor 1997; Archer, Park & Pillow 2014 (prior).",
+        "The same estimate along all populations: for a random sample the risk in a population of N and the average "
+        "risk among N people are one number. Where people have several records, by the class sizes alone.",
+        "As above, and the scaling law; Archer, Park & Pillow 2014 (prior).",
     ),
     (
         "Leaks",

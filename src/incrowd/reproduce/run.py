@@ -12,6 +12,7 @@ from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.files import written_whole
+from incrowd.notebook import Shown
 from incrowd.progress import part as share_of
 from incrowd.reproduce.parts import Comparison, Context, Grid, Paper, Part, PartResult, table_from_dict
 
@@ -27,7 +28,7 @@ class KeptFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPart:
+class KeptPart(Shown):
     """A finished part, as it is kept in a file."""
 
     name: str
