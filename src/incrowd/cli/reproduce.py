@@ -33,6 +33,7 @@ def reproduce_paper(
     """Make the tables and figures of the papers behind this package again, beside the papers' own numbers."""
     from incrowd.reproduce import PAPERS, Context, KeptPart, paper, reproduce
     from incrowd.reproduce.page import write_pages
+    from incrowd.reproduce.run import called
 
     if data is None and os.environ.get("INCROWD_DATA"):
         data = Path(os.environ["INCROWD_DATA"])
@@ -51,7 +52,8 @@ def reproduce_paper(
         for part in parts
     ]
     show.table(["paper", "part", "", "seconds", "tables", "figures"], rows)
-    for name in found:
-        show.line(f"{name}: {out / name}.md and {out / name}.html")
+    for one in papers:
+        page = out / called(one, quick=quick)
+        show.line(f"{one.name}: {page}.md and {page}.html")
     if data is None and any(one.uses_data for one in papers):
         show.note("no public tables were given (--data): only what can be generated was used")
