@@ -25,7 +25,10 @@ def reproduce_paper(
         Path | None,
         typer.Option("--data", help="Folder with the public tables. Default: INCROWD_DATA, if that is set."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in two minutes.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A small version of everything, two minutes of work, kept apart from full runs."),
+    ] = False,
     seed: options.Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Do finished parts again.")] = False,
     json: options.Json = False,
