@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from urllib.parse import quote
 
 from incrowd.errors import IncrowdError, InputError
-from incrowd.table.address import sqlite_file
+from incrowd.table.address import masked, sqlite_file
 from incrowd.table.database import Column, Session, choose, driver, in_relation, selected, subquery
 from incrowd.table.readers import quoted
 
@@ -122,7 +122,7 @@ def _check_file(path: str) -> None:
     """Stop where there is no database to read."""
     name = os.path.basename(path)
     if not os.path.isfile(path):
-        raise InputError(f"there is no file {path}; check the name and the folder you are in")
+        raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
     if not os.access(path, os.R_OK):
         raise InputError(f"{path} cannot be read: no permission")
     with Path(path).open("rb") as file:
