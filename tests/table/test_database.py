@@ -249,9 +249,7 @@ def test_a_query_that_is_another_table_each_time_is_run_once(postgres, tmp_path,
     ],
 )
 def test_only_a_query_that_stays_the_same_is_counted_in_the_server(postgres, demo, query, repeatable):
-    postgres.run(
-        "CREATE OR REPLACE FUNCTION careless() RETURNS int AS 'BEGIN RETURN 1; END' LANGUAGE plpgsql VOLATILE"
-    )
+    postgres.run("CREATE OR REPLACE FUNCTION careless() RETURNS int AS 'BEGIN RETURN 1; END' LANGUAGE plpgsql VOLATILE")
     table = read_table(postgres.address(), query=query)
     assert table.counted_in_engine is repeatable
     assert read_table(postgres.address(), table="patients").counted_in_engine

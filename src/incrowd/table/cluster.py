@@ -102,7 +102,9 @@ def _check_answer(master: str | None) -> None:
     if master is None or master.startswith(("local", "yarn", "k8s://")):
         return
     if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
-        raise InputError(f"master {masked(master)!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…")
+        raise InputError(
+            f"master {masked(master)!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…"
+        )
     places = [place.rpartition(":") for place in master.removeprefix("spark://").split(",")]
     for host, _, port in places:
         try:
@@ -124,8 +126,9 @@ def _wait_for_workers(session: SparkSession) -> None:
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
         if time.monotonic() > ends:
             raise InputError(
-                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has none, they are "
-                "taken, or they have less memory or fewer cores than spark.executor.memory and spark.executor.cores ask"
+                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has none, "
+                "they are taken, or they have less memory or fewer cores than spark.executor.memory and "
+                "spark.executor.cores ask"
             )
         time.sleep(0.2)
 

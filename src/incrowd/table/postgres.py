@@ -47,10 +47,10 @@ _STATES = (  # SQLSTATE, or how the server says it while rows are on their way
 )
 _LOST = r"server closed the connection|terminating connection|no connection to the server|SSL|could not receive data"
 _STEPS = (  # of a plan: all rows of what they read, whatever the order
-    *("Result", "ProjectSet", "Append", "Merge Append", "Nested Loop", "Merge Join", "Hash Join", "Hash", "Materialize"),
+    *("Result", "ProjectSet", "Append", "Merge Append", "Nested Loop", "Merge Join", "Hash Join", "Hash"),
     *("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr"),
     *("Tid Scan", "Tid Range Scan", "Subquery Scan", "Function Scan", "Values Scan", "CTE Scan", "Memoize"),
-    *("Gather", "Gather Merge", "Sort", "Incremental Sort"),
+    *("Materialize", "Gather", "Gather Merge", "Sort", "Incremental Sort"),
 )
 _TABLES = """
 SELECT n.nspname::text AS schema, c.relname::text AS name, pg_table_is_visible(c.oid) AS visible

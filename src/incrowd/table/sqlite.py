@@ -77,8 +77,8 @@ class Sqlite(Session):
 
     def _find(self, table: str | None) -> str:
         known = self.fetch(
-            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-            "ORDER BY name"
+            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         ).to_pylist()
         chosen = known[choose(table, [row["name"] for row in known], self._label)]
         found = str(chosen["name"])
