@@ -126,8 +126,8 @@ def _wait_for_workers(session: SparkSession) -> None:
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
         if time.monotonic() > ends:
             raise InputError(
-                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has none, "
-                "they are taken, or they have less memory or fewer cores than spark.executor.memory and "
+                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has "
+                "none, they are taken, or they have less memory or fewer cores than spark.executor.memory and "
                 "spark.executor.cores ask"
             )
         time.sleep(0.2)

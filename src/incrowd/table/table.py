@@ -56,8 +56,8 @@ class Table:
     """Rows about people, from a file or from a frame the caller holds.
 
     `source` is the file's path as it was given, or an address without its credentials, and `native` the caller's own
-    frame, whichever there is; `notes` tell what happened while reading that a user should know; `memory` is the limit in
-    bytes that work on it keeps to.
+    frame, whichever there is; `notes` tell what happened while reading that a user should know; `memory` is the limit
+    in bytes that work on it keeps to.
     `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
     itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table, "database" where
     a database groups them until they are copied. `named` is how a command line names the table, without credentials.
