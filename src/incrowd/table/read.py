@@ -72,7 +72,7 @@ def read_table(
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if master is not None and engine != "spark":
-        raise InputError(f"a master ({master}) is for engine='spark' (--engine spark); leave it out or say so")
+        raise InputError(f"a master ({masked(master)}) is for engine='spark' (--engine spark); leave it out or say so")
     address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
     if address in DATABASES or (address is not None and engine != "spark"):
         from incrowd.table.database import open_database
@@ -124,7 +124,7 @@ def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any])
     files: Sequence[str] = ()
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        name = Path(path).name
+        name = Path(masked(path)).name
     paths = [path] if path and "://" in path else _find(path) if path else []
     if paths and ("://" in paths[0] or FORMATS.get(Path(paths[0]).suffix.lower()) == "parquet"):
         session = start_session(master, memory)
@@ -157,7 +157,7 @@ def _find(path: str) -> list[str]:
         parts = sorted(glob.glob(path, recursive=True))
         if parts and all(part.lower().endswith((".parquet", ".pq")) for part in parts):
             return parts
-        raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
+        raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
