@@ -270,3 +270,28 @@ def test_a_forecast_needs_no_table(script, wait_for):
     assert result["curve"]["at"][-1] == 8e9
     assert len(result["sentences"]) == 2
     assert list(script.get(f"/api/v1/jobs/{job['id']}/figures").json()) == ["forecast"]
+
+
+def test_what_was_decided_goes_on_with_the_protected_table(script, wait_for):
+    rows = "".join(f"{20 + n % 9},{'AB'[n % 2]},{n % 3},x{n}\n" for n in range(200))
+    file = {"file": ("a.csv", "age,town,dx,note\n" + rows)}
+    table = script.post("/api/v1/tables", files=file).json()["id"]
+    roles = {"age": "quasi-identifier", "town": "quasi-identifier", "dx": "quasi-identifier", "note": "identifier"}
+    decided = {
+        "roles": roles,
+        "recipient": "trusted",
+        "population": 60_000_000,
+        "threshold": 0.2,
+        "groups": {"near": ["age", "note"], "gone": ["note"]},
+    }
+    assert script.put(f"/api/v1/tables/{table}/settings", json=decided).status_code == 200
+    job = script.post(f"/api/v1/tables/{table}/protections", json={"protection": {"k": 5}}).json()
+    assert wait_for(script, job)["state"] == "done"
+    script.put(f"/api/v1/tables/{table}/settings", json={"roles": {"dx": "other"}})  # afterwards: does not count
+    made = script.post(f"/api/v1/jobs/{job['id']}/apply").json()
+    found = script.get(f"/api/v1/tables/{made['id']}/settings").json()
+    assert found["can_undo"] is False
+    settings = found["settings"]
+    assert settings["roles"] == {name: "quasi-identifier" for name in ("age", "town", "dx")}
+    assert (settings["recipient"], settings["population"], settings["threshold"]) == ("trusted", 60_000_000, 0.2)
+    assert settings["groups"] == {"near": ["age"]}

@@ -83,6 +83,22 @@ class OpenTable:
                 self._history[: max(0, len(self._history) - _STEPS)] = []
                 self._now = len(self._history) - 1
 
+    def begin_with(self, decided: models.TableSettings) -> None:
+        """Begin with what was decided for the table this one was made of, as far as its columns are still there.
+
+        How that one was protected is not carried over: it names values that are no longer there.
+        """
+        there = set(self.table.columns)
+        roles = {name: role for name, role in decided.roles.items() if name in there}
+        groups = {
+            label: left
+            for label, members in decided.groups.items()
+            if (left := [one for one in members if one in there])
+        }
+        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection()})
+        self._check(first, self._suggested | roles)
+        self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
+
     def step(self, by: int) -> None:
         """One step back or forward."""
         with self._lock:
