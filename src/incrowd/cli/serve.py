@@ -64,10 +64,10 @@ def serve_app(
             memory_in_bytes(memory)  # said now, not when the first table is opened
         if host not in LOOPBACK:
             show.note("this address can be reached from other machines, and what is sent to it is not encrypted")
+        app = create_app(settings)
         show.line(f"incrowd is ready: open {settings.address}")
         show.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
         sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
-        app = create_app(settings)
         config = uvicorn.Config(
             app,
             http="h11",

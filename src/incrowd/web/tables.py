@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from incrowd.classes import ClassSizes
 from incrowd.engines import encode
-from incrowd.errors import IncrowdError, InputError
+from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.web import models
 from incrowd.web.problems import Refusal
@@ -233,6 +233,8 @@ def open_table(
         columns = suggest_roles(table)
     except Refusal:
         raise
+    except TooLargeError as error:
+        raise Refusal(413, str(error)) from None
     except IncrowdError as error:
         raise InputError(_renamed(str(error), folder, name)) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
@@ -242,8 +244,8 @@ def open_table(
 
 
 def read_file(path: Path, settings: ServerSettings) -> Table:
-    """A file as a table, within the server's memory limit."""
-    return read_table(path, memory=settings.memory)
+    """A file as a table, within the server's limits of memory and columns."""
+    return read_table(path, memory=settings.memory, most_columns=settings.max_columns)
 
 
 def _warmed(table: OpenTable) -> None:
