@@ -4,7 +4,7 @@
 
 Prints the median and the 90th percentile of |B̂ − B| for each method and sampling fraction, the coverage of the
 intervals, and the same for each table; writes every case to benchmarks/results/population.json. Two tables, atus and
-eusilc_population, were kept out when the estimators' constants were set (docs/population.md says which choices saw them).
+eusilc_population, were kept out when the estimators' constants were set (docs/population.md: which choices saw them).
 """
 
 from __future__ import annotations
