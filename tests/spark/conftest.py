@@ -41,9 +41,11 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def session(cluster):
-    """A session on the cluster, started as users start it."""
-    from incrowd.table.cluster import start_session
+    """A session on the cluster, started as users start it, but with patience for a machine that does much else."""
+    from incrowd.table import cluster as module
 
-    started = start_session(cluster.master, MEMORY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_WORKERS_WITHIN", 300.0)
+        started = module.start_session(cluster.master, MEMORY)
     yield started
     started.stop()

@@ -126,4 +126,5 @@ def _with(roles: Roles, column: str, role: str) -> Roles:
         kind: column if kind == role else None if getattr(roles, kind) == column else getattr(roles, kind)
         for kind in ("person", "weight")
     }
-    return replace(roles, confirmed=True, person=single["person"], weight=single["weight"], **lists)
+    said = (*(name for name in roles.said if name != column), column)
+    return replace(roles, confirmed=True, said=said, person=single["person"], weight=single["weight"], **lists)
