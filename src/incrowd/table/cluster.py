@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, InputError
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,9 @@ def start_session(master: str | None, memory: int) -> SparkSession:
     there = _running_on()
     if there is not None:
         if master is not None and there != master:
-            raise InputError(f"a Spark session on {there} runs already; stop it, or leave out master={master!r}")
+            raise InputError(
+                f"a Spark session on {masked(there)} runs already; stop it, or leave out master={masked(master)!r}"
+            )
         with spark_errors("Spark", "the session that runs already cannot be used"):
             return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()  # with the settings it has
     _check_java()
@@ -53,7 +56,7 @@ def start_session(master: str | None, memory: int) -> SparkSession:
     builder = SparkSession.builder.appName("incrowd")
     for name, value in _settings(memory).items():
         builder = builder.config(name, value)
-    with spark_errors("Spark", f"it could not be started on {master or 'its default master'}"):
+    with spark_errors("Spark", f"it could not be started on {masked(master or 'its default master')}"):
         session = (builder if master is None else builder.master(master)).getOrCreate()
         session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
     atexit.register(session.stop)
@@ -134,7 +137,9 @@ def _check_answer(master: str | None) -> None:
     if master is None or master.startswith(("local", "yarn", "k8s://")):
         return
     if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
-        raise InputError(f"master {master!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…")
+        raise InputError(
+            f"master {masked(master)!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…"
+        )
     places = [place.rpartition(":") for place in master.removeprefix("spark://").split(",")]
     for host, _, port in places:
         try:
@@ -143,7 +148,7 @@ def _check_answer(master: str | None) -> None:
         except (OSError, OverflowError):
             continue
     raise InputError(
-        f"no Spark master answers at {master} within {_ANSWER_WITHIN:g} s; check that it runs and its port"
+        f"no Spark master answers at {masked(master)} within {_ANSWER_WITHIN:g} s; check that it runs and its port"
     )
 
 
@@ -156,8 +161,9 @@ def _wait_for_workers(session: SparkSession) -> None:
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
         if time.monotonic() > ends:
             raise InputError(
-                f"the master at {context.master} gave no worker within {_WORKERS_WITHIN:g} s; it has none, they are "
-                "taken, or they have less memory or fewer cores than spark.executor.memory and spark.executor.cores ask"
+                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has "
+                "none, they are taken, or they have less memory or fewer cores than spark.executor.memory and "
+                "spark.executor.cores ask"
             )
         time.sleep(0.2)
 
@@ -191,7 +197,7 @@ def spark_errors(what: str, meaning: str) -> Iterator[None]:
     except IncrowdError:
         raise
     except Exception as error:
-        raise InputError(f"{what}: {reason_of(error) or meaning} ({type(error).__name__})") from None
+        raise InputError(f"{masked(what)}: {reason_of(error) or meaning} ({type(error).__name__})") from None
 
 
 def reason_of(error: Any) -> str | None:
@@ -236,15 +242,15 @@ def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iter
     target = out if "://" in out else os.path.abspath(out)
     temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
     store = _store(frame.sparkSession, target)
-    with spark_errors(out, "its store does not tell whether it is there"):
+    with spark_errors(masked(out), "its store does not tell whether it is there"):
         taken = store.exists(target)
     if taken and not force:
-        raise InputError(f"{out} exists already; name another folder, or say that it may be replaced (--force)")
+        raise InputError(f"{masked(out)} exists already; name another folder, or say that it may be replaced (--force)")
     try:
-        with spark_errors(out, "the cluster could not write it"):
+        with spark_errors(masked(out), "the cluster could not write it"):
             frame.write.parquet(temporary)
         yield temporary
-        with spark_errors(out, "it was written, but could not be given its name"):
+        with spark_errors(masked(out), "it was written, but could not be given its name"):
             store.put(temporary, target)
     except BaseException as error:
         _give_up(store, temporary, error)

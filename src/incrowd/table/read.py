@@ -47,13 +47,15 @@ def read_table(
     timeout: float | None = None,
     engine: str | None = None,
     master: str | None = None,
+    most_columns: int | None = None,
 ) -> Table:
     """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
 
     Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
     Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
     Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
-    `memory` bounds the work on the table, such as "2GB".
+    `memory` bounds the work on the table, such as "2GB"; a text file with more than `most_columns` is refused by its
+    header, before it is read.
 
     Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
     name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
@@ -72,7 +74,7 @@ def read_table(
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if master is not None and engine != "spark":
-        raise InputError(f"a master ({master}) is for engine='spark' (--engine spark); leave it out or say so")
+        raise InputError(f"a master ({masked(master)}) is for engine='spark' (--engine spark); leave it out or say so")
     address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
     if address in DATABASES or (address is not None and engine != "spark"):
         from incrowd.table.database import open_database
@@ -107,7 +109,7 @@ def read_table(
     if kind == "csv":
         from incrowd.table.delimited import open_delimited
 
-        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit)
+        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns)
         return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source))
     from incrowd.table.documents import read_excel, read_json_lines
 
@@ -124,7 +126,7 @@ def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any])
     files: Sequence[str] = ()
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        name = Path(path).name
+        name = Path(masked(path)).name
     paths = [path] if path and "://" in path else _find(path) if path else []
     if paths and ("://" in paths[0] or FORMATS.get(Path(paths[0]).suffix.lower()) == "parquet"):
         session = start_session(master, memory)
@@ -157,7 +159,7 @@ def _find(path: str) -> list[str]:
         parts = sorted(glob.glob(path, recursive=True))
         if parts and all(part.lower().endswith((".parquet", ".pq")) for part in parts):
             return parts
-        raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
+        raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
