@@ -95,10 +95,11 @@ def _configured() -> str:
 
     The settings of a program come before both, and Java, which reads them, is not started yet.
     """
-    home = os.environ.get("SPARK_HOME")
-    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
-    path = Path(folder, "spark-defaults.conf") if folder else None
-    lines = path.read_text("utf-8", "replace").splitlines() if path and path.is_file() else []
+    import pyspark
+
+    home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
+    path = Path(os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf"), "spark-defaults.conf")
+    lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
     kept = [line for line in lines if not line.lstrip().startswith("#")]
     return "\n".join([*kept, os.environ.get("PYSPARK_SUBMIT_ARGS", "")])
 
