@@ -47,13 +47,15 @@ def read_table(
     timeout: float | None = None,
     engine: str | None = None,
     master: str | None = None,
+    most_columns: int | None = None,
 ) -> Table:
     """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
 
     Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
     Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
     Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
-    `memory` bounds the work on the table, such as "2GB".
+    `memory` bounds the work on the table, such as "2GB"; a text file with more than `most_columns` is refused by its
+    header, before it is read.
 
     Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
     name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
@@ -107,7 +109,7 @@ def read_table(
     if kind == "csv":
         from incrowd.table.delimited import open_delimited
 
-        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit)
+        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns)
         return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source))
     from incrowd.table.documents import read_excel, read_json_lines
 
@@ -121,6 +123,7 @@ def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any])
 
     name, path = "the table", None
     notes: Sequence[str] = ()
+    files: Sequence[str] = ()
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         name = Path(masked(path)).name
@@ -129,19 +132,22 @@ def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any])
         session = start_session(master, memory)
         local = [part if "://" in part else os.path.abspath(part) for part in paths]
         frame = open_on_spark(local, session)
+        files = list(frame.inputFiles())
+        notes = _partition_notes(files)
     else:
         here = read_table(source, **how)
         if here.engine == "cluster":
             return here
         frame = send_to_spark(here.to_arrow(), start_session(master, memory))
         notes = here.notes
-    return _from_frame(frame, memory, name=name, path=path, notes=notes)
+    return _from_frame(frame, memory, name=name, path=path, notes=notes, files=files)
 
 
 def _find(path: str) -> list[str]:
     """The file, or the Parquet parts of a folder or pattern."""
     if os.path.isdir(path):
-        parts = sorted(str(part) for part in Path(path).rglob("*.parquet"))
+        found = (part.relative_to(path) for part in Path(path).rglob("*.parquet"))
+        parts = sorted(os.path.join(path, part) for part in found if not _unfinished(part))
         if not parts:
             raise InputError(f"{path} is a folder without Parquet files; name a file")
         return parts
@@ -159,10 +165,21 @@ def _find(path: str) -> list[str]:
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
+def _unfinished(part: Path) -> bool:
+    """Whether a file in a folder is not of its table: what another job still writes, or a log, by Spark's names."""
+    return any(step.startswith(("_", ".")) for step in part.parts)
+
+
 def _from_frame(
-    source: Any, memory: int, *, name: str = "the table", path: str | None = None, notes: Sequence[str] = ()
+    source: Any,
+    memory: int,
+    *,
+    name: str = "the table",
+    path: str | None = None,
+    notes: Sequence[str] = (),
+    files: Sequence[str] = (),
 ) -> Table:
-    """A frame the caller holds; a mapping of columns is taken for one."""
+    """A frame the caller holds, or one in a cluster that reads `files`; a mapping of columns is taken for one."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
@@ -185,10 +202,13 @@ def _from_frame(
     if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
     engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
+    reader = FrameReader(wrapped)
     if wrapped.implementation.is_spark_like():
-        engine = "cluster"
+        from incrowd.table.clusterframe import ClusterReader
+
+        engine, reader = "cluster", ClusterReader(wrapped, files)
     native = frame if path is None or engine == "cluster" else None
-    return Table(FrameReader(wrapped), name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
+    return Table(reader, name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
 
 
 def _as_column(values: Any) -> Any:
