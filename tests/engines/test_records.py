@@ -1,12 +1,16 @@
 """Records written by an engine: all of them, of one state of the table, or nothing."""
 
+import gc
+import tempfile
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from incrowd import ClassSizes, read_table, write_class_sizes, write_record_risk
-from incrowd.engines import records
-from incrowd.errors import InputError
+from incrowd.engines import count_in_engine, records
+from incrowd.errors import InputError, UnsupportedError
 
 BEFORE = pa.table({"town": ["a", "a", "b", "c"]})
 AFTER = pa.table({"town": ["a"] * 7 + ["b"]})
@@ -59,3 +63,21 @@ def test_a_table_that_stays_is_written_whole(people, tmp_path, verb):
     found = read_table(tmp_path / "out.parquet").to_arrow()
     assert sorted(found["class_size"].to_pylist()) == [1, 1, 2, 2]
     assert ClassSizes.from_table(found, quasi_identifiers=["town"]).histogram() == {1: 2, 2: 1}
+
+
+def test_a_disk_that_is_full_stops_the_count_and_leaves_nothing(tmp_path, monkeypatch):
+    spilled = tmp_path / "spilled"
+    spilled.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spilled))
+    numbers = np.arange(1_500_000)
+    pq.write_table(pa.table({"a": numbers * 7919 % 1_500_007, "b": numbers}), tmp_path / "wide.parquet")
+    table = read_table(tmp_path / "wide.parquet", memory="50MB")
+    table._reader._connection().execute("SET max_temp_directory_size = '1MB'")
+    with pytest.raises(UnsupportedError, match="temporary disk space ran out; nothing was kept"):
+        count_in_engine(table, ["a", "b"])
+    with pytest.raises(UnsupportedError, match="temporary disk space ran out; nothing was kept"):
+        write_class_sizes(table, tmp_path / "out.parquet", quasi_identifiers=["a", "b"])
+    del table
+    gc.collect()
+    assert list(spilled.iterdir()) == []
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["spilled", "wide.parquet"]
