@@ -130,8 +130,9 @@ def test_a_cubic_goes_through_its_points():
 
 
 def test_sentences_follow_the_numbers():
-    assert "Most of it is the prior's" in _on_prior([0.02, 0.01], [0.001, -0.001])
-    assert "Little of it is the prior's" in _on_prior([0.12, 0.01], [0.11, 0.01])
+    assert _on_prior([0.02], [-0.001]).startswith("Upwards in both. It is the prior's: without it the bias is -0.0010")
+    assert "17% of it is the prior's: without it the bias is +0.1000" in _on_prior([0.12], [0.10])
+    assert "None of it is the prior's" in _on_prior([0.02], [0.03])
     assert "Downwards" in _on_prior([-0.02], [-0.02])
     assert _on_sign([0.01], "negative", []) == "The other way here."
     assert _on_sign([0.01], "positive", []) == "The same sign."

@@ -147,10 +147,12 @@ def _on_prior(errors: list[float], plain: list[float]) -> str:
     """How much of the bias is the prior's."""
     bias, without = float(np.mean(errors)), float(np.mean(plain))
     way = "Upwards in both." if bias > 0 else "Downwards here."
-    mine = bias - without
-    if abs(mine) > 0.5 * abs(bias):
-        return f"{way} Most of it is the prior's: without it the bias is {without:+.4f}."
-    return f"{way} Little of it is the prior's: without it the bias is {without:+.4f}; see by corpus."
+    if bias * (bias - without) <= 0:
+        return f"{way} None of it is the prior's: without it the bias is {without:+.4f}; see by corpus."
+    share = (bias - without) / bias
+    if share > 1.0:
+        return f"{way} It is the prior's: without it the bias is {without:+.4f}."
+    return f"{way} {share:.0%} of it is the prior's: without it the bias is {without:+.4f}; see by corpus."
 
 
 def _on_sign(group: list[float], sign: str, without: list[float]) -> str:
