@@ -106,7 +106,7 @@ def protection(table: OpenTable, asked: models.Protection, out: str = "protected
         word
         for which in ("top", "bottom")
         for name, limit in options.get(which, {}).items()
-        for word in (f"--{which}", f"{name}={limit:g}")
+        for word in (f"--{which}", f"{name}={_number(limit)}")
     ]
     arguments = [
         *_each("--qi", options["quasi_identifiers"]),
@@ -194,6 +194,11 @@ def _given(option: str, value: Any) -> list[str]:
 def _forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
     return ["--at", at, *_given("--k", sizes or None), *_given("--seed", question.seed or None)]
+
+
+def _number(value: float) -> str:
+    """A number with all its digits."""
+    return str(int(value)) if value.is_integer() else repr(value)
 
 
 def _resolution(asked: models.Protection) -> str | None:

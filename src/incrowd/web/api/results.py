@@ -96,6 +96,9 @@ def _assessment(job: Job) -> Assessment:
     found = job.answer().found
     if not isinstance(found, Assessment):
         raise Refusal(409, "only an assessment has a report")
+    if job.state != "done":  # what is known so far is shown on the page, but does not leave it as a report
+        ended = {"cancelled": "was cancelled; start it again", "failed": "failed; start it again"}
+        raise Refusal(409, f"a report is made of a whole assessment; this one {ended.get(job.state, 'still runs')}")
     return found
 
 
