@@ -17,7 +17,7 @@ from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings
 from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
-from incrowd.web.tables import OpenTable, Source, open_table, read_file
+from incrowd.web.tables import OpenTable, Source, identity, open_table, read_file
 
 
 class Server:
@@ -52,8 +52,11 @@ class Server:
         file = self._allowed(path)
         ending_of(file.name)
         check_unpacked(file, self.settings.max_unpacked)
+        seen = identity(file)
         with self.place(session):
-            return self._add(session, file, file.name, Source("path", str(file)), None)
+            table = self._add(session, file, file.name, Source("path", str(file)), None)
+        table.seen = seen
+        return table
 
     def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
         """An invented table, written to the private folder like an upload."""

@@ -48,6 +48,7 @@ class OpenTable:
     columns: tuple[SuggestedRole, ...]
     folder: Path | None
     bytes: int = 0
+    seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
     _history: list[models.TableSettings] = field(default_factory=list)
     _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
@@ -194,6 +195,11 @@ class OpenTable:
         if names and self.table.rows:
             encode(self.table, names)
 
+    def check_file(self) -> None:
+        """Refuse to read on where another file has been put, or a link, in the place of the one that was opened."""
+        if self.seen is not None and identity(Path(self.source.file)) != self.seen:
+            raise Refusal(409, "the file has changed since it was opened; remove the table and open it again")
+
     def close(self) -> None:
         """Delete its files."""
         if self.folder is not None:
@@ -241,6 +247,15 @@ def open_table(
     found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
     return found
+
+
+def identity(path: Path) -> tuple[int, ...]:
+    """What tells a file from another that is put in its place; nothing where there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
 
 
 def read_file(path: Path, settings: ServerSettings) -> Table:
