@@ -127,9 +127,7 @@ class Step(Model):
     """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
 
     column: Name
-    action: Annotated[
-        str, StringConstraints(max_length=200, pattern=r"^(\*|suppress|ranges=[0-9]{1,9}|keep=[0-9]{1,9})$")
-    ]
+    action: Annotated[str, StringConstraints(pattern=r"^(\*|suppress|(ranges|keep)=[0-9]{1,9})$")]
 
 
 class TableSettings(Model):

@@ -35,6 +35,15 @@ class Source:
     rows: int = 0
     seed: int = 0
     before: tuple[str, ...] = ()  # commands that make the file
+    script: str = ""  # Python that makes the file
+
+    @property
+    def protected_file(self) -> str:
+        """The name of the file that a protection of it makes: a new one each time."""
+        if self.kind != "protection":
+            return "protected.parquet"
+        stem, _, number = self.file.removesuffix(".parquet").partition("-")
+        return f"{stem}-{int(number or 1) + 1}.parquet"
 
 
 @dataclass(slots=True, eq=False)
@@ -110,6 +119,10 @@ class OpenTable:
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the table's order."""
         return [name for name in self.table.columns if self.settings.roles[name] == role]
+
+    def said_other(self) -> list[str]:
+        """The columns that somebody said nobody else can know, though they look otherwise."""
+        return [name for name in self.with_role("other") if self._suggested[name] != "other"]
 
     def one_with_role(self, role: str) -> str | None:
         """The one column of a role, if there is one."""

@@ -89,7 +89,7 @@ def download_table(
 @router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
 def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
     """Go on with the protected table: it becomes a table of the session."""
-    return server.open_protected(session, job, job.equivalent.cli).info()
+    return server.open_protected(session, job).info()
 
 
 def _assessment(job: Job) -> Assessment:
