@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 # hints at the command line, where there is none; only options that messages name, for a column may be called "a (--b)"
-_HINT = re.compile(r" \(--(qi|other|sensitive|person|weight|population|groups|threshold|skip-bad-lines|identifier)\)")
+_HINT = re.compile(r" \(--(qi|other|sensitive|population|weights|method tcloseness|identifier none keeps them)\)")
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
