@@ -52,6 +52,7 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
+    server.warm_up()
     preparing = asyncio.create_task(asyncio.to_thread(pages.prepare))
     sweeping = asyncio.create_task(_sweep(server))
     try:

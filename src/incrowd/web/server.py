@@ -28,6 +28,9 @@ class Server:
         self.store = Store()
         self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
         self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
+
+    def warm_up(self) -> None:
+        """Load compiled code beside the first visitors; not before the app is built, whose warnings are not its own."""
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
 
     def close(self) -> None:
