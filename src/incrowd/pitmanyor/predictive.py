@@ -111,10 +111,12 @@ def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:
     share, spread = mean / most, np.sqrt(variance) / most
     room = np.minimum(share, 1.0 - share)
     open_ = (room > 0) & (spread > 0)
-    total = np.divide(share * (1.0 - share), spread**2, out=np.zeros(share.shape), where=open_) - 1.0  # a + b
     narrow = open_ & (spread <= 1e-3 * room)  # a beta so far from its limits is normal, and stays inside them
-    split = open_ & ~narrow & (total <= 1e-6)
-    wide = open_ & ~narrow & ~split
+    total = np.zeros(share.shape)  # a + b
+    near = open_ & ~narrow
+    total[near] = share[near] / spread[near] * ((1.0 - share[near]) / spread[near]) - 1.0
+    split = near & (total <= 1e-6)
+    wide = near & ~split
     a, b = (share * total)[wide, None], ((1.0 - share) * total)[wide, None]
     result[wide] = most * betaincinv(a, b, _SPREAD)
     result[split] = most * (1.0 - share[split, None] < _SPREAD)
