@@ -11,6 +11,10 @@ class InputError(IncrowdError):
     """The data or an option cannot be used as it is; the message says what to change."""
 
 
+class TooLargeError(InputError):
+    """The data is larger than the caller takes; found before it is read."""
+
+
 class UnsupportedError(IncrowdError):
     """The question is clear, but the data cannot support an answer."""
 

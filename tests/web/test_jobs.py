@@ -270,3 +270,60 @@ def test_a_forecast_needs_no_table(script, wait_for):
     assert result["curve"]["at"][-1] == 8e9
     assert len(result["sentences"]) == 2
     assert list(script.get(f"/api/v1/jobs/{job['id']}/figures").json()) == ["forecast"]
+
+
+def test_what_was_decided_goes_on_with_the_protected_table(script, wait_for):
+    rows = "".join(f"{20 + n % 9},{'AB'[n % 2]},{n % 3},x{n}\n" for n in range(200))
+    file = {"file": ("a.csv", "age,town,dx,note\n" + rows)}
+    table = script.post("/api/v1/tables", files=file).json()["id"]
+    roles = {"age": "quasi-identifier", "town": "quasi-identifier", "dx": "quasi-identifier", "note": "identifier"}
+    decided = {
+        "roles": roles,
+        "recipient": "trusted",
+        "population": 60_000_000,
+        "threshold": 0.2,
+        "groups": {"near": ["age", "note"], "gone": ["note"]},
+    }
+    assert script.put(f"/api/v1/tables/{table}/settings", json=decided).status_code == 200
+    job = script.post(f"/api/v1/tables/{table}/protections", json={"protection": {"k": 5}}).json()
+    assert wait_for(script, job)["state"] == "done"
+    script.put(f"/api/v1/tables/{table}/settings", json={"roles": {"dx": "other"}})  # afterwards: does not count
+    made = script.post(f"/api/v1/jobs/{job['id']}/apply").json()
+    found = script.get(f"/api/v1/tables/{made['id']}/settings").json()
+    assert found["can_undo"] is False
+    settings = found["settings"]
+    assert settings["roles"] == dict.fromkeys(("age", "town", "dx"), "quasi-identifier")
+    assert (settings["recipient"], settings["population"], settings["threshold"]) == ("trusted", 60_000_000, 0.2)
+    assert settings["groups"] == {"near": ["age"]}
+
+
+def several_records_each(script):
+    rows = "".join(f"p{n % 100},{20 + (n * 7) % 13},{(n * 5) % 11}\n" for n in range(500))
+    table = script.post("/api/v1/tables", files={"file": ("a.csv", "who,age,town\n" + rows)}).json()["id"]
+    roles = {"who": "person", "age": "quasi-identifier", "town": "quasi-identifier"}
+    assert script.put(f"/api/v1/tables/{table}/settings", json={"roles": roles}).status_code == 200
+    return table
+
+
+def test_a_point_of_the_frontier_is_what_one_gets_where_people_have_several_records(script, wait_for):
+    table = several_records_each(script)
+    job = script.post(f"/api/v1/tables/{table}/frontiers", json={"k": [5]}).json()
+    assert wait_for(script, job)["state"] == "done"
+    (point,) = script.get(f"/api/v1/jobs/{job['id']}/result").json()["points"]
+    assert "--person who" in script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()["cli"]
+    asked = {"protection": point["protection"]}
+    applied = script.post(f"/api/v1/tables/{table}/protections", json=asked).json()
+    assert wait_for(script, applied)["state"] == "done"
+    after = script.get(f"/api/v1/jobs/{applied['id']}/result").json()["after"]
+    assert after == {name: point[name] for name in ("k", "uniqueness", "correctness")}
+
+
+def test_a_leak_is_a_share_of_people_not_of_rows(script, wait_for):
+    table = several_records_each(script)
+    for share, targets, leaked in ((0.1, 1, 10), (1, 1, 100), (0.001, 5, 1)):
+        asked = {"share": share, "targets": [targets], "k": 5, "at_most": 0.05}
+        job = wait_for(script, script.post(f"/api/v1/tables/{table}/leaks", json=asked).json())
+        assert job["state"] == "done", job
+        result = script.get(f"/api/v1/jobs/{job['id']}/result").json()
+        assert (result["people"], result["leaked"]) == (100, leaked)
+        assert script.get(f"/jobs/{job['id']}/view").status_code == 200

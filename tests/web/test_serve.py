@@ -6,41 +6,99 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
 from incrowd.cli.app import main
+from incrowd.web.store import Store
 
 
-def test_it_prints_an_address_answers_and_cleans_up_when_it_is_stopped(tmp_path):
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-m", "incrowd.cli", "serve", "--port", "0"]
+@contextmanager
+def serving(place, *words, **environment):
+    """`incrowd serve` in a process of its own, whose temporary files lie in `place`, and the address it prints."""
+    command = [sys.executable, "-m", "incrowd.cli", "serve", "--port", "0", *words]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=place,
+        env={**os.environ, "TMPDIR": str(place), **environment},
     )
     try:
         line = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
-        with httpx.Client(timeout=60, transport=httpx.HTTPTransport(retries=20)) as client:
-            assert client.get(address).status_code == 303
-            assert client.get(address.split("?")[0]).status_code == 200
-            origin = {"origin": address.split("/?")[0]}
-            table = client.post(
-                address.split("?")[0] + "api/v1/tables", files={"file": ("a.csv", "age\n1\n2\n")}, headers=origin
-            )
-            assert table.status_code == 201
-        assert list(tmp_path.glob("incrowd-web-*/*/data.csv"))
-        process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=30)
+        yield process, re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
     finally:
         process.kill()
         process.wait()
-    assert not list(tmp_path.glob("incrowd-web-*"))
-    token = address.split("=")[1]
-    assert token not in said + errors
+        process.stdout.close()
+        process.stderr.close()
+
+
+def people(rows):
+    return "age,sex,city\n" + "".join(f"{n % 90},{'fm'[n % 2]},{n % 977}\n" for n in range(rows))
+
+
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_it_answers_and_leaves_nothing_however_it_is_stopped_in_the_middle_of_work(tmp_path, how):
+    with serving(tmp_path) as (process, address):
+        start = address.split("?")[0]
+        with httpx.Client(timeout=60, transport=httpx.HTTPTransport(retries=20)) as client:
+            assert client.get(address).status_code == 303
+            assert client.get(start).status_code == 200
+            origin = {"origin": address.split("/?")[0]}
+            tables = start + "api/v1/tables"
+            table = client.post(tables, files={"file": ("a.csv", people(20_000))}, headers=origin)
+            assert table.status_code == 201
+            job = client.post(f"{tables}/{table.json()['id']}/assessments", headers=origin)
+            assert job.status_code == 202
+        assert list(tmp_path.glob("incrowd-web-*/*/data.csv"))
+        process.send_signal(getattr(signal, how))
+        said, errors = process.communicate(timeout=60)
+    assert not list(tmp_path.glob("incrowd-*"))
+    assert address.split("=")[1] not in said + errors
     assert "a.csv" not in said + errors
     assert "Traceback" not in errors
+
+
+def test_what_a_killed_server_left_goes_when_the_next_one_starts(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "incrowd-web-killed"
+    left.mkdir()
+    (left / "lock").touch()
+    (left / "data.csv").write_text("age\n30\n")
+    other = tmp_path / "incrowd-web-of-somebody-else"
+    other.mkdir()
+    first = Store()
+    assert not left.exists()
+    assert other.exists()
+    second = Store()
+    assert first.folder.exists()  # that server still runs
+    first.close()
+    second.close()
+    assert list(tmp_path.iterdir()) == [other]
+
+
+def test_the_token_is_not_among_the_words_the_browser_is_started_with(tmp_path):
+    script = tmp_path / "browser.sh"
+    script.write_text(
+        f'#!/bin/sh\nprintf %s "$1" > "{tmp_path}/said.part"\nmv "{tmp_path}/said.part" "{tmp_path}/said"\n'
+    )
+    script.chmod(0o700)
+    with serving(tmp_path, "--open", BROWSER=f"{script} %s") as (_, address):
+        end = time.monotonic() + 30
+        while not (tmp_path / "said").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        opened = (tmp_path / "said").read_text()
+        assert address.split("=")[1] not in opened
+        page = Path(opened.removeprefix("file://"))
+        assert address in page.read_text()
+        assert (page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
 def test_a_port_in_use_is_said(capsys):

@@ -23,6 +23,7 @@ def frontier_of_table(
     secret: Annotated[
         str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
     ] = None,
+    person: options.Person = None,
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -43,6 +44,7 @@ def frontier_of_table(
             k=None if k is None else [options.count(one, "k") for one in options.names([k])],
             sensitive=sensitive,
             secret=read_secret(secret),
+            person=person,
             progress=progress,
         )
     if plot is not None:

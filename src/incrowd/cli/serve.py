@@ -40,6 +40,7 @@ def serve_app(
         import uvicorn
 
         from incrowd.web.app import create_app
+        from incrowd.web.ending import serve_until_stopped
     except ImportError as error:
         raise InputError(
             f"the web app needs {error.name or 'more packages'}, which is not installed; "
@@ -63,11 +64,12 @@ def serve_app(
             memory_in_bytes(memory)  # said now, not when the first table is opened
         if host not in LOOPBACK:
             show.note("this address can be reached from other machines, and what is sent to it is not encrypted")
+        app = create_app(settings)
         show.line(f"incrowd is ready: open {settings.address}")
         show.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
         sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
         config = uvicorn.Config(
-            create_app(settings),
+            app,
             http="h11",
             h11_max_incomplete_event_size=32_768,  # no request line or header is longer
             access_log=False,  # addresses hold the token and the names of tables
@@ -76,13 +78,25 @@ def serve_app(
             timeout_graceful_shutdown=3,
         )
         if open_browser:
-            _open_later(settings.address)
-        uvicorn.Server(config).run(sockets=[socket])
+            _open_later(settings.address, app.state.server.store.folder)
+        serve_until_stopped(app, config, [socket])
 
 
-def _open_later(address: str) -> None:
-    """Open the browser once the server answers: the socket listens already, so the browser waits for it."""
+def _open_later(address: str, folder: Path) -> None:
+    """Open the browser; the socket listens already, so the browser waits for the answer.
+
+    Everybody on a machine can read the words a program was started with, so the browser is given a private file that
+    leads to the address, not the address with its token.
+    """
+    import html
     import threading
     import webbrowser
 
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    page = folder / "open.html"  # in a folder that this user alone can read
+    page.write_text(
+        f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={html.escape(address)}">'
+        f'<title>incrowd</title><p><a href="{html.escape(address)}">Open incrowd</a></p>\n',
+        encoding="utf-8",
+    )
+    page.chmod(0o600)
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()

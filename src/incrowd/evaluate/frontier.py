@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd.engines import encode
 from incrowd.errors import InputError
 from incrowd.evaluate.result import Evaluation
 from incrowd.notebook import Shown
@@ -76,6 +77,7 @@ def frontier(
     resolutions: Sequence[int | str] = _RESOLUTIONS,
     sensitive: str | None = None,
     secret: Any = None,
+    person: str | None = None,
     hierarchies: Any = None,
     suppress: float = 0.02,
     progress: Progress = silent,
@@ -84,7 +86,8 @@ def frontier(
 
     `methods` are partition, sorted, t-close partition, tcloseness, coarsen (once for each of `resolutions`) and
     generalise (with `suppress`); without it, all that need no hierarchies, those by t only with a sensitive column.
-    Without `k`, classes of 2, 3, 5 and 10 are tried, as far as there are rows.
+    Where a person has several records, name the `person` column: risk is then that of people, and partition alone is
+    tried, for the others work on records. Without `k`, classes of 2, 3, 5 and 10 are tried, as far as there are rows.
 
     >>> from incrowd import demo_table
     >>> from incrowd.demo import QUASI_IDENTIFIERS
@@ -97,8 +100,9 @@ def frontier(
         raise InputError("a secret without the sensitive column it is in; name that too")
     table = read_table(data)
     table.require_order()
-    sizes = [size for size in _SIZES if size <= table.rows] if k is None else list(k)
-    chosen = list(methods) if methods is not None else _without_hierarchies(sensitive)
+    people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
+    sizes = [size for size in _SIZES if size <= people] if k is None else list(k)
+    chosen = list(methods) if methods is not None else _that_apply(sensitive, person)
     unknown = [method for method in chosen if method not in METHODS]
     if unknown:
         raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(METHODS)}")
@@ -106,7 +110,7 @@ def frontier(
     points = []
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
-        options = {"sensitive": sensitive, **_options(method, setting, suppress, hierarchies)}
+        options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
         started = time.perf_counter()
         safe = protect(table, quasi_identifiers=quasi_identifiers, identifiers=[], warn=False, **options)
         points.append(_point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret)))
@@ -140,6 +144,9 @@ def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -
     )
 
 
-def _without_hierarchies(sensitive: str | None) -> list[str]:
+def _that_apply(sensitive: str | None, person: str | None) -> list[str]:
+    """The methods that need no hierarchies; histories of people are protected by the partition alone."""
+    if person is not None:
+        return ["partition"]
     by_t = ["t-close partition", "tcloseness"] if sensitive is not None else []
     return ["partition", "sorted", *by_t, "coarsen"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, TooLargeError
 from incrowd.table.dialect import BLOCK, DAY, NUMBER, SNIFFED, Dialect, encoding_of, look, rows_of
 from incrowd.table.readers import DatasetReader, Workspace, disk_errors, quoted
 
@@ -32,7 +32,13 @@ _DIGITS = 15
 
 
 def open_delimited(
-    path: str, separator: str | None, encoding: str | None, null: str | None, skip_bad_lines: bool, memory: int
+    path: str,
+    separator: str | None,
+    encoding: str | None,
+    null: str | None,
+    skip_bad_lines: bool,
+    memory: int,
+    most_columns: int | None = None,
 ) -> tuple[DelimitedReader, list[str]]:
     """Load a delimited file; also what a user should know about how it was read."""
     notes: list[str] = []
@@ -40,6 +46,8 @@ def open_delimited(
     if encoding is None and not used.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {used} (say which with --encoding if it is not)")
     dialect = look(path, separator, used)
+    if most_columns is not None and len(dialect.columns) > most_columns:
+        raise TooLargeError(f"{len(dialect.columns):,} columns, and at most {most_columns:,} are taken; leave some out")
     workspace = Workspace(memory)
     types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
     if bad:

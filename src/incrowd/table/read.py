@@ -47,13 +47,15 @@ def read_table(
     timeout: float | None = None,
     engine: str | None = None,
     master: str | None = None,
+    most_columns: int | None = None,
 ) -> Table:
     """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
 
     Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
     Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
     Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
-    `memory` bounds the work on the table, such as "2GB".
+    `memory` bounds the work on the table, such as "2GB"; a text file with more than `most_columns` is refused by its
+    header, before it is read.
 
     Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
     name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
@@ -107,7 +109,7 @@ def read_table(
     if kind == "csv":
         from incrowd.table.delimited import open_delimited
 
-        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit)
+        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns)
         return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source))
     from incrowd.table.documents import read_excel, read_json_lines
 

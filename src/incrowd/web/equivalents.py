@@ -136,9 +136,10 @@ def protection(table: OpenTable, asked: models.Protection, out: str = "protected
 
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
     """`incrowd frontier`."""
-    known = table.with_role("quasi-identifier")
+    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     arguments = [
         *_each("--qi", known),
+        *_given("--person", person),
         *_given("--k", ",".join(map(str, question.k)) if question.k else None),
         *_each("--method", question.methods or ()),
         *_given("--sensitive", question.sensitive),
@@ -148,6 +149,7 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equ
         "methods": question.methods,
         "k": question.k,
         "sensitive": question.sensitive,
+        "person": person,
     }
     lines = [_call("found", "frontier", options), "for point in found.best:", "    print(point)"]
     return _both(table.source, "frontier", arguments, ["frontier"], lines)

@@ -21,6 +21,7 @@ from incrowd.web.problems import Refusal, not_found
 if TYPE_CHECKING:
     from incrowd.web.tables import OpenTable
 
+_PATIENCE = 3.0  # seconds that jobs have to stop when the server ends
 _log = logging.getLogger("incrowd.web")
 
 
@@ -155,6 +156,11 @@ class Jobs:
         with self._changed:
             return sorted(self._of(session), key=lambda job: job.created, reverse=True)
 
+    def active(self, session: str) -> int:
+        """How many jobs of the session wait or run."""
+        with self._changed:
+            return sum(not job.over for job in self._of(session))
+
     def cancel_or_forget(self, job: Job) -> None:
         """Stop a job that is not over; forget one that is."""
         if job.over:
@@ -185,8 +191,9 @@ class Jobs:
             self._changed.notify_all()
         for job in jobs:
             self._cancel(job)
+        end = time.monotonic() + _PATIENCE
         for thread in self._threads:
-            thread.join(timeout=5)
+            thread.join(timeout=max(0.0, end - time.monotonic()))
 
     def _of(self, session: str) -> Iterator[Job]:
         return (job for job in self._jobs.values() if job.session == session)

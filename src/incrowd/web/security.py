@@ -107,12 +107,16 @@ class Guard:
         """Trade the token in the address for a cookie, and take it out of the address."""
         if not self._is_token(request.query["token"][0]) or request.method != "GET":
             raise Refusal(401, "the token is not right; open the address that was printed at start-up")
-        headers = [(b"location", b"/"), (b"content-length", b"0")]
+        # a browser led here by another page sends the new cookie only when one of our own pages leads on
+        led = request.header("sec-fetch-site") == "cross-site"
+        page = b"<!doctype html><title>incrowd</title><meta http-equiv='refresh' content='0;url=/'>" if led else b""
+        headers = [(b"content-length", str(len(page)).encode())]
+        headers.append((b"content-type", b"text/html; charset=utf-8") if led else (b"location", b"/"))
         if self.sessions.of_cookie(request.cookie(self._cookie)) is None:
             cookie = f"{self._cookie}={self.sessions.begin()}; Path=/; HttpOnly; SameSite=Strict"
             headers.append((b"set-cookie", cookie.encode()))
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        await send({"type": "http.response.start", "status": 200 if led else 303, "headers": headers})
+        await send({"type": "http.response.body", "body": page})
 
     @property
     def _cookie(self) -> str:

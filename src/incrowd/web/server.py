@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 import shutil
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from incrowd.errors import InputError
 from incrowd.table import write_table
 from incrowd.web.jobs import Job, Jobs
+from incrowd.web.models import TableSettings
 from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings
@@ -25,7 +27,7 @@ class Server:
         self.settings = settings
         self.store = Store()
         self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
-        self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session)
+        self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
 
     def warm_up(self) -> None:
         """Load compiled code beside the first visitors; not before the app is built, whose warnings are not its own."""
@@ -53,7 +55,8 @@ class Server:
         file = self._allowed(path)
         ending_of(file.name)
         check_unpacked(file, self.settings.max_unpacked)
-        return self._add(session, file, file.name, Source("path", str(file)), None)
+        with self.place(session):
+            return self._add(session, file, file.name, Source("path", str(file)), None)
 
     def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
         """An invented table, written to the private folder like an upload."""
@@ -61,33 +64,24 @@ class Server:
 
         if rows > self.settings.max_demo_rows:
             raise Refusal(413, f"a demo of {rows:,} rows; this server makes at most {self.settings.max_demo_rows:,}")
-        self._check_room(session)
-        folder = self.store.new_folder()
-        try:
+        with self.place(session), self._new_folder() as folder:
             file = write_table(demo_table(rows, seed), folder / "demo.parquet")
             seeded = f" --seed {seed}" if seed else ""
             command = f"incrowd demo-data --rows {rows}{seeded} --out demo.parquet"
             source = Source("demo", "demo.parquet", rows, seed, (command,))
             return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder)
-        except Exception:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
 
     def open_protected(self, session: Session, job: Job, command: str) -> OpenTable:
-        """A protected table becomes a table of the session, with a file of its own."""
+        """A protected table becomes a table of the session, with a file of its own and what was decided before."""
         outcome = job.answer()
         if outcome.file is None or job.table is None:
             raise Refusal(409, "only a protection has a table to go on with")
         before = session.tables.get(job.table)
         name = f"protected {before.name}" if before is not None else "protected table"
-        folder = self.store.new_folder()
-        try:
+        with self.place(session), self._new_folder() as folder:
             file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
             source = Source("protection", "protected.parquet", before=(command,))
-            return self._add(session, file, name, source, folder)
-        except Exception:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+            return self._add(session, file, name, source, folder, job.asked)
 
     def close_table(self, session: Session, table: OpenTable) -> None:
         """Stop the work on a table and delete its files."""
@@ -96,26 +90,58 @@ class Server:
         self.jobs.end_of_table(session.key, table.id)
         table.close()
 
-    def room_for_upload(self, session: Session) -> int:
-        """How many bytes an upload of this session may have now."""
-        self._check_room(session)
-        used = sum(table.bytes for table in session.tables.values())
-        left = min(self.settings.max_bytes, self.settings.max_session_bytes - used)
-        if left <= 0:
-            raise Refusal(413, "your tables take all the room there is for them; remove one first")
-        return left
+    @contextmanager
+    def place(self, session: Session, size: int = 0) -> Iterator[int]:
+        """A place for one more table, kept while it is received and read; yields how many bytes it may have.
 
-    def _add(self, session: Session, file: Path, name: str, source: Source, folder: Path | None) -> OpenTable:
-        self._check_room(session)
+        Requests at the same time see each other's, so that together they keep to the limits.
+        """
+        with session.going_on():
+            count = len(session.tables) + session.opening
+            if count >= self.settings.max_tables:
+                raise Refusal(429, f"{count} tables are open already; remove one first")
+            used = sum(table.bytes for table in session.tables.values()) + session.reserved
+            most = min(self.settings.max_bytes, self.settings.max_session_bytes - used, size)
+            if size and most <= 0:
+                raise Refusal(413, "your tables take all the room there is for them; remove one first")
+            session.opening += 1
+            session.reserved += most
+        try:
+            yield most
+        finally:
+            with session.lock:
+                session.opening -= 1
+                session.reserved -= most
+
+    @contextmanager
+    def _new_folder(self) -> Iterator[Path]:
+        """A folder for a table, which goes where the table does not come about."""
+        folder = self.store.new_folder()
+        try:
+            yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _add(
+        self,
+        session: Session,
+        file: Path,
+        name: str,
+        source: Source,
+        folder: Path | None,
+        decided: TableSettings | None = None,
+    ) -> OpenTable:
         new_id = secrets.token_hex(8)
         table = open_table(lambda: read_file(file, self.settings), name, source, self.settings, new_id, folder)
-        with session.lock:
+        if decided is not None:
+            table.begin_with(decided)
+        with session.going_on():
             session.tables[new_id] = table
         return table
 
-    def _check_room(self, session: Session) -> None:
-        if len(session.tables) >= self.settings.max_tables:
-            raise Refusal(429, f"{len(session.tables)} tables are open already; remove one first")
+    def _busy(self, session: Session) -> bool:
+        return session.opening > 0 or self.jobs.active(session.key) > 0
 
     def _allowed(self, path: str) -> Path:
         """The file itself, with every link followed, if it lies in an allowed folder. Others are not even looked at."""

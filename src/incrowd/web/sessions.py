@@ -6,7 +6,8 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,17 @@ class Session:
     tables: dict[str, OpenTable] = field(default_factory=dict)
     last_used: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    opening: int = 0  # tables that are being received or read
+    reserved: int = 0  # bytes that uploads under way may still take
+    ended: bool = False
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Held while something is added to it, so that nothing is added to a session that has ended."""
+        with self.lock:
+            if self.ended:
+                raise Refusal(409, "this session has ended meanwhile, and nothing of it is kept; open the app again")
+            yield
 
     def table(self, name: str) -> OpenTable:
         """One of its tables."""
@@ -36,8 +48,10 @@ class Session:
 class Sessions:
     """All sessions; those that nobody uses are closed, with everything they hold."""
 
-    def __init__(self, most: int, idle_seconds: float, close: Callable[[Session], None]) -> None:
-        self._most, self._idle, self._close = most, idle_seconds, close
+    def __init__(
+        self, most: int, idle_seconds: float, close: Callable[[Session], None], busy: Callable[[Session], bool]
+    ) -> None:
+        self._most, self._idle, self._close, self._busy = most, idle_seconds, close, busy
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
@@ -60,6 +74,8 @@ class Sessions:
         """Close a session and forget it."""
         with self._lock:
             self._sessions.pop(session.key, None)
+        with session.lock:
+            session.ended = True
         self._close(session)
 
     def sweep(self) -> None:
@@ -83,12 +99,12 @@ class Sessions:
         return session
 
     def _add(self, key: str) -> Session:
-        """A new session; where there are too many, one that holds no table makes room for it."""
+        """A new session; where there are too many, one that holds nothing and does nothing makes room."""
         self.sweep()
         with self._lock:
             if key in self._sessions:
                 return self._sessions[key]
-            empty = [one for one in self._sessions.values() if not one.tables]
+            empty = [one for one in self._sessions.values() if not one.tables and not self._busy(one)]
             full = len(self._sessions) >= self._most
             if full and not empty:
                 raise Refusal(429, f"{self._most} sessions are open already; close one, or wait until one is idle")

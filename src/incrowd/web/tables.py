@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from incrowd.classes import ClassSizes
 from incrowd.engines import encode
-from incrowd.errors import IncrowdError, InputError
+from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.web import models
 from incrowd.web.problems import Refusal
@@ -82,6 +82,22 @@ class OpenTable:
                 self._history[self._now + 1 :] = [full]
                 self._history[: max(0, len(self._history) - _STEPS)] = []
                 self._now = len(self._history) - 1
+
+    def begin_with(self, decided: models.TableSettings) -> None:
+        """Begin with what was decided for the table this one was made of, as far as its columns are still there.
+
+        How that one was protected is not carried over: it names values that are no longer there.
+        """
+        there = set(self.table.columns)
+        roles = {name: role for name, role in decided.roles.items() if name in there}
+        groups = {
+            label: left
+            for label, members in decided.groups.items()
+            if (left := [one for one in members if one in there])
+        }
+        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection()})
+        self._check(first, self._suggested | roles)
+        self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
 
     def step(self, by: int) -> None:
         """One step back or forward."""
@@ -217,6 +233,8 @@ def open_table(
         columns = suggest_roles(table)
     except Refusal:
         raise
+    except TooLargeError as error:
+        raise Refusal(413, str(error)) from None
     except IncrowdError as error:
         raise InputError(_renamed(str(error), folder, name)) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
@@ -226,8 +244,8 @@ def open_table(
 
 
 def read_file(path: Path, settings: ServerSettings) -> Table:
-    """A file as a table, within the server's memory limit."""
-    return read_table(path, memory=settings.memory)
+    """A file as a table, within the server's limits of memory and columns."""
+    return read_table(path, memory=settings.memory, most_columns=settings.max_columns)
 
 
 def _warmed(table: OpenTable) -> None:

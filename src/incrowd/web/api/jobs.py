@@ -15,7 +15,7 @@ from incrowd.web.tables import OpenTable
 router = APIRouter(tags=["jobs"])
 
 
-@router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404, 409))
 def start_assessment(
     table: TheTable, server: TheServer, session: TheSession, question: models.AssessmentQuestion | None = None
 ) -> models.JobInfo:
@@ -27,7 +27,7 @@ def start_assessment(
     return _start(server, session, "assessment", table, assessment(table, asked), equivalents.assessment(table, asked))
 
 
-@router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404, 409))
 def start_forecast(
     table: TheTable, server: TheServer, session: TheSession, question: models.ForecastQuestion | None = None
 ) -> models.JobInfo:
@@ -40,7 +40,7 @@ def start_forecast(
     return _start(server, session, "forecast", table, work, equivalents.table_forecast(table, asked))
 
 
-@router.post("/forecasts", status_code=202, responses=refusals())
+@router.post("/forecasts", status_code=202, responses=refusals(409))
 def start_points_forecast(question: models.PointsQuestion, server: TheServer, session: TheSession) -> models.JobInfo:
     """The same from measured points, without a table."""
     from incrowd.web.work.forecast import points_forecast
@@ -49,7 +49,7 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
     return _start(server, session, "points", None, work, equivalents.points_forecast(question))
 
 
-@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
 def start_leak(
     table: TheTable, server: TheServer, session: TheSession, question: models.LeakQuestion | None = None
 ) -> models.JobInfo:
@@ -61,7 +61,7 @@ def start_leak(
     return _start(server, session, "leak", table, leak(table, asked), equivalents.leak(table, asked))
 
 
-@router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404, 409))
 def start_protection(
     table: TheTable, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
@@ -74,7 +74,7 @@ def start_protection(
     return _start(server, session, "protection", table, work, equivalents.protection(table, asked))
 
 
-@router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404))
+@router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
 def start_frontier(
     table: TheTable, server: TheServer, session: TheSession, question: models.FrontierQuestion | None = None
 ) -> models.JobInfo:
@@ -121,4 +121,5 @@ def _start(
     job = Job(session.key, kind, table.id if table else None, work, equivalent)
     if table is not None:
         job.source, job.asked = table, table.settings
-    return server.jobs.add(job).info()
+    with session.going_on():
+        return server.jobs.add(job).info()

@@ -35,23 +35,24 @@ def list_tables(session: TheSession) -> list[models.TableInfo]:
     return [table.info() for table in list(session.tables.values())]
 
 
-@router.post("/tables", status_code=201, responses=refusals(415), openapi_extra=_FORM)
+@router.post("/tables", status_code=201, responses=refusals(409, 415), openapi_extra=_FORM)
 async def upload_table(request: Request, server: TheServer, session: TheSession) -> models.TableInfo:
     """Upload a file: CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, in the form field `file`."""
-    most = server.room_for_upload(session)
-    folder = server.store.new_folder()
-    name = await receive_upload(request.headers.get("content-type", ""), request.stream(), folder, most)
-    table = await run_in_threadpool(server.open_upload, session, folder, name)
+    said = request.headers.get("content-length")
+    with server.place(session, int(said) if said else server.settings.max_bytes) as most:
+        folder = server.store.new_folder()
+        name = await receive_upload(request.headers.get("content-type", ""), request.stream(), folder, most)
+        table = await run_in_threadpool(server.open_upload, session, folder, name)
     return table.info()
 
 
-@router.post("/tables/open", status_code=201, responses=refusals(404, 415))
+@router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415))
 def open_path(path: models.Path, server: TheServer, session: TheSession) -> models.TableInfo:
     """Open a file on the server's machine, in one of the folders it allows."""
     return server.open_path(session, path.path).info()
 
 
-@router.post("/tables/demo", status_code=201, responses=refusals())
+@router.post("/tables/demo", status_code=201, responses=refusals(409))
 def open_demo(server: TheServer, session: TheSession, demo: models.Demo | None = None) -> models.TableInfo:
     """Open a table of invented hospital stays."""
     wanted = demo or models.Demo()

@@ -1,17 +1,15 @@
 // Sliders for the size of a leak, how many people are looked for, and k. Each move asks the library again.
-import { answersOf, api, count, over, problem, resume, say, settled, start, table, watch } from "./app.js";
+import { answersOf, over, problem, resume, say, settled, start, table, watch } from "./app.js";
 
 const SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1];
 const view = document.getElementById("view");
 const share = document.getElementById("share"), targets = document.getElementById("targets"), k = document.getElementById("k"), bound = document.getElementById("bound");
-let rows = 1, running = false, moved = false;
-
-const leaked = () => Math.max(Number(targets.value), Math.max(1, Math.round(SHARES[Number(share.value)] * rows)));
+let running = false, moved = false;
 
 function words() {
   const part = `${(100 * SHARES[Number(share.value)]).toLocaleString("en-US")}%`;
-  document.getElementById("share-said").textContent = `${part}, ${count(leaked())} people`;
-  share.setAttribute("aria-valuetext", `${part} of the table, ${count(leaked())} people`);
+  document.getElementById("share-said").textContent = `${part} of the people`;
+  share.setAttribute("aria-valuetext", `${part} of the people`);
   document.getElementById("targets-said").textContent = targets.value;
   document.getElementById("k-said").textContent = k.value;
 }
@@ -21,7 +19,7 @@ async function go() {
   moved = false;
   running = true;
   try {
-    await start(`/tables/${table}/leaks`, { leaked: leaked(), targets: [Number(targets.value)], k: Number(k.value), at_most: Number(bound.value) });
+    await start(`/tables/${table}/leaks`, { share: SHARES[Number(share.value)], targets: [Number(targets.value)], k: Number(k.value), at_most: Number(bound.value) });
   } catch (error) { running = false; problem(error); }
 }
 const ask = settled(() => { if (running) moved = true; else go(); });
@@ -32,7 +30,6 @@ for (const slider of [share, targets, k, bound]) slider.addEventListener("input"
 document.getElementById("leak").addEventListener("submit", (event) => event.preventDefault());
 document.addEventListener("stepped", ask);
 try {
-  rows = (await api("GET", `/tables/${table}`)).rows;
   words();
   await resume();
   ask();

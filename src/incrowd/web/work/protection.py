@@ -66,7 +66,7 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
 
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
     """Protect in every way; each point says what to ask for to get it."""
-    known = table.with_role("quasi-identifier")
+    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
 
     def work(progress: Progress, publish: Publish) -> Outcome:
         found = frontier(
@@ -75,6 +75,7 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
             methods=question.methods,
             k=question.k,
             sensitive=question.sensitive,
+            person=person,
             progress=progress,
         )
         best = set(found.best)

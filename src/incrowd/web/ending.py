@@ -1,0 +1,64 @@
+"""How the server ends: by Ctrl+C, by a signal or with its terminal, in time, and with nothing left on the disk."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+_PATIENCE = 8.0  # seconds that requests and jobs have to end by themselves
+
+
+def serve_until_stopped(app: FastAPI, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+    """Serve until a signal comes. Whatever the library writes meanwhile lies in the app's private folder too."""
+    store = app.state.server.store
+    tempfile.tempdir = str(store.folder)  # private copies of tables go with the folder, whoever still holds them
+    logging.getLogger("uvicorn.error").addFilter(_without_traceback)
+    server = _Server(config, store.close)
+    signal.signal(signal.SIGTERM, _leave)  # uvicorn stops for it, and then raises it again
+    if hangup := getattr(signal, "SIGHUP", None):
+        signal.signal(hangup, server.handle_exit)
+    try:
+        server.run(sockets=sockets)
+    finally:
+        store.close()
+
+
+class _Server(uvicorn.Server):
+    """Ends at once when it is told twice, or when a thread does not end."""
+
+    def __init__(self, config: uvicorn.Config, clean: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._clean = clean
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, and see to it that it stops."""
+        if self.should_exit:
+            self._end_now(sig)
+        late = threading.Timer(_PATIENCE, self._end_now, [sig])
+        late.daemon = True
+        late.start()
+        super().handle_exit(sig, frame)
+
+    def _end_now(self, sig: int) -> None:
+        self._clean()
+        os._exit(128 + sig)  # a thread that reads a file knows no signal
+
+
+def _leave(sig: int, frame: FrameType | None) -> None:
+    sys.exit(128 + sig)
+
+
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """Tracebacks may quote cells."""
+    record.exc_info = record.exc_text = None
+    return True

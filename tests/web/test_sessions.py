@@ -1,0 +1,85 @@
+"""A session keeps to its limits whatever comes at the same time, and leaves nothing when it ends."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from incrowd.errors import InputError
+from incrowd.web import server as server_module
+from incrowd.web.problems import Refusal
+from incrowd.web.server import Server
+from incrowd.web.settings import ServerSettings
+
+
+@pytest.fixture
+def server():
+    """A server without a port, small enough to be filled."""
+    made = Server(ServerSettings(max_tables=3, max_bytes=1_000, max_session_bytes=1_500, max_sessions=2))
+    yield made
+    made.close()
+
+
+def received(server, text="age,city\n30,A\n31,B\n"):
+    folder = server.store.new_folder()
+    (folder / "data.csv").write_text(text)
+    return folder
+
+
+def test_uploads_at_the_same_time_keep_to_the_number_of_tables(server):
+    session = server.sessions.named("one")
+    together = threading.Barrier(8)
+
+    def upload(_):
+        together.wait()
+        try:
+            with server.place(session, 100):
+                server.open_upload(session, received(server), "a.csv")
+        except Refusal as refusal:
+            return refusal.status
+        return 201
+
+    with ThreadPoolExecutor(8) as pool:
+        found = sorted(pool.map(upload, range(8)))
+    assert found == [201] * 3 + [429] * 5
+    assert len(session.tables) == 3
+
+
+def test_uploads_at_the_same_time_share_the_room_there_is(server):
+    session = server.sessions.named("one")
+    with server.place(session, 10**9) as first, server.place(session, 10**9) as second:
+        assert (first, second) == (1_000, 500)
+        with pytest.raises(Refusal, match="all the room"), server.place(session, 10**9):
+            pass
+    with server.place(session, 10**9) as again:
+        assert again == 1_000
+
+
+def test_an_upload_of_a_session_that_ended_meanwhile_is_not_kept(server):
+    session = server.sessions.named("one")
+    folder = received(server)
+    server.sessions.end(session)
+    with pytest.raises(Refusal, match="has ended") as refused:
+        server.open_upload(session, folder, "a.csv")
+    assert refused.value.status == 409
+    assert not folder.exists()
+    assert session.tables == {}
+
+
+def test_a_session_that_is_receiving_its_first_table_does_not_make_room_for_others(server):
+    busy, other = server.sessions.named("busy"), server.sessions.named("idle")
+    with server.place(busy, 10):
+        server.sessions.named("third")
+        assert not busy.ended
+        assert other.ended
+
+
+def test_a_table_that_cannot_be_read_leaves_no_folder(server, monkeypatch):
+    def broken(*_):
+        raise InputError("it cannot be read")
+
+    monkeypatch.setattr(server_module, "read_file", broken)
+    session = server.sessions.named("one")
+    with pytest.raises(InputError):
+        server.open_demo(session, 10, 0)
+    assert [one.name for one in server.store.folder.glob("*/demo.parquet")] == []
