@@ -77,3 +77,12 @@ def test_the_callers_kind_of_frame_comes_back():
 def test_a_columns_name_is_escaped_too(tmp_path):
     path = write_table(pa.table({"=x": ["a"], "-y": [1]}), tmp_path / "a.csv")
     assert path.read_text().splitlines()[0] == """\"'=x\",\"'-y\""""
+
+
+def test_csv_in_blocks_is_the_csv_written_whole(tmp_path):
+    from incrowd.table.write import csv_blocks
+
+    table = pa.table({"=a": ["x", "=1+1", None, "-3"], "b": pa.array(["u", "@v", "u", "w"]).dictionary_encode()})
+    whole = write_table(table, tmp_path / "a.csv").read_bytes()
+    parts = [table.schema.empty_table(), table.slice(0, 3), table.slice(3)]
+    assert b"".join(csv_blocks(parts)) == whole

@@ -67,6 +67,7 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
         sensitive=["charge"],
         population=50_000,
         recipient="trusted",
+        other=list(chosen),
         seed=3,
     ).to_dict()
     for found in (result, expected):
@@ -327,3 +328,27 @@ def test_a_leak_is_a_share_of_people_not_of_rows(script, wait_for):
         result = script.get(f"/api/v1/jobs/{job['id']}/result").json()
         assert (result["people"], result["leaked"]) == (100, leaked)
         assert script.get(f"/jobs/{job['id']}/view").status_code == 200
+
+
+def test_protecting_twice_can_be_done_again_without_the_app(script, wait_for):
+    rows = "".join(f"{20 + n % 9},{'AB'[n % 2]}\n" for n in range(60))
+    made = script.post("/api/v1/tables", files={"file": ("a.csv", "age,town\n" + rows)}).json()
+    script.put(f"{TABLES}/{made['id']}/settings", json={"roles": dict.fromkeys(("age", "town"), "quasi-identifier")})
+    for out in ("protected.parquet", "protected-2.parquet"):
+        asked = {"protection": {"k": 2, "method": "mask", "top": {"age": 1234567}, "steps": []}}
+        asked = asked if out == "protected.parquet" else {"protection": {"k": 3}}
+        job = wait_for(script, script.post(f"{TABLES}/{made['id']}/protections", json=asked).json())
+        assert job["state"] == "done", job
+        again = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()
+        assert again["cli"].endswith(f"--out {out}")
+        assert again["python"].endswith(f"write_table(safe.table, {out!r})")
+        made = script.post(f"/api/v1/jobs/{job['id']}/apply").json()
+    assert "age=1234567" in again["cli"]
+    assert again["python"].count("protect(") == 2
+
+
+def test_a_step_of_masking_that_makes_no_sense_is_refused_at_once(script, demo):
+    table = demo(script)["id"]
+    for action in ("nonsense", "ranges=abc", "keep=x", "ranges="):
+        asked = {"protection": {"method": "mask", "k": 2, "steps": [{"column": "sex", "action": action}]}}
+        assert script.post(f"{TABLES}/{table}/protections", json=asked).status_code == 422, action

@@ -83,3 +83,44 @@ def test_a_table_that_cannot_be_read_leaves_no_folder(server, monkeypatch):
     with pytest.raises(InputError):
         server.open_demo(session, 10, 0)
     assert [one.name for one in server.store.folder.glob("*/demo.parquet")] == []
+
+
+def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
+    from incrowd.web.jobs import Cancelled
+    from incrowd.web.models import Protection, TableSettings
+    from incrowd.web.work.protection import protection
+
+    session = server.sessions.named("one")
+    rows = "".join(f"{20 + n % 7},{'AB'[n % 2]}\n" for n in range(60))
+    table = server.open_upload(session, received(server, "age,city\n" + rows), "a.csv")
+    table.change(TableSettings(roles={"age": "quasi-identifier", "city": "quasi-identifier"}))
+
+    def tell(stage, share):
+        if share >= 0.9:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        protection(table, Protection(k=2), tmp_path)(tell, lambda outcome: None)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("state", ["running", "cancelled", "failed"])
+def test_an_assessment_that_is_not_whole_is_no_report(state):
+    from incrowd.assess import Assessment
+    from incrowd.web.api.results import _assessment
+    from incrowd.web.jobs import Job, Outcome
+
+    early = Outcome(Assessment.__new__(Assessment), dict, dict)
+    job = Job("one", "assessment", None, None, None, state=state, outcome=early)
+    with pytest.raises(Refusal, match="whole assessment"):
+        _assessment(job)
+    job.state = "done"
+    assert _assessment(job) is early.found
+
+
+def test_a_file_of_too_many_columns_is_refused_by_its_header(server):
+    session = server.sessions.named("one")
+    names = ",".join(f"c{n}" for n in range(2_001))
+    with pytest.raises(Refusal, match=r"2,001 columns, and at most 2,000") as refused:
+        server.open_upload(session, received(server, f"{names}\n{names}\n"), "a.csv")
+    assert refused.value.status == 413

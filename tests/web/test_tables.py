@@ -298,3 +298,20 @@ def test_limits_are_told(script, folder):
     assert limits["max_bytes"] == 3_000_000
     assert limits["folders"] == [str(folder)]
     assert ".parquet" in limits["endings"]
+
+
+def test_a_file_that_was_replaced_by_a_link_after_it_was_opened_is_not_read(script, folder, tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    outside, inside = tmp_path / "outside.parquet", folder / "inside.parquet"
+    for file in (outside, inside):
+        pyarrow.parquet.write_table(pyarrow.table({"age": [30, 31]}), file)
+    table = script.post(f"{TABLES}/open", json={"path": "inside.parquet"}).json()["id"]
+    assert script.get(f"{TABLES}/{table}/preview?show=true").status_code == 200
+    inside.unlink()
+    inside.symlink_to(outside)
+    answer = script.get(f"{TABLES}/{table}/preview?show=true")
+    assert (answer.status_code, "has changed" in answer.json()["error"]) == (409, True)
+    assert script.delete(f"{TABLES}/{table}").status_code == 204
+    inside.unlink()

@@ -26,7 +26,7 @@ from incrowd.progress import Progress, part, silent
 from incrowd.recipients import settle_threshold
 from incrowd.table import Table, read_table
 
-_PENDING = "still being worked on"
+PENDING = "still being worked on"
 _Answer = TypeVar("_Answer")
 
 
@@ -154,7 +154,7 @@ class _Journey:
             forecast=found["forecast"],
             leaks=leaks,
             protection=costs,
-            skipped={**dict.fromkeys(sorted(self.pending), _PENDING), **self.skipped},
+            skipped={**dict.fromkeys(sorted(self.pending), PENDING), **self.skipped},
             notes=tuple(_notes(self.roles, facts)),
             provenance=note_provenance(
                 self.table, self.options, self.seed, self.clock.seconds, hashed=not self.pending

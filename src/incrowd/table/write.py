@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,16 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = 
             options = pyarrow.csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
             pyarrow.csv.write_csv(_without_formulas(table), temporary, options)
     return target
+
+
+def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
+    """The parts of a table as the CSV that `write_table` writes, a block for each; the first has the header."""
+    import pyarrow.csv
+
+    for index, part in enumerate(parts):
+        block = io.BytesIO()
+        pyarrow.csv.write_csv(_without_formulas(part), block, pyarrow.csv.WriteOptions(include_header=index == 0))
+        yield block.getvalue()
 
 
 def without_formula(name: str) -> str:

@@ -22,6 +22,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
         *_each("--sensitive", sensitive),
         *_given("--person", person),
         *_given("--weight", weight),
+        *_each("--other", table.said_other()),
         *_given("--population", settings.population),
         *_given("--recipient", settings.recipient),
         *_given("--threshold", settings.threshold),
@@ -35,6 +36,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
         "sensitive": sensitive,
         "person": person,
         "weight": weight,
+        "other": table.said_other() or None,
         "population": settings.population,
         "recipient": settings.recipient,
         "threshold": settings.threshold,
@@ -43,7 +45,8 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
         "seed": question.seed,
     }
     lines = [_call("found", "assess", options), "print(found.verdict.sentence)", 'found.to_html("report.html")']
-    return _both(table.source, "assess", arguments, ["assess"], lines)
+    found = _both(table.source, "assess", arguments, ["assess"], lines)
+    return _without_command(found, [name for members in settings.groups.values() for name in members])
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
@@ -110,14 +113,15 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
 
 
-def protection(table: OpenTable, asked: models.Protection, out: str = "protected.parquet") -> models.Equivalent:
+def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
     """`incrowd protect`."""
+    out = table.source.protected_file
     options = options_of(asked, table)
     limits = [
         word
         for which in ("top", "bottom")
         for name, limit in options.get(which, {}).items()
-        for word in (f"--{which}", f"{name}={limit:g}")
+        for word in (f"--{which}", f"{name}={_number(limit)}")
     ]
     arguments = [
         *_each("--qi", options["quasi_identifiers"]),
@@ -142,7 +146,16 @@ def protection(table: OpenTable, asked: models.Protection, out: str = "protected
     ]
     found = _both(table.source, "protect", arguments, ["protect"], lines)
     python = found.python.replace("\n\n", "\nfrom incrowd.table import write_table\n\n", 1)
-    return models.Equivalent(cli=found.cli, python=python)
+    named = asked.resolution if isinstance(asked.resolution, dict) else {}
+    return _without_command(models.Equivalent(cli=found.cli, python=python), list(named))
+
+
+def _without_command(found: models.Equivalent, listed: Sequence[str]) -> models.Equivalent:
+    """The same, or words in place of the command where it would need a list of names and a name has a comma."""
+    if not any("," in name for name in listed):
+        return found
+    words = "# a column's name has a comma, which lists on the command line cannot hold; use the Python script"
+    return models.Equivalent(cli=words, python=found.python)
 
 
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
@@ -205,6 +218,11 @@ def _given(option: str, value: Any) -> list[str]:
 def _forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
     return ["--at", at, *_given("--k", sizes or None), *_given("--seed", question.seed or None)]
+
+
+def _number(value: float) -> str:
+    """A number with all its digits."""
+    return str(int(value)) if value.is_integer() else repr(value)
 
 
 def _resolution(asked: models.Protection) -> str | None:

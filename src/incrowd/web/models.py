@@ -127,7 +127,7 @@ class Step(Model):
     """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
 
     column: Name
-    action: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    action: Annotated[str, StringConstraints(pattern=r"^(\*|suppress|(ranges|keep)=[0-9]{1,9})$")]
 
 
 class TableSettings(Model):

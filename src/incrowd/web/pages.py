@@ -18,6 +18,7 @@ from incrowd.assess import RECIPIENTS
 from incrowd.assess.statements import share
 from incrowd.report.html import chart_engine
 from incrowd.report.parts import TEMPLATES, templates
+from incrowd.table.read import FORMATS
 from incrowd.web.problems import Refusal
 from incrowd.web.views import view
 
@@ -97,7 +98,8 @@ def data_page(request: Request) -> HTMLResponse:
     """Open a table, or go on with one."""
     settings = request.app.state.server.settings
     size = f"{settings.max_bytes / 1e9:,.0f} GB" if settings.max_bytes >= 1e9 else f"{settings.max_bytes / 1e6:,.0f} MB"
-    return _page(request, "data", limits={"size": size, "folders": [str(folder) for folder in settings.folders]})
+    folders = [str(folder) for folder in settings.folders]
+    return _page(request, "data", limits={"size": size, "folders": folders, "endings": ",".join(FORMATS)})
 
 
 @router.get("/points")

@@ -10,9 +10,8 @@ from __future__ import annotations
 import hmac
 import json
 import logging
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -40,6 +39,10 @@ _UPLOAD = "/api/v1/tables"
 _Message = MutableMapping[str, Any]
 
 
+class _Broken(Exception):  # noqa: N818
+    """An answer that cannot be finished; its own words, so that no cell is quoted."""
+
+
 class Guard:
     """The outermost layer of the app (ASGI)."""
 
@@ -55,7 +58,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         request = _Request(scope)
-        armoured = _with_headers(send, request.path)
+        armoured = _Answer(send, request.path)
         try:
             self._check_host(request)
             if request.path == "/" and "token" in request.query:
@@ -65,12 +68,18 @@ class Guard:
             self._check_origin(request)
             scope.setdefault("state", {})["session"] = session
             limit = self.settings.max_bytes + _MOST_JSON if request.is_upload else _MOST_JSON
-            await self.app(scope, _limited(receive, request, limit), armoured)
+            armoured.body = _Body(receive, request, limit)
+            await self.app(scope, armoured.body, armoured)
         except Refusal as refusal:
+            if armoured.started:
+                raise _Broken from None
+            armoured.body = None
             await _refuse(armoured, refusal, as_json=request.is_api)
         except Exception as error:
             # a traceback may quote cells, so that only the kind of a mistake of ours is told, and none is logged
             _log.error("%s failed with %s", request.method, type(error).__name__)
+            if armoured.started:
+                raise _Broken from None  # the connection is cut: what was sent must not look whole
             sentence = f"this should not have happened ({type(error).__name__}); please tell us"
             await _refuse(armoured, Refusal(500, sentence), as_json=request.is_api)
 
@@ -144,11 +153,12 @@ class _Request:
         return next(iter(self.all(name)), "")
 
     def cookie(self, name: str) -> str:
-        try:
-            found = SimpleCookie(self.header("cookie")).get(name)
-        except CookieError:
-            return ""
-        return found.value if found else ""
+        """The cookie of that name. Other programs on this machine set cookies of every shape: they are passed over."""
+        for pair in ";".join(self.all("cookie")).split(";"):
+            key, _, value = pair.partition("=")
+            if key.strip() == name:
+                return value.strip()
+        return ""
 
     @property
     def bearer(self) -> str:
@@ -177,43 +187,49 @@ def _name_of(host: str) -> str:
         return ""
 
 
-def _limited(receive: Any, request: _Request, limit: int) -> Callable[[], Any]:
+class _Body:
     """The body, as long as it is not longer than it may be, whatever its header says."""
-    said = request.header("content-length")
-    too_long = Refusal(413, f"this request is longer than the {limit:,} bytes that are taken")
-    if said and (not said.isdigit() or int(said) > limit):
-        raise too_long
-    seen = 0
 
-    async def receiving() -> _Message:
-        nonlocal seen
-        message: _Message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > limit:
-            raise too_long
+    def __init__(self, receive: Any, request: _Request, limit: int) -> None:
+        said = request.header("content-length")
+        self._receive, self._limit = receive, limit
+        self._seen = 0
+        self.too_long: Refusal | None = None
+        if said and (not said.isdigit() or int(said) > limit):
+            raise self._refusal()
+
+    async def __call__(self) -> _Message:
+        """The next part of it."""
+        message: _Message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > self._limit:
+            self.too_long = self._refusal()
+            raise self.too_long
         return message
 
-    return receiving
+    def _refusal(self) -> Refusal:
+        return Refusal(413, f"this request is longer than the {self._limit:,} bytes that are taken")
 
 
-def _with_headers(send: Any, path: str) -> Callable[[_Message], Any]:
+class _Answer:
     """Every answer tells the browser what it may do with it, and not to keep it."""
-    kept = "no-cache" if path.startswith("/static/") else "no-store"
 
-    started = False
+    def __init__(self, send: Any, path: str) -> None:
+        self._send = send
+        self._kept = "no-cache" if path.startswith("/static/") else "no-store"
+        self.body: _Body | None = None
+        self.started = False
 
-    async def sending(message: _Message) -> None:
-        nonlocal started
+    async def __call__(self, message: _Message) -> None:
+        """Send the next part of it."""
         if message["type"] == "http.response.start":
-            if started:
-                return  # it broke in the middle: what has gone out cannot be taken back
-            started = True
-            mine = {**_HEADERS, "cache-control": kept}
+            if self.body is not None and self.body.too_long is not None and message["status"] != 413:
+                raise self.body.too_long  # the framework has words of its own for a body that breaks off
+            self.started = True
+            mine = {**_HEADERS, "cache-control": self._kept}
             headers = [(key, value) for key, value in message.get("headers", []) if key.decode().lower() not in mine]
             message["headers"] = headers + [(key.encode(), value.encode()) for key, value in mine.items()]
-        await send(message)
-
-    return sending
+        await self._send(message)
 
 
 async def _refuse(send: Any, refusal: Refusal, *, as_json: bool) -> None:

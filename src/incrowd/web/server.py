@@ -17,7 +17,7 @@ from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings
 from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
-from incrowd.web.tables import OpenTable, Source, open_table, read_file
+from incrowd.web.tables import OpenTable, Source, identity, open_table, read_file
 
 
 class Server:
@@ -55,8 +55,11 @@ class Server:
         file = self._allowed(path)
         ending_of(file.name)
         check_unpacked(file, self.settings.max_unpacked)
+        seen = identity(file)
         with self.place(session):
-            return self._add(session, file, file.name, Source("path", str(file)), None)
+            table = self._add(session, file, file.name, Source("path", str(file)), None)
+        table.seen = seen
+        return table
 
     def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
         """An invented table, written to the private folder like an upload."""
@@ -71,16 +74,16 @@ class Server:
             source = Source("demo", "demo.parquet", rows, seed, (command,))
             return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder)
 
-    def open_protected(self, session: Session, job: Job, command: str) -> OpenTable:
+    def open_protected(self, session: Session, job: Job) -> OpenTable:
         """A protected table becomes a table of the session, with a file of its own and what was decided before."""
         outcome = job.answer()
-        if outcome.file is None or job.table is None:
+        if outcome.file is None or job.source is None:
             raise Refusal(409, "only a protection has a table to go on with")
-        before = session.tables.get(job.table)
-        name = f"protected {before.name}" if before is not None else "protected table"
+        name, how = f"protected {job.source.name}", job.equivalent
         with self.place(session), self._new_folder() as folder:
             file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
-            source = Source("protection", "protected.parquet", before=(command,))
+            made = job.source.source.protected_file
+            source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.asked)
 
     def close_table(self, session: Session, table: OpenTable) -> None:

@@ -35,6 +35,15 @@ class Source:
     rows: int = 0
     seed: int = 0
     before: tuple[str, ...] = ()  # commands that make the file
+    script: str = ""  # Python that makes the file
+
+    @property
+    def protected_file(self) -> str:
+        """The name of the file that a protection of it makes: a new one each time."""
+        if self.kind != "protection":
+            return "protected.parquet"
+        stem, _, number = self.file.removesuffix(".parquet").partition("-")
+        return f"{stem}-{int(number or 1) + 1}.parquet"
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +57,7 @@ class OpenTable:
     columns: tuple[SuggestedRole, ...]
     folder: Path | None
     bytes: int = 0
+    seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
     _history: list[models.TableSettings] = field(default_factory=list)
     _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
@@ -109,6 +119,10 @@ class OpenTable:
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the table's order."""
         return [name for name in self.table.columns if self.settings.roles[name] == role]
+
+    def said_other(self) -> list[str]:
+        """The columns that somebody said nobody else can know, though they look otherwise."""
+        return [name for name in self.with_role("other") if self._suggested[name] != "other"]
 
     def one_with_role(self, role: str) -> str | None:
         """The one column of a role, if there is one."""
@@ -194,6 +208,11 @@ class OpenTable:
         if names and self.table.rows:
             encode(self.table, names)
 
+    def check_file(self) -> None:
+        """Refuse to read on where another file has been put, or a link, in the place of the one that was opened."""
+        if self.seen is not None and identity(Path(self.source.file)) != self.seen:
+            raise Refusal(409, "the file has changed since it was opened; remove the table and open it again")
+
     def close(self) -> None:
         """Delete its files."""
         if self.folder is not None:
@@ -241,6 +260,15 @@ def open_table(
     found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
     return found
+
+
+def identity(path: Path) -> tuple[int, ...]:
+    """What tells a file from another that is put in its place; nothing where there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
 
 
 def read_file(path: Path, settings: ServerSettings) -> Table:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from incrowd.assess.journey import PENDING
 from incrowd.report import DataTable, Figure, renamed, shown_names
 from incrowd.report.parts import plain_document, plain_figure, safe_json
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
     from incrowd.web.jobs import Job
     from incrowd.web.sessions import Session
 
-_OPTION = re.compile(r" \(--[a-z-]+\)")  # hints at the command line, where there is none
+# hints at the command line, where there is none; only options that messages name, for a column may be called "a (--b)"
+_HINT = re.compile(r" \(--(qi|other|sensitive|population|weights|method tcloseness|identifier none keeps them)\)")
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
@@ -22,12 +25,33 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
     outcome = job.answer()
     if job.kind == "assessment":
         plain = plain_document(outcome.found)
-        context = {**plain, "specs": safe_json(plain["specs"]), "whole": job.state == "done"}
+        context = {**_without_hints(plain), "specs": safe_json(plain["specs"])}
+        context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.found.skipped)}
         name = "release" if form == "release" else "assessment"
     else:
         context, name = _of_figures(session, job), "forecast" if job.kind == "points" else job.kind
-    page = environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
-    return _OPTION.sub("", page)
+    return environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
+
+
+def _unfinished(job: Job, skipped: Mapping[str, str]) -> str:
+    """What an assessment that is not done lacks."""
+    missing = ", ".join(name for name, why in skipped.items() if why == PENDING) or "what comes last"
+    if job.state == "cancelled":
+        return f"This assessment was cancelled. Not worked out: {missing}."
+    if job.state == "failed":
+        return f"This assessment failed: {job.message}. Not worked out: {missing}."
+    return f"Still being worked out: {missing}."
+
+
+def _without_hints(words: Any) -> Any:
+    """The library's messages without what they say about the command line."""
+    if isinstance(words, str):
+        return _HINT.sub("", words)
+    if isinstance(words, dict):
+        return {name: _without_hints(value) for name, value in words.items()}
+    if isinstance(words, list | tuple):
+        return [_without_hints(value) for value in words]
+    return words
 
 
 def _of_figures(session: Session, job: Job) -> dict[str, Any]:
@@ -40,7 +64,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     if "forecast" in specs:
         specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
     return {
-        "result": renamed(result, shown),
+        "result": _without_hints(renamed(result, shown)),
         "data": safe_json(result),
         "figures": [_plain(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),

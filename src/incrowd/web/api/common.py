@@ -62,8 +62,11 @@ TheSession = Annotated[Session, Depends(_session)]
 _Id = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="As given when it was made.")]
 
 
-def _table(table_id: _Id, session: TheSession) -> OpenTable:
-    return session.table(table_id)
+def _table(table_id: _Id, session: TheSession, request: Request) -> OpenTable:
+    table = session.table(table_id)
+    if request.method != "DELETE":
+        table.check_file()
+    return table
 
 
 def _job(job_id: _Id, session: TheSession, server: TheServer) -> Job:

@@ -118,6 +118,8 @@ def _start(
     work: Work,
     equivalent: models.Equivalent,
 ) -> models.JobInfo:
+    if table is not None and table.source.script:  # the table was made here: how comes first
+        equivalent = models.Equivalent(cli=equivalent.cli, python=f"{table.source.script}\n\n{equivalent.python}")
     job = Job(session.key, kind, table.id if table else None, work, equivalent)
     if table is not None:
         job.source, job.asked = table, table.settings

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -20,7 +20,7 @@ from incrowd.web.problems import Refusal
 
 router = APIRouter(tags=["results"])
 
-_BLOCK = 1 << 18
+_ROWS = 50_000  # of a table, in memory at a time
 _PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -74,7 +74,7 @@ def download_json(job: TheJob, session: TheSession) -> JSONResponse:
 
 @router.get("/jobs/{job_id:key}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
 def download_table(
-    job: TheJob, server: TheServer, session: TheSession, format: Annotated[Literal["csv", "parquet"], Query()] = "csv"
+    job: TheJob, session: TheSession, format: Annotated[Literal["csv", "parquet"], Query()] = "csv"
 ) -> Response:
     """The protected table. In CSV, text that a spreadsheet would run as a formula is escaped."""
     file = job.answer().file
@@ -83,33 +83,35 @@ def download_table(
     name = _file_name(job, session.tables, f"protected.{format}")
     if format == "parquet":
         return FileResponse(file, media_type="application/vnd.apache.parquet", headers=_as_attachment(name))
-    return StreamingResponse(_as_csv(file, server.store.folder), media_type="text/csv", headers=_as_attachment(name))
+    return StreamingResponse(_as_csv(file), media_type="text/csv", headers=_as_attachment(name))
 
 
 @router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
 def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
     """Go on with the protected table: it becomes a table of the session."""
-    return server.open_protected(session, job, job.equivalent.cli).info()
+    return server.open_protected(session, job).info()
 
 
 def _assessment(job: Job) -> Assessment:
     found = job.answer().found
     if not isinstance(found, Assessment):
         raise Refusal(409, "only an assessment has a report")
+    if job.state != "done":  # what is known so far is shown on the page, but does not leave it as a report
+        ended = {"cancelled": "was cancelled; start it again", "failed": "failed; start it again"}
+        raise Refusal(409, f"a report is made of a whole assessment; this one {ended.get(job.state, 'still runs')}")
     return found
 
 
-def _as_csv(file: Path, folder: Path) -> Iterator[bytes]:
-    """The table written as CSV to the private folder, block by block, and deleted."""
+def _as_csv(file: Path) -> Iterator[bytes]:
+    """The table as CSV, a block of rows at a time: a download takes little memory, whatever the table."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from incrowd.table import write_table
+    from incrowd.table.write import csv_blocks
 
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        written = write_table(pq.read_table(file), Path(place) / "table.csv")
-        with open(written, "rb") as rows:
-            while block := rows.read(_BLOCK):
-                yield block
+    with pq.ParquetFile(file) as rows:
+        blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
+        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks))
 
 
 def _file_name(job: Job, tables: Any, ending: str) -> str:

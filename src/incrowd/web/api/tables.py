@@ -59,20 +59,20 @@ def open_demo(server: TheServer, session: TheSession, demo: models.Demo | None =
     return server.open_demo(session, wanted.rows, wanted.seed).info()
 
 
-@router.get("/tables/{table_id:key}", responses=refusals(404))
+@router.get("/tables/{table_id:key}", responses=refusals(404, 409))
 def read_table(table: TheTable) -> models.TableInfo:
     """A table's columns, roles and notes."""
     return table.info()
 
 
-@router.delete("/tables/{table_id:key}", status_code=204, responses=refusals(404))
+@router.delete("/tables/{table_id:key}", status_code=204, responses=refusals(404, 409))
 def close_table(table: TheTable, server: TheServer, session: TheSession) -> Response:
     """Close a table: work on it stops, its results and files are deleted."""
     server.close_table(session, table)
     return Response(status_code=204)
 
 
-@router.get("/tables/{table_id:key}/preview", responses=refusals(404))
+@router.get("/tables/{table_id:key}/preview", responses=refusals(404, 409))
 def preview_table(
     table: TheTable,
     show: Annotated[bool, Query(description="Show values; otherwise only their kind.")] = False,
@@ -82,13 +82,13 @@ def preview_table(
     return table.preview(rows, show)
 
 
-@router.get("/tables/{table_id:key}/settings", responses=refusals(404))
+@router.get("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def read_settings(table: TheTable) -> models.SettingsState:
     """The roles of the columns and what is asked."""
     return table.state
 
 
-@router.put("/tables/{table_id:key}/settings", responses=refusals(404))
+@router.put("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
     """Replace the settings; the old ones can be had back with undo."""
     table.change(settings)
@@ -109,7 +109,7 @@ def redo_settings(table: TheTable) -> models.SettingsState:
     return table.state
 
 
-@router.post("/tables/{table_id:key}/live", responses=refusals(404))
+@router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))
 def count_live(question: models.LiveQuestion, table: TheTable) -> models.Live:
     """Count by the given columns, at once."""
     return table.live(question)

@@ -79,11 +79,14 @@ export function settled(action, milliseconds = 250) {
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
 
-/** A number as people write it: 1 000, 1,000, 0.05; null where nothing is written. */
+/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5%; null where nothing is written. */
 export function written(text) {
-  const plain = text.replace(/[\s_,']/g, "");
+  let plain = text.replace(/[\s_']/g, "");
   if (!plain) return null;
-  const number = Number(plain);
+  const parts = plain.endsWith("%") ? 100 : 1;
+  if (parts === 100) plain = plain.slice(0, -1);
+  plain = /^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain) ? plain.replace(/,/g, "") : plain.replace(/^(\d+),(\d+)$/, "$1.$2");
+  const number = plain ? Number(plain) / parts : NaN;
   if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number.`);
   return number;
 }

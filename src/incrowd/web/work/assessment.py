@@ -17,6 +17,8 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
     known = table.with_role("quasi-identifier")
     sensitive, person, weight = table.with_role("sensitive"), *map(table.one_with_role, ("person", "weight"))
 
+    other = table.said_other()
+
     def work(progress: Progress, publish: Publish) -> Outcome:
         found = assess(
             table.table,
@@ -24,6 +26,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
             sensitive=sensitive,
             person=person,
             weight=weight,
+            other=other,
             population=settings.population,
             recipient=settings.recipient,
             threshold=settings.threshold,

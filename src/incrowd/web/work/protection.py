@@ -52,16 +52,25 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
         cost = safe.evaluate(progress=part(progress, 0.5, 0.8))
         before = table.count(list(safe.quasi_identifiers), safe.person)
-        progress("writing the protected table", 0.85)
-        file = write_table(safe.table, folder / f"{secrets.token_hex(8)}.parquet")
-        progress("comparing distributions", 0.9)
+        progress("comparing distributions", 0.85)
         figures = as_figures(
             [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
         )
         result = {**safe.to_dict(), "evaluation": cost.to_dict(), "before": _risk(before), "after": _after(cost)}
-        return Outcome(None, lambda: result, lambda: figures, file)
+        progress("writing the protected table", 0.95)
+        return Outcome(None, lambda: result, lambda: figures, _kept(safe, folder))
 
     return work
+
+
+def _kept(safe: Protected, folder: Path) -> Path:
+    """The protected table as a file, written last: whoever stops the work before leaves none behind."""
+    file = folder / f"{secrets.token_hex(8)}.parquet"
+    try:
+        return write_table(safe.table, file)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
 
 
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
