@@ -88,6 +88,12 @@ def test_protection_is_measured_at_the_threshold_and_tells_of_the_secret(script,
     assert "income: certain" in page
 
 
+def test_the_demo_as_it_comes_can_be_forecast(script, found_by):
+    table = script.post(f"{TABLES}/demo", json={"rows": 3_000}).json()["id"]
+    answer, _ = found_by(f"{TABLES}/{table}/forecasts", {})
+    assert 0 < answer["forecast"]["correctness"]["value"][0] < 0.5
+
+
 def test_a_role_chosen_by_hand_is_said_and_a_suggested_one_is_not(script, table, found_by):
     about = {one["name"]: one for one in script.get(f"{TABLES}/{table}").json()["columns"]}
     assert (about["city"]["suggested"], about["age"]["suggested"]) == ("quasi-identifier", "quasi-identifier")
