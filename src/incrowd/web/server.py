@@ -19,7 +19,6 @@ from incrowd.web.settings import ServerSettings
 from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
 from incrowd.web.tables import OpenTable, Source, identity, open_table, read_file
 
-
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
 _DEMO = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
 

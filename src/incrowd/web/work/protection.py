@@ -81,7 +81,11 @@ def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[s
     there = [name for name in names if name not in {*safe.quasi_identifiers, *safe.removed, safe.person}]
     if not there:
         return []
-    known = {"quasi_identifiers": list(safe.quasi_identifiers), "sensitive": there, "person": safe.person}
+    known: dict[str, Any] = {
+        "quasi_identifiers": list(safe.quasi_identifiers),
+        "sensitive": there,
+        "person": safe.person,
+    }
     before, after = measure(table.table, **known).sensitive, measure(safe.table, **known).sensitive
     return [
         {"column": was.column, "before": was.to_dict(), "after": now.to_dict()}
