@@ -4,7 +4,7 @@
 
 Prints the median and the 90th percentile of |B̂ − B| for each method and sampling fraction, the coverage of the
 intervals, and the same for each table; writes every case to benchmarks/results/population.json. Two tables, atus and
-eusilc_population, were kept out of every choice made in the estimators.
+eusilc_population, were kept out when the estimators' constants were set (docs/population.md: which choices saw them).
 """
 
 from __future__ import annotations
@@ -91,13 +91,13 @@ def main() -> None:
     save(options.out, [asdict(case) for case in cases])
     table_of_errors(cases, "all tables")
     for table in dict.fromkeys(case.truth.table for case in cases):
-        title = f"{table} (kept out of all tuning)" if table in HELD_OUT else table
+        title = f"{table} (kept out when constants were set)" if table in HELD_OUT else table
         table_of_errors([case for case in cases if case.truth.table == table], title)
     table_of_uniqueness(cases)
     table_of_coverage(cases, "all tables")
     held = [case for case in cases if case.truth.table in HELD_OUT]
     if held:
-        table_of_coverage(held, "tables kept out of all tuning")
+        table_of_coverage(held, "tables kept out when constants were set")
 
 
 if __name__ == "__main__":

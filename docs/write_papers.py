@@ -20,6 +20,11 @@ if __name__ == "__main__":
         if None in parts:
             sys.stdout.write(f"{name}: not finished in {source}, page left as it is\n")
             continue
+        made = {(part.made_with["version"], part.made_with["seed"]) for part in parts}
+        if len(made) > 1:
+            sys.exit(f"{name}: parts of several versions or seeds in {source}; do it again with one")
+        if len({part.made_with.get("code") for part in parts}) > 1:
+            sys.stdout.write(f"{name}: its parts were made by several states of the code; --force does them again\n")
         for part in parts:
             for figure in part.figures:
                 content = (source / name / figure.file).read_bytes()

@@ -39,6 +39,15 @@ def test_both_fits_forecast_a_simulated_population():
         assert answer.correctness.low[0] < whole.size / 60_000 < answer.correctness.high[0]
 
 
+@pytest.mark.parametrize("at", [2, 3, 10, 100, 1_000, 10_000])
+def test_no_limit_leaves_0_to_1(at):
+    """Published points: a few people are nearly all named, and nobody more than all."""
+    published = Curve.from_points([800, 1_600, 37_437], [0.85, 0.83, 0.73])
+    found = forecast(fit_curve(published), at=[at])
+    for estimate in (found.correctness, found.uniqueness):
+        assert estimate is None or 0.0 <= estimate.low[0] <= estimate.value[0] <= estimate.high[0] <= 1.0
+
+
 def test_named_populations_can_be_given():
     fit = fit_class_sizes(SIZES)
     answer = forecast(fit, ["Here", "us"], populations={"here": 5000})

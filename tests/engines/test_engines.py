@@ -2,6 +2,7 @@
 
 import datetime
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import read_table
-from incrowd.engines import class_numbers, count_in_engine, encode, frequencies, pack
+from incrowd.engines import class_numbers, codes_among, count_in_engine, encode, frequencies, pack
 from incrowd.engines.encode import encode_column
+from incrowd.errors import InputError
 
 COLUMNS = {
     "int8": st.tuples(st.just(pa.int8()), st.lists(st.integers(-128, 127) | st.none(), min_size=5, max_size=5)),
@@ -92,3 +94,28 @@ def test_codes_hold_every_value_and_the_null(size):
     column = pa.chunked_array([pa.array([*range(size), None])])
     coded = encode_column("x", column)
     assert int(coded.codes[-1]) == size == int(coded.codes.max())
+
+
+def test_a_value_that_was_not_there_before_is_never_another_value():
+    (part,) = encode(read_table({"a": ["x", "zz"]}), ["a"])
+    assert codes_among(part, pa.array(["w", "x", "zz"])).tolist() == [1, 2]
+    for values in (pa.array(["w", "x", "y"]), pa.array(["x"]), pa.array([1, 2])):
+        with pytest.raises(InputError, match=r"a has a value that was not there .* the table changed"):
+            codes_among(part, values)
+    (part,) = encode(read_table({"a": ["x", None]}), ["a"])
+    assert codes_among(part, pa.array(["x", "y", None])).tolist() == [0, 2]
+    with pytest.raises(InputError, match="the table changed"):
+        codes_among(part, pa.array(["x", "y"]))
+
+
+def test_text_of_a_duckdb_relation_is_compared_by_its_bytes():
+    database = duckdb.connect()
+    database.sql('CREATE TABLE rows (a VARCHAR COLLATE NOCASE, "b c" INTEGER)')
+    database.sql("INSERT INTO rows VALUES ('a', 1), ('A', 1), ('b', 1), (NULL, 1)")
+    table = read_table(database.table("rows"))
+    assert frequency(count_in_engine(table, ["a", "b c"])) == {1: 4}
+    assert frequency(count_in_engine(table, ["b c"])) == {4: 1}
+
+
+def frequency(found):
+    return dict(zip(*(part.tolist() for part in found), strict=True))

@@ -1,5 +1,7 @@
 """The leak paper: its formulas in whole numbers, small tables listed, and the whole paper as it is reproduced."""
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 from math import comb, factorial, perm
 
@@ -18,6 +20,7 @@ from incrowd.reproduce.leak_attack.attacks import (
     tables_of,
 )
 from incrowd.reproduce.leak_attack.mixed import count_above
+from incrowd.reproduce.leak_attack.several import answers
 from incrowd.reproduce.page import write_pages
 
 
@@ -106,3 +109,11 @@ def test_every_figure_is_on_the_page(made):
     for number in ("Figure 2", "Figure 3a", "Figure 3b", "Figure 4a", "Figure 4b", "Figure 5"):
         assert f"![{number}" in text
     assert sum(len(part.figures) for part in parts.values()) == 8
+
+
+def test_a_wrong_simulation_without_error_does_not_agree():
+    """Where every attack is worth the same there is no noise: what differs is wrong."""
+    right = answers(ClassSizes.from_sizes([5] * 4), 20, 1, trials=50)
+    assert right.distance == 0.0
+    wrong = replace(right, exact=replace(right.exact, probability=0.1))
+    assert wrong.distance == math.inf

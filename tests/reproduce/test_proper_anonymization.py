@@ -94,8 +94,10 @@ def rows_of(part):
 def test_the_papers_claims_hold_on_a_small_population(made):
     parts, _ = made
     claims = rows_of(parts["protection"])
-    assert claims["unequivocal re-identifications under k-anonymity"].ours == "0%"
-    assert claims["charge certain with t-closeness"].ours == "0%"
+    assert claims["unequivocal re-identifications under k-anonymity"].ours == "0 of 30,000"
+    told, holders = claims["charge certain with t-closeness"].ours.split(" of ")
+    assert told == "0"
+    assert int(holders.replace(",", "")) > 1_000
     assert claims["correct random re-identification, S2, k = 2, 3, 5, 10"].ours == "0.5000, 0.3333, 0.2000, 0.1000"
     sorted_loss, fixed_loss = claims["loss: 2-anonymity (S2) against 1/8 intervals"].ours.split(" against ")
     assert float(sorted_loss) < float(fixed_loss)
@@ -114,7 +116,7 @@ def test_ours_loses_less_at_the_same_k_and_t(made):
 def test_a_quick_run_says_so_and_every_figure_is_on_the_page(made):
     _, written = made
     text = written[0].read_text(encoding="utf-8")
-    assert "A quick run: 60,000 records instead of 3,985,166" in text
+    assert "A quick run: 30,000 records instead of 3,985,166" in text
     for number in ("Figure 1", "Figure 2", "Figure S3", "Figure S4", "Figure S5", "Figure S6", "Figure S7"):
         assert f"![{number}" in text
     for number in ("Tables S4 and S5", "Table S9"):

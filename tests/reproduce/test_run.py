@@ -12,6 +12,8 @@ from incrowd.errors import InputError
 from incrowd.reproduce import Comparison, Context, Grid, Paper, Part, PartResult, Picture, Row, paper, reproduce
 from incrowd.reproduce.page import markdown, write_pages
 
+FILES = ("adult.parquet", "fars.parquet")
+
 
 @pytest.fixture
 def counted():
@@ -28,7 +30,9 @@ def counted():
         grid = Grid("wide", ("a", "b"), [[1, None], [2, "x"]], "A grid.")
         return PartResult((table, grid), (Picture("dot", "A dot", chart, "says"),), ("a note",))
 
-    return Paper("small", "A small paper", "Nobody, 1900.", "About.", (Part("only", "The only part", work),)), done
+    return Paper(
+        "small", "A small paper", "Nobody, 1900.", "About.", (Part("only", "The only part", work, FILES),)
+    ), done
 
 
 def test_a_finished_part_is_not_done_again(counted, tmp_path):
@@ -56,20 +60,96 @@ def test_force_a_lost_figure_and_a_broken_file_do_it_again(counted, tmp_path):
     (tmp_path / "small" / "only-dot.svg").unlink()
     reproduce(small, tmp_path, Context())
     assert len(done) == 3
-    (tmp_path / "small" / "only.json").write_text("{")
-    reproduce(small, tmp_path, Context())
-    assert len(done) == 4
+    for number, broken in enumerate(("{", "[]", "{}", '{"made_with": {}}')):
+        (tmp_path / "small" / "only.json").write_text(broken)
+        reproduce(small, tmp_path, Context())
+        assert len(done) == 4 + number
 
 
 def test_a_paper_that_uses_no_data_is_the_same_with_and_without(counted, tmp_path):
     small, done = counted
-    alone = replace(small, uses_data=False)
+    alone = replace(small, parts=(replace(small.parts[0], files=()),))
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "adult.parquet").write_bytes(b"")
     reproduce(alone, tmp_path, Context())
     kept = reproduce(alone, tmp_path, Context(data=tmp_path / "data"))
     assert len(done) == 1
     assert not kept[0].made_with["data"]
+    assert not alone.uses_data
+
+
+def test_a_part_is_done_again_when_a_file_it_reads_changes_and_not_for_another(counted, tmp_path):
+    small, done = counted
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "adult.parquet").write_bytes(b"AAAA")
+    reproduce(small, tmp_path, Context(data=data))
+    (data / "another.parquet").write_bytes(b"new")
+    assert reproduce(small, tmp_path, Context(data=data))[0].again
+    (data / "adult.parquet").write_bytes(b"BBBB")
+    assert not reproduce(small, tmp_path, Context(data=data))[0].again
+    assert len(done) == 2
+
+
+def test_a_part_is_done_again_when_the_code_changes(counted, tmp_path, monkeypatch):
+    small, done = counted
+    reproduce(small, tmp_path, Context())
+    monkeypatch.setattr("incrowd.reproduce.run._code", lambda own: "other sources")
+    assert not reproduce(small, tmp_path, Context())[0].again
+    assert len(done) == 2
+
+
+def test_the_digest_is_of_the_papers_own_sources(tmp_path, monkeypatch):
+    from incrowd.reproduce import run
+
+    for file in ("fit.py", "cli/app.py", "reproduce/page.py", "reproduce/run.py", "reproduce/leak_attack/one.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("1")
+    monkeypatch.setattr(run, "__file__", str(tmp_path / "reproduce" / "run.py"))
+
+    def digests():
+        run._code.cache_clear()
+        return run._code("leak_attack"), run._code("scaling_law")
+
+    try:
+        leak, scaling = digests()
+        (tmp_path / "cli" / "app.py").write_text("2")
+        (tmp_path / "reproduce" / "page.py").write_text("2")
+        assert digests() == (leak, scaling)
+        (tmp_path / "reproduce" / "leak_attack" / "one.py").write_text("2")
+        assert digests()[0] != leak
+        assert digests()[1] == scaling
+        (tmp_path / "fit.py").write_text("2")
+        assert digests()[1] != scaling
+    finally:
+        run._code.cache_clear()
+
+
+def test_a_quick_run_takes_nothing_from_a_full_one(counted, tmp_path):
+    small, done = counted
+    (full,) = reproduce(small, tmp_path, Context())
+    (quick,) = reproduce(small, tmp_path, Context(quick=True))
+    pages = [page for kept in (full, quick) for page in write_pages(tmp_path, small, [kept])]
+    assert [page.name for page in pages] == ["small.md", "small.html", "small-quick.md", "small-quick.html"]
+    assert "](small-quick/only-dot.svg)" in pages[2].read_text(encoding="utf-8")
+    assert reproduce(small, tmp_path, Context())[0].again
+    assert len(done) == 2
+
+
+def test_a_run_stopped_among_its_figures_is_not_finished(counted, tmp_path, monkeypatch):
+    small, done = counted
+    write_pages(tmp_path, small, reproduce(small, tmp_path, Context()))
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("incrowd.plots.look.save", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(small, tmp_path, Context(seed=2))
+    monkeypatch.undo()
+    assert not (tmp_path / "small.md").exists()
+    assert not reproduce(small, tmp_path, Context())[0].again
+    assert len(done) == 3
 
 
 def test_a_part_that_fails_keeps_nothing(tmp_path):
@@ -97,8 +177,19 @@ def test_a_page_says_which_parts_are_from_another_kind_of_run(counted, tmp_path)
     small, _ = counted
     (part,) = reproduce(small, tmp_path, Context())
     quick = replace(part, title="The hasty part", made_with={**part.made_with, "quick": True})
-    assert "with --quick: The hasty part." in markdown(small, [part, quick], pictures="")
-    assert "Not so" not in markdown(small, [part, part], pictures="")
+    assert "Made otherwise: The hasty part (with --quick)." in markdown(small, [part, quick], pictures="")
+    assert "otherwise" not in markdown(small, [part, part], pictures="")
+
+
+def test_a_page_says_which_parts_have_another_seed_version_or_data(counted, tmp_path):
+    small, _ = counted
+    (part,) = reproduce(small, tmp_path, Context())
+    first = replace(part, made_with={**part.made_with, "data": {"adult.parquet": "a"}})
+    odd = {**part.made_with, "seed": 9, "version": "0.0.1", "data": {"adult.parquet": "b", "fars.parquet": "c"}}
+    text = markdown(small, [first, replace(part, title="The odd part", made_with=odd)], pictures="")
+    assert "The odd part (with --seed 9, with incrowd 0.0.1, with other contents of DATA)" in text
+    assert "--data DATA" in text
+    assert "Read of DATA: adult, fars." in text
 
 
 def test_an_unknown_paper_and_a_missing_folder_are_refused(tmp_path, capsys):

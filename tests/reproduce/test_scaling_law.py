@@ -5,10 +5,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from incrowd.curves import Curve
+from incrowd.errors import UnsupportedError
 from incrowd.reproduce import Context, paper, reproduce
-from incrowd.reproduce.corpora import FAMILIES, generated, held, random_attributes
+from incrowd.reproduce.corpora import FAMILIES, TABLES, generated, held, random_attributes
 from incrowd.reproduce.page import write_pages
+from incrowd.reproduce.scaling_law.extrapolation import cubic
 from incrowd.reproduce.scaling_law.published import FRACTIONS, NAMES, TABLE_1
+from incrowd.reproduce.scaling_law.specification import _on_prior, _on_sign
 from incrowd.reproduce.scaling_law.studies import collections, corpora, movement, sparse_studies
 
 
@@ -58,8 +62,8 @@ def test_its_pages_hold_every_figure(quick):
     figures = [figure.file for part in parts.values() for figure in part.figures]
     assert len(figures) == 8
     for file in figures:
-        assert f"scaling-law/{file}" in markdown.read_text(encoding="utf-8")
-        assert (out / "scaling-law" / file).stat().st_size < 200_000
+        assert f"scaling-law-quick/{file}" in markdown.read_text(encoding="utf-8")
+        assert (out / "scaling-law-quick" / file).stat().st_size < 200_000
     assert html.read_text(encoding="utf-8").count("<svg role") == len(figures)
 
 
@@ -95,6 +99,51 @@ def test_attribute_sets_leave_out_identifiers_and_the_obvious(folder):
         assert 0.01 < one.correctness < 0.99
         assert one.sizes(50).people == 50
         assert one.sizes(one.people).classes == np.unique(one.classes).size
+
+
+def test_no_set_comes_twice_and_a_small_table_gives_those_it_has(tmp_path):
+    random = np.random.default_rng(0)
+    pq.write_table(pa.table({name: random.integers(9, size=500) for name in "abcd"}), tmp_path / "fars.parquet")
+    found = [frozenset(one.columns) for one in random_attributes(tmp_path, "fars", 50, random)]
+    assert 0 < len(found) == len(set(found)) <= 11  # 2, 3 or 4 of 4 columns
+
+
+def test_a_search_for_sets_ends(tmp_path):
+    random = np.random.default_rng(0)
+    pq.write_table(pa.table({name: random.integers(2, size=5_000) for name in "abc"}), tmp_path / "hdv2003.parquet")
+    with pytest.raises(UnsupportedError, match="hdv2003"):
+        list(random_attributes(tmp_path, "hdv2003", 5, random))
+    with pytest.raises(UnsupportedError, match="geometric"):
+        list(generated("geometric", 1, 1, random))  # one person: κ is 1
+
+
+def test_weights_and_numbers_of_households_are_no_attributes():
+    assert "fnlwgt" in TABLES["adult"]
+    assert {"hid", "id", "pid"} <= set(TABLES["eusilc_population"])
+
+
+def test_a_cubic_goes_through_its_points():
+    sizes = np.array([10, 100, 1_000, 10_000])
+    x = np.log10(sizes)
+    curve = Curve.from_points(sizes, 1 - 0.1 * x + 0.04 * x**2 - 0.012 * x**3)
+    assert cubic(curve, 1e5) == pytest.approx(1 - 0.5 + 1.0 - 1.5)
+
+
+def test_sentences_follow_the_numbers():
+    assert "Most of it is the prior's" in _on_prior([0.02, 0.01], [0.001, -0.001])
+    assert "Little of it is the prior's" in _on_prior([0.12, 0.01], [0.11, 0.01])
+    assert "Downwards" in _on_prior([-0.02], [-0.02])
+    assert _on_sign([0.01], "negative", []) == "The other way here."
+    assert _on_sign([0.01], "positive", []) == "The same sign."
+    assert "+0.0010" in _on_sign([0.1, 0.001], "negative", [0.001])
+
+
+def test_an_interval_that_ends_at_the_estimate_says_so(quick):
+    law = next(row for what, row in rows(quick[0]["scale"]).items() if what.endswith("PYC-MB"))
+    assert "one-sided" in law.says
+    others = [row.says for what, row in rows(quick[0]["scale"]).items() if not what.endswith("PYC-MB")]
+    assert all("off" in says for says in others)
+    assert sum("nearest" in row.says for row in rows(quick[0]["scale"]).values()) == 1
 
 
 def test_held_tables_are_used(folder):

@@ -3,9 +3,11 @@
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from incrowd.demo import QUASI_IDENTIFIERS, demo_table
+from incrowd.errors import UnsupportedError
 from incrowd.reproduce import Context, paper, reproduce
 from incrowd.reproduce.synthetic_estimator.cases import Population, samples
 from incrowd.reproduce.synthetic_estimator.simulation import METHODS, asked
@@ -36,6 +38,22 @@ def test_the_average_keeps_the_abstracts_word(quick):
     assert claims["average, median error"].ours < 0.05
     assert claims["Benedetti–Franconi, median error"].ours > claims["average, median error"].ours
     assert claims["cases in which A exceeds B"].ours == 0
+
+
+def test_the_abstracts_claim_is_judged_by_the_best_rival(quick):
+    claims = {row.what: row for row in quick["simulation"].tables[0].rows}
+    (rival,) = (row for what, row in claims.items() if what.startswith("best of the classical"))
+    refuted = rival.ours < claims["average, median error"].ours
+    assert rival.paper == "larger than the average's"
+    assert ("does not hold here" in rival.says) == refuted
+    assert ("So here" in rival.says) != refuted
+    assert "By population" in claims["average, largest median error over populations"].says
+
+
+def test_a_search_for_columns_ends():
+    table = pa.table({name: np.arange(5_000) % 2 for name in "abc"})
+    with pytest.raises(UnsupportedError, match="dull"):
+        list(samples(Population.of("dull", read_table(table), ["a", "b", "c"]), 0.5, 1, seed=0))
 
 
 def test_every_estimator_has_its_row(quick):

@@ -18,9 +18,7 @@ TINY = {"age": [30, 30, 41]}
 @pytest.fixture
 def no_session(monkeypatch):
     """As if no session ran yet."""
-    from pyspark.sql import SparkSession
-
-    monkeypatch.setattr(SparkSession, "getActiveSession", classmethod(lambda cls: None))
+    monkeypatch.setattr(spark, "_running_on", lambda: None)
 
 
 def test_without_java_the_message_says_which_to_install(no_session, monkeypatch, tmp_path):
@@ -101,6 +99,56 @@ def test_a_master_without_a_worker_to_give_is_an_error_and_not_a_wait(cluster, t
     )
     assert found.returncode == 1
     assert "gave no worker within 2 s" in found.stderr
+
+
+def test_a_session_is_found_from_another_thread_and_keeps_its_settings(session, cluster):
+    before = session.conf.get("spark.sql.session.timeZone")
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    found = []
+
+    def elsewhere():
+        found.append(spark.start_session(None, 10**9))
+        with pytest.raises(InputError, match="runs already; stop it"):
+            spark.start_session("local[4]", 10**9)
+        found.append("refused")
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join(timeout=60)
+    kept = session.conf.get("spark.sql.session.timeZone")
+    session.conf.set("spark.sql.session.timeZone", before)
+    assert [found[0].sparkContext.master, found[1]] == [cluster.master, "refused"]
+    assert kept == "Asia/Tokyo"
+
+
+def test_what_the_user_configured_is_not_set_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    assert spark._settings(64 * 10**9)["spark.driver.memory"] == "17024m"
+    (tmp_path / "spark-defaults.conf").write_text("#spark.driver.memory 2g\nspark.driver.maxResultSize=9g\n")
+    assert "spark.driver.memory" in spark._settings(10**9)
+    assert "spark.driver.maxResultSize" not in spark._settings(10**9)
+    for said in ("--driver-memory 6g pyspark-shell", "--conf spark.driver.memory=6g pyspark-shell"):
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", said)
+        assert "spark.driver.memory" not in spark._settings(10**9)
+
+
+def test_a_store_that_does_not_answer_is_told_in_words(session, tmp_path, monkeypatch):
+    with (
+        pytest.raises(InputError, match=r"127\.0\.0\.1.*(lost|does not)"),
+        spark.written_by_spark(session.range(1), "hdfs://127.0.0.1:1/out.parquet"),
+    ):
+        pass
+
+    def gone(self, name):
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(spark._Store, "delete", gone)
+    with (
+        pytest.raises(InputError, match=r"the real reason; .* is left as x\.parquet\..*\.writing, remove it"),
+        spark.written_by_spark(session.range(1), str(tmp_path / "x.parquet")),
+    ):
+        raise InputError("the real reason")
 
 
 def test_files_that_a_cluster_cannot_read_are_named(session, tmp_path):

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from incrowd import ClassSizes, assess, check, demo_table, measure, minimal_sets, population_risk, read_table
 from incrowd.cli.app import app
 from incrowd.engines import TooManyDistinctError, counted_rows
+from incrowd.errors import InputError
 from incrowd.measure import risk_by_group, risk_by_subset
 from incrowd.measure.contribution import contributions
 
@@ -108,8 +109,14 @@ def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there,
     with pytest.raises(TooManyDistinctError, match="more than 20 rows that differ"):
         counted_rows(fresh, KNOWN)
     assert risk_by_subset(fresh, KNOWN[:3]) == risk_by_subset(rows, KNOWN[:3])
-    with pytest.raises(TooManyDistinctError, match="stays in its cluster"):
-        measure(fresh, quasi_identifiers=KNOWN, sensitive=["los"])
+    monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: 1_500)
+    with pytest.raises(TooManyDistinctError, match="more than 1,500 rows that differ"):
+        counted_rows(fresh, [*KNOWN, "los"])
+    here = measure(rows, quasi_identifiers=KNOWN, sensitive=["los"])
+    found = measure(fresh, quasi_identifiers=KNOWN, sensitive=["los"])  # part by part
+    assert found.sizes == here.sizes
+    facts, expected = (one.sensitive[0].to_dict() for one in (found, here))
+    assert facts == pytest.approx(expected, rel=1e-12)
 
 
 def test_people_with_several_records_are_counted_in_the_cluster(session):
@@ -174,3 +181,26 @@ def test_a_small_table_may_come_out_of_its_cluster_and_a_large_one_not(there, ro
     large.memory = 1_000_000
     with pytest.raises(ValueError, match="stays in its cluster, and this needs its rows here"):
         large.to_arrow(["age_yrs"])
+
+
+def test_text_is_compared_by_its_bytes_whatever_the_collation_and_names_are_names(session):
+    frame = session.sql("SELECT a COLLATE UTF8_LCASE AS `a.b`, a AS `c``d` FROM VALUES ('a'), ('A'), ('b') AS rows(a)")
+    assert ClassSizes.from_table(frame, quasi_identifiers=["a.b"]).histogram() == {1: 3}
+    assert ClassSizes.from_table(frame, quasi_identifiers=["a.b", "c`d"]).histogram() == {1: 3}
+    assert sorted(counted_rows(read_table(frame), ["a.b"]).table.to_arrow()["a.b"].to_pylist()) == ["A", "a", "b"]
+
+
+def test_a_file_that_is_replaced_is_noticed_and_folders_are_no_columns(session, tmp_path):
+    folder = tmp_path / "two words" / "year=1"
+    folder.mkdir(parents=True)
+    pq.write_table(pa.table({"a": [1, 1, 2]}), folder / "part%1.parquet")
+    for name in (tmp_path / "two words", (tmp_path / "two words").as_uri().replace("%20", " ")):
+        table = read_table(name, engine="spark")
+        assert table.columns == ("a",)
+        assert "year=…" in table.notes[0]
+    assert ClassSizes.from_table(table, quasi_identifiers=["a"]).people == table.rows == 3
+    pq.write_table(pa.table({"a": list(range(7))}), folder / "part%1.parquet")
+    with pytest.raises(InputError, match="changed while"):
+        ClassSizes.from_table(table, quasi_identifiers=["a"])
+    with pytest.raises(InputError, match="changed while"):
+        counted_rows(table, ["a"])

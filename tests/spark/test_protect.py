@@ -95,6 +95,34 @@ def test_a_promise_that_cannot_be_kept_leaves_nothing_behind(there, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_cells_that_are_poor_in_values_are_joined_and_texts_that_end_like_ranges_are_not_changed(session, tmp_path):
+    x = np.arange(9_000)
+    everybody = {
+        "x": x.tolist(),
+        "town": np.where(x % 2 == 0, "Bern (CH)", "Paris (FR)").tolist(),
+        "ill": np.where((x < 4_500) & (x > 0), "a", "b").tolist(),  # the middle has both, the ends have one each
+    }
+    options = {"quasi_identifiers": ["x", "town"], "identifiers": [], "k": 5}
+    told = {**options, "sensitive": "ill", "l": 2, "method": "partition"}
+    safe = protect(read_table(everybody, engine="spark"), **told, out=tmp_path / "safe.parquet")
+    assert safe.guarantee.holds
+    assert safe.guarantee.l == protect(everybody, **told).guarantee.l == 2
+    names = ["town"]
+    towns = protect(
+        read_table(everybody, engine="spark"), **{**options, "quasi_identifiers": names}, out=tmp_path / "towns.parquet"
+    )
+    assert towns.changed == protect(everybody, **{**options, "quasi_identifiers": names}).changed == {"town": 0}
+
+
+def test_towns_that_a_collation_takes_for_one_are_written_as_they_are(session, tmp_path):
+    frame = session.sql(
+        "SELECT town COLLATE UTF8_LCASE AS town FROM VALUES ('Aarau'), ('Zug'), ('ZUG') AS rows(town), range(6)"
+    )
+    protect(frame, quasi_identifiers=["town"], identifiers=[], k=5, out=tmp_path / "safe.parquet")
+    written = read_table(tmp_path / "safe.parquet").to_arrow()["town"].to_pylist()
+    assert {town: written.count(town) for town in set(written)} == {"Aarau": 6, "Zug": 6, "ZUG": 6}
+
+
 def test_the_command_line_protects_in_a_cluster(there, tmp_path, rows, cluster):
     import pyarrow.parquet as pq
 

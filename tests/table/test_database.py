@@ -166,6 +166,125 @@ def test_a_column_of_several_types_keeps_them_apart(tmp_path):
     assert read["day"].type == pa.date32()
 
 
+def test_a_moment_in_two_spellings_is_counted_alike_before_and_after_it_is_copied(tmp_path):
+    day = "2020-01-01"
+    table = pa.table(
+        {
+            "two": [f"{day} 00:00:00", f"{day}T00:00:00", "2021-01-01 00:00:00"],
+            "one": [f"{day} 00:00:00", f"{day} 00:00:00", "2021-01-01 00:00:00"],
+        }
+    )
+    found = read_table(to_sqlite(tmp_path / "t.db", table))
+    expected = {"two": {1: 3}, "one": {1: 1, 2: 1}}
+    for _ in range(2):
+        sizes = {name: ClassSizes.from_table(found, quasi_identifiers=[name]).histogram() for name in expected}
+        assert sizes == expected
+        copied = found.to_arrow()
+    assert copied["one"].type == pa.timestamp("s")
+
+
+def test_numbers_are_compared_as_numbers_though_no_type_holds_them_all(tmp_path):
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("CREATE TABLE t (a)")
+        cells = [1, 1.0, 2**53 + 1, float(2**53), 2**53, 0.5, None]
+        connection.executemany("INSERT INTO t VALUES (?)", [(cell,) for cell in cells])
+    connection.close()
+    table = read_table(tmp_path / "t.db")
+    assert ClassSizes.from_table(table, quasi_identifiers=["a"]).histogram() == {1: 3, 2: 2}
+    assert ClassSizes.from_table(table.to_arrow(), quasi_identifiers=["a"]).histogram() == {1: 3, 2: 2}
+
+
+RANDOM = {
+    "sampled": "SELECT a FROM sampled_from WHERE {chance}",
+    "first": "SELECT a FROM sampled_from ORDER BY random() LIMIT 500",
+    "view": "SELECT * FROM some_rows",
+}
+
+
+def assert_one_state(table):
+    """Whatever is asked, and in whatever order, is asked of the same rows."""
+    sizes = ClassSizes.from_table(table, quasi_identifiers=["a"])
+    assert 300 < sizes.people < 700
+    assert table.rows == sizes.people
+    assert ClassSizes.from_table(table, quasi_identifiers=["a"]) == sizes
+    copied = table.to_arrow()
+    assert ClassSizes.from_table(copied, quasi_identifiers=["a"]) == sizes
+    assert copied.num_rows == table.rows
+    assert table.to_arrow() == copied
+
+
+@pytest.mark.parametrize("query", RANDOM)
+def test_a_query_that_is_another_table_each_time_is_run_once(postgres, tmp_path, query):
+    postgres.run(
+        "DROP TABLE IF EXISTS sampled_from CASCADE",
+        "CREATE TABLE sampled_from AS SELECT i % 400 AS a FROM generate_series(1, 1000) i",
+        "CREATE VIEW some_rows AS SELECT a FROM sampled_from WHERE random() < 0.5",
+    )
+    table = read_table(postgres.address(), query=RANDOM[query].format(chance="random() < 0.5"))
+    assert_one_state(table)
+    path = to_sqlite(tmp_path / "t.db", pa.table({"a": [i % 400 for i in range(1000)]}), "sampled_from")
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE VIEW some_rows AS SELECT a FROM sampled_from WHERE abs(random()) % 2 = 0")
+    connection.close()
+    assert_one_state(read_table(path, query=RANDOM[query].format(chance="abs(random()) % 2 = 0")))
+    if query == "view":
+        assert_one_state(read_table(postgres.address(), table="some_rows"))
+        assert_one_state(read_table(path, table="some_rows"))
+
+
+@pytest.mark.parametrize(
+    ("query", "repeatable"),
+    [
+        ("SELECT * FROM patients WHERE age_yrs > 50", True),
+        ("SELECT p.sex, lower(q.race::text) AS t FROM patients p JOIN patients q USING (age_yrs)", True),
+        ("WITH old AS (SELECT * FROM patients) SELECT sex FROM old UNION ALL SELECT sex FROM old", True),
+        ("SELECT sex, now() AS moment FROM patients", True),
+        ("SELECT * FROM patients LIMIT 10", False),
+        ("SELECT * FROM patients TABLESAMPLE BERNOULLI (10)", False),
+        ("SELECT sex, random() AS r FROM patients", False),
+        ("SELECT sex, clock_timestamp() AS r FROM patients", False),
+        ("SELECT * FROM patients WHERE age_yrs > (SELECT random() * 100)", False),
+        ("SELECT sex, row_number() OVER () AS r FROM patients", False),
+        ("SELECT sex, careless() AS r FROM patients", False),
+    ],
+)
+def test_only_a_query_that_stays_the_same_is_counted_in_the_server(postgres, demo, query, repeatable):
+    postgres.run("CREATE OR REPLACE FUNCTION careless() RETURNS int AS 'BEGIN RETURN 1; END' LANGUAGE plpgsql VOLATILE")
+    table = read_table(postgres.address(), query=query)
+    assert table.counted_in_engine is repeatable
+    assert read_table(postgres.address(), table="patients").counted_in_engine
+
+
+def test_a_query_keeps_what_its_cells_are(tmp_path):
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("CREATE TABLE t (whole INTEGER, code TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [(1, "01"), (2, "1")])
+    connection.close()
+    table = read_table(tmp_path / "t.db", query="SELECT whole AS x FROM t UNION ALL SELECT code FROM t")
+    assert table.to_arrow()["x"].to_pylist() == ["1", "2", "01", "1"]
+
+
+def test_rows_that_differ_from_those_counted_are_not_taken(postgres, demo, monkeypatch):
+    monkeypatch.setattr("incrowd.table.postgres.Postgres._is_repeatable", lambda self: True)
+    table = read_table(postgres.address(), query="SELECT * FROM patients WHERE random() < 0.5")
+    assert table.rows > 1_000
+    with pytest.raises(InputError, match="not the same table twice"):
+        table.to_arrow()
+
+
+@pytest.mark.parametrize("cell", ["1 / (i - 200000)", "('x' || nullif(i, 1))::int", "sqrt(200000 - i)"])
+def test_a_value_that_cannot_be_computed_is_not_told_as_a_lost_connection(postgres, cell):
+    query = f"SELECT i, {cell} AS a FROM generate_series(1, 400000) i"
+    with pytest.raises(InputError, match="cannot compute") as caught:
+        read_table(postgres.address(), query=query).to_arrow()
+    assert "lost" not in str(caught.value)
+    table = read_table(postgres.address(), query=query)
+    with pytest.raises(InputError, match="cannot compute"):
+        ClassSizes.from_table(table, quasi_identifiers=["a"])
+    with pytest.raises(InputError, match="open it again"):
+        ClassSizes.from_table(table, quasi_identifiers=["a"])
+
+
 def test_one_state_is_read_though_the_table_changes(postgres):
     postgres.run(
         "DROP TABLE IF EXISTS moving", "CREATE TABLE moving AS SELECT i % 10 AS a FROM generate_series(1, 100) i"

@@ -119,6 +119,13 @@ def test_a_folder_and_a_pattern_of_parquet_parts(tmp_path):
         assert measure(table, quasi_identifiers=NAMES).k == 3
 
 
+def test_what_another_job_still_writes_is_not_of_the_folder(tmp_path):
+    for place, ages in {"a": [1, 2], "_temporary/0": [3], ".hidden": [4], "_delta_log": [5]}.items():
+        (tmp_path / place).mkdir(parents=True)
+        pq.write_table(pa.table({"age": ages}), tmp_path / place / "part.parquet")
+    assert read_table(tmp_path).rows == 2
+
+
 @pytest.mark.parametrize("memory", [None, "60MB"])
 def test_a_memory_limit_moves_the_work_and_not_the_answer(tmp_path, memory):
     generator = np.random.default_rng(1)

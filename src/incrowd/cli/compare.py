@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,9 +9,10 @@ import typer
 from incrowd.cli import options, show
 
 
+@options.opens_two_tables
 def compare_tables(
-    before: Annotated[str, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False)],
-    after: Annotated[str, typer.Argument(help="Table or assessment to compare with it.", show_default=False)],
+    before: Annotated[Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False)],
+    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False)],
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     person: options.Person = None,
@@ -27,10 +27,12 @@ def compare_tables(
     [bold]incrowd compare patients.csv protected.csv --qi age,sex,zip --sensitive illness[/bold]
 
     [bold]incrowd compare january.json february.json --fail-if-worse[/bold]
+
+    [bold]incrowd compare clinic.db clinic.db --table january --after-table february --qi age,sex,zip[/bold]
     """
     from incrowd.compare import compare
 
-    sides = [_opened(path) for path in (before, after)]
+    sides = (before, after)
     columns = [name for side in sides for name in getattr(side, "columns", ())]
     with show.working("comparing") as progress:
         found = compare(
@@ -56,16 +58,3 @@ def compare_tables(
             show.note(text)
     if fail and found.of("worse"):
         raise typer.Exit(1)
-
-
-def _opened(path: str) -> Any:
-    """A saved assessment as it was written, anything else as a table."""
-    from incrowd.report import read_assessment
-    from incrowd.table import read_table
-
-    if path.lower().endswith(".json") and Path(path).is_file():
-        with open(path, "rb") as file:
-            head = file.read(200)
-        if b'"schema"' in head and b"incrowd/assessment" in head:
-            return read_assessment(path)
-    return read_table(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,28 +57,74 @@ _READING = {
     "master": Annotated[str | None, typer.Option("--master", help="Spark's master: local[*], spark://host:7077, …")],
 }
 
+_AFTER = {
+    "after_table": Annotated[str | None, typer.Option("--after-table", help="--table of AFTER, if it is another.")],
+    "after_query": Annotated[str | None, typer.Option("--after-query", help="--query of AFTER, if it is another.")],
+}
+
 
 def opens_table(command: Callable[..., None]) -> Callable[..., None]:
     """Give a verb the options on how to read its `table`, and hand it the opened `Table` instead of the path.
 
     A verb whose table is optional gets None where none is named.
     """
+
+    def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
+        if given["table"] is not None:
+            given["table"] = open_table(given["table"], how)
+
+    return _reads(command, ("table",), opened)
+
+
+def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a verb that reads a table `before` and one `after`, or what was saved about them.
+
+    What is said about databases is for those of the two that are one; `after_table` and `after_query` are for the
+    second alone.
+    """
+
+    def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
+        from incrowd.table.address import DATABASES, scheme_of
+
+        after = {"from_table": how.pop("after_table"), "query": how.pop("after_query")}
+        databases = {side: scheme_of(given[side]) in DATABASES for side in ("before", "after")}
+        for side in ("before", "after"):
+            asked = dict(how)
+            if any(databases.values()) and not databases[side]:
+                asked |= {"from_table": None, "query": None, "timeout": None}
+            if side == "after" and any(after.values()):
+                asked |= after
+            given[side] = _open_or_load(given[side], asked)
+
+    return _reads(command, ("before", "after"), opened, _READING | _AFTER)
+
+
+def _reads(
+    command: Callable[..., None],
+    paths: tuple[str, ...],
+    opened: Callable[[dict[str, Any], dict[str, Any]], None],
+    options: Mapping[str, Any] = _READING,
+) -> Callable[..., None]:
+    """The verb with the options on reading; `opened` puts tables in the place of its paths."""
     signature = inspect.signature(command, eval_str=True)
     reading = [
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "skip_bad_lines" else None, annotation=kind
         )
-        for name, kind in _READING.items()
+        for name, kind in options.items()
     ]
     own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
-    path: Any = Annotated[str | None, *signature.parameters["table"].annotation.__metadata__]
-    own = [parameter.replace(annotation=path) if parameter.name == "table" else parameter for parameter in own]
+    own = [
+        parameter.replace(annotation=Annotated[str | None, *parameter.annotation.__metadata__])
+        if parameter.name in paths
+        else parameter
+        for parameter in own
+    ]
 
     @functools.wraps(command)
     def opening(**given: Any) -> None:
-        how = {name: given.pop(name) for name in _READING}
-        if given["table"] is not None:
-            given["table"] = _open(given["table"], how)
+        how = {name: given.pop(name) for name in options}
+        opened(given, how)
         command(**given)
 
     opening.__signature__ = inspect.Signature([*own, *reading])  # type: ignore[attr-defined]
@@ -86,13 +132,26 @@ def opens_table(command: Callable[..., None]) -> Callable[..., None]:
     return opening
 
 
-def _open(path: str, how: dict[str, Any]) -> Table:
+def _open_or_load(path: str, how: dict[str, Any]) -> Any:
+    """A saved assessment as it was written, anything else as a table."""
+    from incrowd.report import read_assessment
+
+    if path.lower().endswith(".json") and Path(path).is_file():
+        with open(path, "rb") as file:
+            head = file.read(200)
+        if b'"schema"' in head and b"incrowd/assessment" in head:
+            return read_assessment(path)
+    return open_table(path, how)
+
+
+def open_table(path: str, how: dict[str, Any]) -> Table:
+    """The table, with what a user should know about how it was read on stderr."""
     from incrowd.table import read_table
     from incrowd.table.address import masked
 
     if how["sheet"] is None:
         how = {name: value for name, value in how.items() if name != "sheet"}
-    how["table"] = how.pop("from_table")
+    how = {"table" if name == "from_table" else name: value for name, value in how.items()}
     with show.working(f"reading {masked(path)}"):
         table = read_table(path, **how)
     for text in table.notes:

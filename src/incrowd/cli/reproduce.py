@@ -25,7 +25,10 @@ def reproduce_paper(
         Path | None,
         typer.Option("--data", help="Folder with the public tables. Default: INCROWD_DATA, if that is set."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in two minutes.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A small version of everything, two minutes of work, kept apart from full runs."),
+    ] = False,
     seed: options.Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Do finished parts again.")] = False,
     json: options.Json = False,
@@ -33,6 +36,7 @@ def reproduce_paper(
     """Make the tables and figures of the papers behind this package again, beside the papers' own numbers."""
     from incrowd.reproduce import PAPERS, Context, KeptPart, paper, reproduce
     from incrowd.reproduce.page import write_pages
+    from incrowd.reproduce.run import called
 
     if data is None and os.environ.get("INCROWD_DATA"):
         data = Path(os.environ["INCROWD_DATA"])
@@ -51,7 +55,8 @@ def reproduce_paper(
         for part in parts
     ]
     show.table(["paper", "part", "", "seconds", "tables", "figures"], rows)
-    for name in found:
-        show.line(f"{name}: {out / name}.md and {out / name}.html")
+    for one in papers:
+        page = out / called(one, quick=quick)
+        show.line(f"{one.name}: {page}.md and {page}.html")
     if data is None and any(one.uses_data for one in papers):
         show.note("no public tables were given (--data): only what can be generated was used")

@@ -1,7 +1,7 @@
 """How to count: dictionary-encoded columns, packed keys, and groupings left to a database."""
 
-from incrowd.engines.counted import Counted, TooManyDistinctError, counted_rows, most_distinct
-from incrowd.engines.encode import Coded, encode, encode_each
+from incrowd.engines.counted import Counted, CountedParts, TooManyDistinctError, counted_rows, most_distinct
+from incrowd.engines.encode import Coded, codes_among, encode, encode_each
 from incrowd.engines.histories import history_classes
 from incrowd.engines.keys import class_numbers, frequencies, pack
 from incrowd.engines.records import write_with_class_sizes
@@ -11,9 +11,11 @@ from incrowd.engines.split import Split, split_by_class
 __all__ = [
     "Coded",
     "Counted",
+    "CountedParts",
     "Split",
     "TooManyDistinctError",
     "class_numbers",
+    "codes_among",
     "count_in_engine",
     "counted_rows",
     "distinct_in_engine",

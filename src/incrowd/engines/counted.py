@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.engines.relational import distinct_in_engine
+from incrowd.engines.relational import distinct_in_engine, plain_keys
 from incrowd.errors import UnsupportedError
 from incrowd.table import Table, read_table
+from incrowd.table.readers import engine_errors
 
 _BYTES_A_CELL, _BYTES_A_ROW = 24, 64  # of a counted row: as it comes, its code, its key and the order of keys
+
+_SHARE = 2  # parts are half of what may come here on average: some are larger
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +60,44 @@ def counted_rows(table: Table, names: Sequence[str]) -> Counted:
         rows.name = table.name
         known[wanted] = Counted(rows, found[1])
     return known[wanted]
+
+
+class CountedParts:
+    """The rows of a table in a cluster that differ, counted and kept by its workers, and brought here part by part.
+
+    Equal values of `names` are always in the same part. The parts may be gone through more than once; `close` gives
+    back what the workers kept.
+    """
+
+    def __init__(self, table: Table, names: Sequence[str], column: str) -> None:
+        self._table, self._names = table, (*names, column)
+        self._most = most_distinct(table, len(self._names))
+        with engine_errors(table.name):
+            rows: Any = plain_keys(table.lazy(self._names)).to_native()
+            self._counted = rows.groupBy(*rows.columns).count().persist()
+            self._parts = 1 + _SHARE * self._counted.count() // self._most
+        table.confirm()
+
+    def __iter__(self) -> Iterator[Counted]:
+        from pyspark.sql import functions as sql
+
+        *keys, _ = (f"c{place}" for place in range(len(self._names)))
+        for part in range(self._parts):
+            with engine_errors(self._table.name):
+                here = self._counted.where(sql.pmod(sql.xxhash64(*keys), sql.lit(self._parts)) == part)
+                found = here.limit(self._most + 1).toArrow()
+            if found.num_rows > self._most:
+                raise UnsupportedError(
+                    f"more than {self._most:,} values of {self._names[-1]} are in a few classes: too many for a "
+                    f"quarter of the memory limit of {self._table.memory / 1e6:,.0f} MB; give more memory or round them"
+                )
+            if found.num_rows:
+                rows = found.drop_columns("count").rename_columns(list(self._names))
+                yield Counted(read_table(rows, memory=self._table.memory), found["count"].to_numpy())
+
+    def close(self) -> None:
+        """Let the workers forget it."""
+        self._counted.unpersist()
 
 
 def most_distinct(table: Table, columns: int) -> int:

@@ -169,6 +169,24 @@ def _with_null(values: pa.Array) -> pa.Array:
     return pa.concat_arrays([values, pa.nulls(1, values.type)])
 
 
+def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
+    """A part's codes as places among the values of the whole table; a value that is not among them stops the work."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        place = pc.index_in(column.values.cast(values.type), value_set=values)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        place = pa.nulls(1)
+    if place.null_count:
+        raise InputError(
+            f"{column.name} has a value that was not there when its values were counted: the table changed while it "
+            "was read, or gives other rows each time; write it to a file and give that"
+        )
+    codes: NDArray[Any] = place.to_numpy().astype(code_type(len(values)))[column.codes]
+    return codes
+
+
 def code_type(size: int) -> Any:
     """The smallest unsigned type that counts to `size`."""
     return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32

@@ -56,6 +56,7 @@ def distinct_in_engine(table: Table, names: Sequence[str], most: int) -> tuple[p
         keys = frame.collect_schema().names()
         counted = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
         found = counted.head(most + 1).collect("pyarrow").to_native()
+    table.confirm()
     if found.num_rows > most:
         return None
     return found.select(keys).rename_columns(list(names)), found.column(_SIZE).to_numpy().astype(np.int64)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.classes import ClassSizes, assign_classes, classes_of_counted, needs_splitting, told_apart
-from incrowd.engines import counted_rows, encode
+from incrowd.engines import TooManyDistinctError, counted_rows, encode
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
-from incrowd.measure.parts import measure_in_parts
+from incrowd.measure.parts import measure_in_parts, measure_there_in_parts
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table
@@ -150,7 +150,10 @@ def measure(
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
     if table.engine == "cluster" and person is None:
-        sizes, found = _counted_there(table, names, wanted, progress)
+        try:
+            sizes, found = _counted_there(table, names, wanted, progress)
+        except TooManyDistinctError:
+            sizes, found = measure_there_in_parts(table, names, wanted, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
     if needs_splitting(table):
         sizes, found = measure_in_parts(table, names, wanted, person, progress)

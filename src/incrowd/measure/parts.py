@@ -7,7 +7,6 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.classes import (
     Classes,
@@ -17,7 +16,17 @@ from incrowd.classes import (
     needs_splitting,
     told_apart,
 )
-from incrowd.engines import Coded, Counted, Split, distinct_in_engine, encode, most_distinct, split_by_class
+from incrowd.engines import (
+    Coded,
+    Counted,
+    CountedParts,
+    Split,
+    codes_among,
+    distinct_in_engine,
+    encode,
+    most_distinct,
+    split_by_class,
+)
 from incrowd.errors import UnsupportedError
 from incrowd.measure.diversity import Diversity, Pairs, count_pairs, worst_of
 from incrowd.progress import Progress
@@ -41,6 +50,41 @@ def measure_in_parts(
         sizes = sizes or reduce(add, parts.sizes)  # classes are whole in their parts, so they lie side by side
     assert sizes is not None, "there is a sensitive column"
     return sizes, found
+
+
+def measure_there_in_parts(
+    table: Table, names: Sequence[str], sensitive: Sequence[str], progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """The same for a table that stays in its cluster: its workers count, and a part of the counts is here at a time."""
+    found, sizes = [], None
+    for done, column in enumerate(sensitive):
+        progress(f"comparing {column} within classes, part by part", 0.4 + 0.6 * done / len(sensitive))
+        known = _values(table, column)
+        counted = CountedParts(table, names, column)
+        try:
+            parts = _PartsThere(counted, names, known)
+            found.append(worst_of(column, known.values, known.codes, parts))
+        finally:
+            counted.close()
+        sizes = sizes or reduce(add, parts.sizes)
+    assert sizes is not None, "there is a sensitive column"
+    return sizes, found
+
+
+class _PartsThere:
+    """Pairs of a class and a value, and the sizes of classes, of every part of a cluster's counts."""
+
+    def __init__(self, counted: CountedParts, names: Sequence[str], known: Coded) -> None:
+        self._counted, self._names, self._known = counted, names, known
+        self.sizes: list[ClassSizes] = []
+
+    def __iter__(self) -> Iterator[Pairs]:
+        self.sizes = []
+        for part in self._counted:
+            classes = classes_of_counted(part, self._names)
+            self.sizes.append(classes.sizes)
+            (coded,) = encode(part.table, [self._known.name])
+            yield count_pairs(classes, codes_among(coded, self._known.values), self._known.size)
 
 
 def _values(table: Table, column: str) -> Coded:
@@ -72,7 +116,7 @@ class _Parts:
             self.sizes.append(classes.sizes)
             groups = told_apart(rows, self._keys, classes, self._whose)
             (coded,) = encode(rows, [self._column])
-            yield count_pairs(groups, self._in_table(coded), self._known.size)
+            yield count_pairs(groups, codes_among(coded, self._known.values), self._known.size)
 
     def _classes(self, part: Table) -> tuple[Table, Classes]:
         """The classes of a part; of one with a crowd in it that is too large, those of its distinct rows, counted."""
@@ -86,12 +130,3 @@ class _Parts:
             )
         counted = Counted(read_table(found[0], memory=part.memory), found[1])
         return counted.table, classes_of_counted(counted, self._keys)
-
-    def _in_table(self, coded: Coded) -> NDArray[np.int64]:
-        """A part's codes as the whole table has them."""
-        import pyarrow.compute as pc
-
-        known = self._known.values
-        place = pc.index_in(coded.values.cast(known.type), value_set=known, skip_nulls=False)
-        codes: NDArray[np.int64] = place.to_numpy(zero_copy_only=False).astype(np.int64)[coded.codes]
-        return codes

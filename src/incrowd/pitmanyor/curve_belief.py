@@ -46,8 +46,8 @@ class CurveBelief:
         here, d, alpha = self.fit.pitman_yor.correctness(population), self.posterior.d, self.posterior.alpha
         if not self._carried_on(population):
             return _holding(here, self.posterior.interval(expected_correctness(d, alpha, population), level))
-        classes = self._known[1]
-        low, high = outcome_interval(self.posterior, *self._new_classes(population), level)
+        people, classes = self._known
+        low, high = outcome_interval(self.posterior, *self._new_classes(population), population - people, level)
         return _holding(here, ((classes + low) / population, (classes + high) / population))
 
     def uniqueness(self, population: float, level: float = 0.95) -> Interval:
@@ -60,7 +60,7 @@ class CurveBelief:
         kept = still_unique(d, alpha, people=people, population=population)
         new = new_uniques(d, alpha, people=people, classes=classes, population=population)
         mean, variance = uniques_moments(alone, kept, new, *self._new_classes(population))
-        low, high = outcome_interval(self.posterior, mean, variance, level)
+        low, high = outcome_interval(self.posterior, mean, variance, population, level)
         return _holding(here, (low / population, high / population))
 
     def _new_classes(self, population: float) -> tuple[Floats, Floats]:

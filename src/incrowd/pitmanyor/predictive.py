@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincinv, ndtri
+from scipy.special import betaincinv, ndtri
 
 from incrowd.classes import ClassSizes
 from incrowd.pitmanyor.posterior import Posterior, weighted_interval
@@ -34,7 +34,7 @@ class Predictive:
     def correctness(self, population: float, level: float = 0.95) -> Answer:
         """Share of people named correctly: classes of the population ÷ people."""
         mean, variance = self._new_classes(population)
-        return self._answer(self.sizes.classes, mean, variance, population, level)
+        return self._answer(self.sizes.classes, mean, variance, population - self.sizes.people, population, level)
 
     def uniqueness(self, population: float, level: float = 0.95) -> Answer:
         """Share of people alone in their class."""
@@ -42,7 +42,7 @@ class Predictive:
         kept = still_unique(d, alpha, people=people, population=population)
         new = new_uniques(d, alpha, people=people, classes=self.sizes.classes, population=population)
         mean, variance = uniques_moments(self.sizes.uniques, kept, new, *self._new_classes(population))
-        return self._answer(0, mean, variance, population, level)
+        return self._answer(0, mean, variance, population, population, level)
 
     def violations(self, population: float, k: int, level: float = 0.95) -> Answer:
         """Share of people in classes smaller than `k`."""
@@ -71,10 +71,12 @@ class Predictive:
         mean = new_classes(d, alpha, population=population, **sample)
         return mean, new_classes_variance(d, alpha, population=population, **sample)
 
-    def _answer(self, known: int, mean: Floats, variance: Floats, population: float, level: float) -> Answer:
+    def _answer(
+        self, known: int, mean: Floats, variance: Floats, most: float, population: float, level: float
+    ) -> Answer:
         """Posterior mean, and an interval with both the doubt about the model and the chance within it."""
         value = (known + self.posterior.mean(mean)) / population
-        low, high = outcome_interval(self.posterior, mean, variance, level)
+        low, high = outcome_interval(self.posterior, mean, variance, most, level)
         return value, (known + low) / population, (known + high) / population
 
 
@@ -89,18 +91,32 @@ def uniques_moments(
     return alone * kept + new, alone * kept * (1.0 - kept) + share * new**2
 
 
-def outcome_interval(posterior: Posterior, mean: Floats, variance: Floats, level: float) -> tuple[float, float]:
-    """Interval of a positive number that has these moments at each point of the posterior."""
+def outcome_interval(
+    posterior: Posterior, mean: Floats, variance: Floats, most: float, level: float
+) -> tuple[float, float]:
+    """Interval of a number from 0 to `most` that has these moments at each point of the posterior."""
     weights = np.repeat(posterior.weights / _SPREAD.size, _SPREAD.size)
-    return weighted_interval(_gamma_quantiles(mean, variance).ravel(), weights, level)
+    return weighted_interval(beta_quantiles(mean, variance, most).ravel(), weights, level)
 
 
-def _gamma_quantiles(mean: Floats, variance: Floats) -> Floats:
-    """Quantiles of gamma distributions with these moments: a positive number with a longer upper tail."""
+def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:
+    """Nine quantiles of beta distributions on [0, `most`] with these moments, a row for each.
+
+    Far below `most` they are those of a gamma distribution. No number in that range varies more than one that is
+    either 0 or `most`: where the moments say more, that is what it is taken for.
+    """
     result = np.repeat(mean[:, None], _SPREAD.size, axis=1)
-    spread = np.divide(np.sqrt(variance), mean, out=np.zeros(mean.shape), where=mean > 0)
-    wide, narrow = spread > 1e-3, (spread > 0) & (spread <= 1e-3)
-    shape = spread[wide, None] ** -2
-    result[wide] *= gammaincinv(shape, _SPREAD) / shape
-    result[narrow] *= 1.0 + ndtri(_SPREAD) * spread[narrow, None]  # a gamma of so large a shape is normal
+    if most <= 0:
+        return result
+    share, spread = mean / most, np.sqrt(variance) / most
+    room = np.minimum(share, 1.0 - share)
+    open_ = (room > 0) & (spread > 0)
+    total = np.divide(share * (1.0 - share), spread**2, out=np.zeros(share.shape), where=open_) - 1.0  # a + b
+    narrow = open_ & (spread <= 1e-3 * room)  # a beta so far from its limits is normal, and stays inside them
+    split = open_ & ~narrow & (total <= 1e-6)
+    wide = open_ & ~narrow & ~split
+    a, b = (share * total)[wide, None], ((1.0 - share) * total)[wide, None]
+    result[wide] = most * betaincinv(a, b, _SPREAD)
+    result[split] = most * (1.0 - share[split, None] < _SPREAD)
+    result[narrow] += most * ndtri(_SPREAD) * spread[narrow, None]
     return result

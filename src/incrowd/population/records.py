@@ -124,7 +124,14 @@ def write_record_risk(
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
-    return write_with_class_sizes(sample.table, sample.names, out, of_size=_risk_of_sizes(sample), force=force)
+    return write_with_class_sizes(
+        sample.table,
+        sample.names,
+        out,
+        of_size=_risk_of_sizes(sample),
+        counted=sample.sizes.histogram(),
+        force=force,
+    )
 
 
 def _risk_of_sizes(sample: Sample) -> Any:

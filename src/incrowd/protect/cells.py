@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.engines import Coded, encode
+from incrowd.engines import Coded, codes_among, encode
 from incrowd.engines.choose import row_hashes
-from incrowd.engines.encode import code_type
 from incrowd.protect.partition import partition_classes
 from incrowd.protect.problem import Demand, Problem
 from incrowd.protect.recoding import Grouping, as_written, generalise_classes
@@ -45,20 +44,15 @@ class Scale:
         """The problem of some rows, with places and scales of the whole table."""
         secret = None
         if self.sensitive is not None and self.sensitive in rows.column_names:
-            (secret,) = _coded(rows, (self.sensitive,), (self.secrets,))
-        columns = _coded(rows, self.names, self.values)
+            (secret,) = coded(rows, (self.sensitive,), (self.secrets,))
+        columns = coded(rows, self.names, self.values)
         return Problem(columns, rows.num_rows, self.demand, secret, self.aim, tallies=self.tallies)
 
 
-def _coded(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
+def coded(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
     """Columns as codes of the whole table's values."""
-    import pyarrow.compute as pc
-
-    found = []
-    for column, every in zip(encode(read_table(rows), names), values, strict=True):
-        place = pc.index_in(column.values.cast(every.type), value_set=every).to_numpy(zero_copy_only=False)
-        found.append(Coded(column.name, place.astype(code_type(len(every)))[column.codes], every))
-    return found
+    found = encode(read_table(rows), names)
+    return [Coded(part.name, codes_among(part, every), every) for part, every in zip(found, values, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,10 +116,10 @@ class AddSecret:
         import pyarrow as pa
 
         for rows in tables(batches):
-            (secret,) = _coded(rows, (str(self.scale.sensitive),), (self.scale.secrets,))
+            (secret,) = coded(rows, (str(self.scale.sensitive),), (self.scale.secrets,))
             codes = secret.codes.astype(np.int64)
-            coded = rows.append_column(self.code, pa.array(codes))
-            yield from with_column(coded, self.part, np.searchsorted(self.starts, codes, "right") - 1)
+            numbered = rows.append_column(self.code, pa.array(codes))
+            yield from with_column(numbered, self.part, np.searchsorted(self.starts, codes, "right") - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

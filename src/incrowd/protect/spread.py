@@ -17,16 +17,19 @@ from incrowd.measure import measure
 from incrowd.progress import Progress
 from incrowd.protect import cells
 from incrowd.protect.problem import Demand
+from incrowd.protect.recoding import as_written
 from incrowd.protect.result import Guarantee
-from incrowd.protect.spreading import Spreading, quoted
+from incrowd.protect.spreading import Spreading
 from incrowd.protect.tcloseness import bound_on_t
 from incrowd.table import Table, read_table
 from incrowd.table.cluster import spark_errors, written_by_spark
+from incrowd.table.clusterframe import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 METHODS = ("partition", "sorted", "tcloseness")
+_WIDE = r"[\]})*]$"  # how a cell ends that stands for several values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +73,8 @@ def protect_there(
                 if not guarantee.holds or classes.records != table.rows:
                     wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {table.rows:,} rows were written"
                     raise UnsupportedError(f"{method} cannot give what was asked: {wrong}; nothing was written")
-                changed = _changed(written, names)
+                changed = _changed(written, work.scale)
+                table.confirm()
         finally:
             work.close()
     result = table.native.sparkSession.read.parquet(target)
@@ -118,10 +122,19 @@ def _count_guarantee(
     return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
 
 
-def _changed(written: Table, names: Sequence[str]) -> dict[str, int]:
-    """How many cells of every quasi-identifier are a range, a set or a star."""
+def _changed(written: Table, scale: cells.Scale) -> dict[str, int]:
+    """How many cells of every quasi-identifier are a range, a set or a star that no value is written as."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
     from pyspark.sql import functions as sql
 
-    wide = [sql.count_if(sql.col(quoted(name)).rlike(r"[\]})*]$")).alias(f"c{i}") for i, name in enumerate(names)]
-    row = written.native.select(*wide).first()
-    return {name: int(row[place]) for place, name in enumerate(names)}
+    found = {}
+    for name, values in zip(scale.names, scale.values, strict=True):
+        wide = written.native.select(quoted(name)).toDF("cell").where(sql.col("cell").rlike(_WIDE))
+        texts = as_written(values).cast(pa.string())
+        alike = texts.filter(pc.fill_null(pc.match_substring_regex(texts, _WIDE), False))
+        if len(alike):
+            known = written.native.sparkSession.createDataFrame(pa.table({"cell": alike}))
+            wide = wide.join(known, "cell", "left_anti")
+        found[name] = int(wide.count())
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +17,9 @@ from incrowd.protect.checks import check_values
 from incrowd.protect.problem import Demand, settle_aim
 from incrowd.protect.sorted import distance_to_zero
 from incrowd.protect.tcloseness import strata_for
-from incrowd.protect.tree import fit_tree, quantiles
+from incrowd.protect.tree import Tree, fit_tree, quantiles
 from incrowd.table import Table, read_table
+from incrowd.table.clusterframe import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,11 +108,38 @@ class Spreading:
             cells.AddCell(self.scale, tree), _with_type(self._distinct, cells.CELL, "bigint")
         )
         counted = placed.groupBy(quoted(cells.CELL)).agg(sql.sum(quoted(_TIMES)).alias("rows")).toArrow()
-        counts = np.zeros(tree.size, dtype=np.int64)
-        counts[counted[cells.CELL].to_numpy()] = counted["rows"].to_numpy()
-        tree = tree.joined(counts, _LEAST * self.demand.smallest)
+        ends = np.zeros(tree.size + 1, dtype=np.int64)
+        ends[1 + counted[cells.CELL].to_numpy()] = counted["rows"].to_numpy()
+        ends = np.cumsum(ends)
+        diverse = self._diverse(tree)
+        least = _LEAST * self.demand.smallest
+        tree = tree.joined(lambda start, end: ends[end] - ends[start] >= least and diverse(start, end))
         rows = self.rows.mapInArrow(cells.AddCell(self.scale, tree), _with_type(self.rows, cells.CELL, "bigint"))
         return rows, {"cells": tree.size}
+
+    def _diverse(self, tree: Tree) -> Callable[[int, int], bool]:
+        """Whether neighbouring cells together are l-diverse, from how often each sensitive value is in each cell."""
+        demand, scale = self.demand, self.scale
+        if demand.l is None or scale.sensitive is None or tree.size == 1:
+            return lambda start, end: True
+        rows = self.rows.mapInArrow(cells.AddCell(scale, tree), _with_type(self.rows, cells.CELL, "bigint"))
+        secret = scale.sensitive
+        found = rows.groupBy(quoted(cells.CELL), quoted(secret)).count().limit(_MOST_VALUES + 1).toArrow()
+        if found.num_rows > _MOST_VALUES:
+            return lambda start, end: True  # cells are rich in values then; a worker that finds one poor says so
+        found = found.sort_by(cells.CELL)
+        codes = cells.coded(found, (secret,), (scale.secrets,))[0].codes
+        starts = np.searchsorted(found[cells.CELL].to_numpy(), np.arange(tree.size + 1))
+        times = found["count"].to_numpy()
+
+        def diverse(start: int, end: int) -> bool:
+            here = slice(starts[start], starts[end])
+            counts = np.bincount(codes[here], weights=times[here])
+            shares = counts[counts > 0] / counts.sum()
+            reached = np.exp(-(shares @ np.log(shares))) if demand.diversity == "entropy" else shares.size
+            return bool(reached >= (demand.l or 0))
+
+        return diverse
 
     def by_ranks(self, method: str) -> tuple[DataFrame, dict[str, int]]:
         """Every row with the class that the paper's sorting gives it, and a cell of whole classes."""
@@ -187,11 +215,6 @@ def _type_of(frame: DataFrame) -> str:
 
 def _with_type(frame: DataFrame, name: str, kind: str) -> str:
     return f"{_type_of(frame)}, {quoted(name)} {kind}"
-
-
-def quoted(name: str) -> str:
-    """A column's name as Spark reads it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _offsets(counted: pa.Table) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,17 +39,20 @@ class Tree:
             going = going[self.column[node[going]] != _LEAF]
         return self.below[node]
 
-    def joined(self, counts: NDArray[np.int64], least: int) -> Tree:
-        """The tree with neighbouring cells made one until each has at least so many records."""
-        number = np.zeros(counts.size, dtype=np.int64)
-        cell, held = 0, 0
-        for leaf, count in enumerate(counts.tolist()):
-            if held >= least:
-                cell, held = cell + 1, 0
-            number[leaf] = cell
-            held += count
-        if held < least and cell:
-            number[number == cell] = cell - 1  # the last ones join those before
+    def joined(self, enough: Callable[[int, int], bool]) -> Tree:
+        """The tree with neighbouring cells made one until each is enough, which is asked of cells `start` to `end` - 1.
+
+        Cells that are enough stay so when more join them.
+        """
+        starts = [0]
+        for end in range(1, self.size + 1):
+            if enough(starts[-1], end):
+                starts.append(end)
+        if starts[-1] == self.size:
+            starts.pop()
+        while len(starts) > 1 and not enough(starts[-1], self.size):
+            starts.pop()  # the last ones join those before
+        number = np.searchsorted(np.array(starts), np.arange(self.size), "right") - 1
         leaves = self.column == _LEAF
         below = self.below.copy()
         below[leaves] = number[below[leaves]]

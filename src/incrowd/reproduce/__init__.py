@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from incrowd.errors import InputError
-from incrowd.reproduce.parts import Comparison, Context, Grid, Paper, Part, PartResult, Picture, Row
+from incrowd.reproduce.parts import PAPERS, Comparison, Context, Grid, Paper, Part, PartResult, Picture, Row
 from incrowd.reproduce.run import KeptPart, reproduce
 
 __all__ = [
@@ -22,14 +22,6 @@ __all__ = [
     "paper",
     "reproduce",
 ]
-
-PAPERS = {
-    "scaling-law": "incrowd.reproduce.scaling_law",
-    "synthetic-estimator": "incrowd.reproduce.synthetic_estimator",
-    "proper-anonymization": "incrowd.reproduce.proper_anonymization",
-    "leak-attack": "incrowd.reproduce.leak_attack",
-}
-"""A paper's name, and the module that holds its `PAPER`; loaded only when it is asked for."""
 
 
 def paper(name: str) -> Paper:

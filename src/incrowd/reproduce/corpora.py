@@ -12,23 +12,26 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.engines import class_numbers, encode, pack
+from incrowd.errors import UnsupportedError
 from incrowd.table import read_table
 
 Numbers = NDArray[np.int64]
 
 TABLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "adult": ("split",),
+        "adult": ("split", "fnlwgt"),
         "atus": ("wt",),
         "fars": (),
         "diabetes130": ("encounter_id", "patient_nbr"),
-        "eusilc_population": (),
+        "eusilc_population": ("hid", "id", "pid"),
         "sd2011": (),
         "hdv2003": ("id", "poids"),
     }
 )
 """Public tables, and their columns that say nothing about a person (identifiers, weights)."""
 
+FILES = tuple(f"{name}.parquet" for name in TABLES)
+TRIES = 1_000  # in a row without a new set, after which there is none to be found
 SMALLEST, LARGEST = 0.01, 0.99  # correctness outside says nothing about a law (scaling-law paper, Table 1)
 
 
@@ -62,17 +65,31 @@ def held(folder: Path | None) -> list[str]:
 
 
 def random_attributes(folder: Path, name: str, sets: int, random: np.random.Generator) -> Iterator[Collection]:
-    """Random sets of 2 to 9 attributes of one table with 0.01 < κ < 0.99, each with one random order of its people."""
+    """Random sets of 2 to 9 attributes of one table with 0.01 < κ < 0.99, each with one random order of its people.
+
+    No set comes twice; a table that has fewer such sets gives those it has.
+    """
     table = read_table(folder / f"{name}.parquet")
     columns = [column for column in table.columns if column not in TABLES[name]]
     coded = {column.name: column for column in encode(table, columns)}
-    while sets:
+    seen: set[frozenset[str]] = set()
+    found = misses = 0
+    while found < sets and misses < TRIES:
         size = min(int(random.integers(2, 10)), len(columns))
         chosen = tuple(columns[i] for i in random.choice(len(columns), size, replace=False))
+        misses += 1
+        if frozenset(chosen) in seen:
+            continue
+        seen.add(frozenset(chosen))
         classes, sizes = class_numbers(pack(coded[column] for column in chosen))
         if SMALLEST < sizes.size / classes.size < LARGEST:
-            sets -= 1
+            found, misses = found + 1, 0
             yield Collection(name, chosen, random.permutation(classes.astype(np.int64)))
+    if not found:
+        raise UnsupportedError(
+            f"{name}: none of {len(seen)} sets of its columns names between 1 and 99 % of its people; "
+            "take that file out of the data folder"
+        )
 
 
 def _geometric(random: np.random.Generator, people: int) -> Numbers:
@@ -95,8 +112,12 @@ FAMILIES: Mapping[str, Callable[[np.random.Generator, int], Numbers]] = MappingP
 
 def generated(name: str, sets: int, people: int, random: np.random.Generator) -> Iterator[Collection]:
     """Collections of a family with 0.01 < κ < 0.99."""
-    while sets:
+    found = misses = 0
+    while found < sets:
         drawn = np.unique(FAMILIES[name](random, people), return_inverse=True)[1].astype(np.int64)
+        misses += 1
         if SMALLEST < (int(drawn.max()) + 1) / people < LARGEST:
-            sets -= 1
+            found, misses = found + 1, 0
             yield Collection(name, (), drawn)
+        if misses == TRIES:
+            raise UnsupportedError(f"{name}: no population of {people:,} with 0.01 < κ < 0.99 in {TRIES:,} draws")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from incrowd.files import written_whole
 from incrowd.reproduce.parts import Comparison, Grid, Paper, Value
-from incrowd.reproduce.run import KeptPart
+from incrowd.reproduce.run import KeptPart, called
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d2430;
@@ -23,11 +24,12 @@ svg { max-width: 100%; height: auto; overflow: visible }
 
 
 def write_pages(out: Path, paper: Paper, parts: Sequence[KeptPart]) -> list[Path]:
-    """Write `out`/<paper>.md and .html anew."""
-    texts = {".md": markdown(paper, parts, pictures=f"{paper.name}/"), ".html": html(out, paper, parts)}
+    """Write `out`/<paper>.md and .html anew; those of a quick run are <paper>-quick."""
+    name = called(paper, quick=parts[0].made_with["quick"])
+    texts = {".md": markdown(paper, parts, pictures=f"{name}/"), ".html": html(out / name, paper, parts)}
     written = []
     for ending, text in texts.items():
-        target = out / f"{paper.name}{ending}"
+        target = out / f"{name}{ending}"
         with written_whole(target, force=True) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
         written.append(target)
@@ -50,18 +52,36 @@ def markdown(paper: Paper, parts: Sequence[KeptPart], *, pictures: str) -> str:
 
 
 def _made(paper: Paper, parts: Sequence[KeptPart]) -> str:
-    """How to make the page again, and how long it took."""
+    """How to make the page again, how long it took, what was read, and which parts were made otherwise."""
     made = parts[0].made_with
-    options = (" --data DATA" if made["data"] else "") + (" --quick" if made["quick"] else "")
+    held = dict.fromkeys(name.removesuffix(".parquet") for part in parts for name in part.made_with["data"])
+    options = (" --data DATA" if held else "") + (" --quick" if made["quick"] else "")
     options += f" --seed {made['seed']}" if made["seed"] else ""
     seconds, cpu = sum(part.seconds for part in parts), sum(part.cpu_seconds for part in parts)
-    held = f" DATA held {', '.join(name.removesuffix('.parquet') for name in made['data'])}." if made["data"] else ""
-    others = [part.title for part in parts if part.made_with["quick"] != made["quick"]]
-    mixed = f" Not so, but {'in full' if made['quick'] else 'with --quick'}: {'; '.join(others)}." if others else ""
+    read = f" Read of DATA: {', '.join(held)}." if held else ""
+    others = [f"{part.title} ({', '.join(other)})" for part in parts if (other := _otherwise(part, made, parts))]
+    mixed = f" Made otherwise: {'; '.join(others)}." if others else ""
     return (
         f"Made with incrowd {made['version']} by `incrowd reproduce {paper.name}{options} --out DIR` in "
-        f"{_duration(seconds)} ({_duration(cpu)} of processor time).{held}{mixed}"
+        f"{_duration(seconds)} ({_duration(cpu)} of processor time).{read}{mixed}"
     )
+
+
+def _otherwise(part: KeptPart, made: dict[str, Any], parts: Sequence[KeptPart]) -> list[str]:
+    """What a part was made with that the first part, or for its data any other part, was not."""
+    mine = part.made_with
+    found = []
+    if mine["quick"] != made["quick"]:
+        found.append("with --quick" if mine["quick"] else "in full")
+    if mine["seed"] != made["seed"]:
+        found.append(f"with --seed {mine['seed']}")
+    if mine["version"] != made["version"]:
+        found.append(f"with incrowd {mine['version']}")
+    reading = [other.made_with["data"] for other in parts if other.made_with["data"]]
+    shared = {name: content for data in reversed(reading) for name, content in data.items()}
+    if any(shared[name] != content for name, content in mine["data"].items()):
+        found.append("with other contents of DATA")
+    return found
 
 
 def _duration(seconds: float) -> str:
@@ -103,15 +123,15 @@ def shown(value: Value) -> str:
     return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.3g}"
 
 
-def html(out: Path, paper: Paper, parts: Sequence[KeptPart]) -> str:
-    """The page as one HTML file with its figures in it."""
+def html(folder: Path, paper: Paper, parts: Sequence[KeptPart]) -> str:
+    """The page as one HTML file with its figures, which are in `folder`, in it."""
     body = [f"<h1>{escape(paper.title)}</h1>", *_paragraphs(paper.about, paper.citation, _made(paper, parts))]
     for part in parts:
         body.append(f"<h2>{escape(part.title)}</h2>")
         for table in part.tables:
             body += [_html_table(table), *_paragraphs(table.says)]
         for figure in part.figures:
-            drawn = (out / paper.name / figure.file).read_text(encoding="utf-8")
+            drawn = (folder / figure.file).read_text(encoding="utf-8")
             label = f'<svg role="img" aria-label="{escape(figure.title, quote=True)}" '
             caption = f"<b>{escape(figure.title)}.</b> {escape(figure.says)}"
             body.append(f"<figure>{drawn.replace('<svg ', label, 1)}<figcaption>{caption}</figcaption></figure>")

@@ -12,6 +12,14 @@ from incrowd.progress import Progress, silent
 
 Value = float | int | str | None
 
+PAPERS = {
+    "scaling-law": "incrowd.reproduce.scaling_law",
+    "synthetic-estimator": "incrowd.reproduce.synthetic_estimator",
+    "proper-anonymization": "incrowd.reproduce.proper_anonymization",
+    "leak-attack": "incrowd.reproduce.leak_attack",
+}
+"""A paper's name, and the module that holds its `PAPER`; loaded only when it is asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -104,23 +112,28 @@ class PartResult:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of work that is done, and kept, on its own."""
+    """A piece of work that is done, and kept, on its own; `files` are those of the data folder that it reads."""
 
     name: str
     title: str
     work: Callable[[Context], PartResult]
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper to reproduce; `uses_data` says whether public tables make a difference to it."""
+    """A paper to reproduce."""
 
     name: str
     title: str
     citation: str
     about: str
     parts: tuple[Part, ...]
-    uses_data: bool = True
+
+    @property
+    def uses_data(self) -> bool:
+        """Whether public tables make a difference to it."""
+        return any(part.files for part in self.parts)
 
 
 def table_from_dict(kept: dict[str, Any]) -> Comparison | Grid:

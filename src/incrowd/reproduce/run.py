@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from incrowd.errors import InputError
 from incrowd.files import written_whole
 from incrowd.notebook import Shown
 from incrowd.progress import part as share_of
-from incrowd.reproduce.parts import Comparison, Context, Grid, Paper, Part, PartResult, table_from_dict
+from incrowd.reproduce.parts import PAPERS, Comparison, Context, Grid, Paper, Part, PartResult, table_from_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class KeptPart(Shown):
 def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False) -> list[KeptPart]:
     """Every part of a paper; a part that `out` has already, made with the same options, is not done again.
 
-    `force` does them all again.
+    Quick runs and full ones are kept apart. `force` does all parts again.
     """
     if context.data is not None and not context.data.is_dir():
         raise InputError(f"no folder {context.data}; name one that holds the public tables, or leave --data out")
@@ -68,49 +69,65 @@ def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False)
         raise InputError(f"{out} is a file; name a folder to write to")
     if context.seed < 0:
         raise InputError(f"a seed of {context.seed}; give 0 or more")
-    if not paper.uses_data:
-        context = replace(context, data=None)
-    made_with = _made_with(context)
     found = []
     for index, part in enumerate(paper.parts):
-        kept = None if force else load(out, paper, part, made_with)
+        made_with = _made_with(paper, part, context)
+        kept = None if force else load(out, paper, part, quick=context.quick, made_with=made_with)
         if kept is None:
             tell = share_of(context.progress, index / len(paper.parts), (index + 1) / len(paper.parts))
             tell(part.title, 0.0)
-            kept = _do(out, paper, part, replace(context, progress=tell), made_with)
+            data = context.data if part.files else None
+            kept = _do(out, paper, part, replace(context, data=data, progress=tell), made_with)
         found.append(kept)
     return found
 
 
-def load(out: Path, paper: Paper, part: Part, made_with: dict[str, Any] | None = None) -> KeptPart | None:
-    """A finished part, or None if there is none that was made with these options (by default, with any)."""
-    folder = out / paper.name
+def called(paper: Paper, *, quick: bool) -> str:
+    """The name of a paper's folder and pages: a quick run has its own, so that it takes nothing from a full one."""
+    return f"{paper.name}-quick" if quick else paper.name
+
+
+def load(
+    out: Path, paper: Paper, part: Part, *, quick: bool = False, made_with: dict[str, Any] | None = None
+) -> KeptPart | None:
+    """A finished part, or None if there is none that was made with these options (by default, with any).
+
+    A file that cannot be read, or is not of this form, is no finished part.
+    """
+    folder = out / called(paper, quick=quick)
     try:
         kept = json.loads((folder / f"{part.name}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        if made_with is not None and kept["made_with"] != made_with:
+            return None
+        figures = tuple(KeptFigure(**one) for one in kept["figures"])
+        tables = tuple(table_from_dict(one) for one in kept["tables"])
+        found = KeptPart(
+            part.name, part.title, tables, figures, tuple(kept["notes"]), kept["seconds"], kept["cpu_seconds"],
+            kept["made_with"], again=True,
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    if made_with is not None and kept.get("made_with") != made_with:
-        return None
-    figures = tuple(KeptFigure(**one) for one in kept["figures"])
-    if not all((folder / figure.file).is_file() for figure in figures):
-        return None
-    tables = tuple(table_from_dict(one) for one in kept["tables"])
-    return KeptPart(
-        part.name, part.title, tables, figures, tuple(kept["notes"]), kept["seconds"], kept["cpu_seconds"],
-        kept["made_with"], again=True,
-    )  # fmt: skip
+    return found if all((folder / figure.file).is_file() for figure in figures) else None
 
 
 def _do(out: Path, paper: Paper, part: Part, context: Context, made_with: dict[str, Any]) -> KeptPart:
-    """Do one part; its JSON is written last, so that it speaks for the figures too."""
+    """Do one part; its JSON is written last, so that it speaks for the figures too.
+
+    What an earlier run kept goes before the first figure is drawn over: a run that is stopped in between leaves no
+    old table beside a new figure.
+    """
     wall, cpu = time.perf_counter(), _processor_time()
     result = part.work(context)
     seconds, cpu_seconds = time.perf_counter() - wall, _processor_time() - cpu
+    name = called(paper, quick=context.quick)
+    target = out / name / f"{part.name}.json"
+    for old in (target, out / f"{name}.md", out / f"{name}.html"):
+        old.unlink(missing_ok=True)
     kept = KeptPart(
-        part.name, part.title, result.tables, _draw(out / paper.name, part, result), result.notes, seconds, cpu_seconds,
+        part.name, part.title, result.tables, _draw(out / name, part, result), result.notes, seconds, cpu_seconds,
         made_with,
     )  # fmt: skip
-    with written_whole(out / paper.name / f"{part.name}.json", force=True) as temporary:
+    with written_whole(target, force=True) as temporary:
         text = json.dumps(kept.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return kept
@@ -132,14 +149,39 @@ def _draw(folder: Path, part: Part, result: PartResult) -> tuple[KeptFigure, ...
     return tuple(kept)
 
 
-def _made_with(context: Context) -> dict[str, Any]:
+def _made_with(paper: Paper, part: Part, context: Context) -> dict[str, Any]:
     """What an answer depends on: if none of it changed, neither did the answer."""
     from incrowd import __version__
 
-    files: Sequence[Path] = sorted(context.data.glob("*.parquet")) if context.data else ()
     return {
         "version": __version__,
+        "code": _code(paper.name.replace("-", "_")),
         "quick": context.quick,
         "seed": context.seed,
-        "data": {file.name: file.stat().st_size for file in files},
+        "data": {file: _content(context.data / file) for file in part.files if context.data and context.has(file)},
     }
+
+
+def _content(file: Path) -> str:
+    return blake2b(file.read_bytes(), digest_size=16).hexdigest()
+
+
+_ONLY_SHOW = ("cli", "web", "report")  # rooms that no part of a paper calls
+
+
+@cache
+def _code(own: str) -> str:
+    """A digest of the package's sources, but for those that only show results and those of the other papers."""
+    root = Path(__file__).parents[1]
+    papers = {module.split(".")[-1] for module in PAPERS.values()} - {own}
+    digest = blake2b(digest_size=16)
+    for file in sorted(root.rglob("*.py")):
+        where = file.relative_to(root).parts
+        if (
+            where[0] in _ONLY_SHOW
+            or where == ("reproduce", "page.py")
+            or (where[0] == "reproduce" and where[1] in papers)
+        ):
+            continue
+        digest.update("/".join(where).encode() + b"\0" + blake2b(file.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,7 +1,8 @@
-"""Addresses of databases: what is one, and how it is shown without its credentials."""
+"""Addresses of databases and stores: what is one, and how it is shown without its credentials."""
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from pathlib import Path
@@ -10,9 +11,12 @@ from incrowd.errors import InputError
 
 DATABASES = frozenset({"postgresql", "postgres", "sqlite"})
 SQLITE_FILES = frozenset({".db", ".sqlite", ".sqlite3"})
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters or more: C:/ is a drive
-_ONE_HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[\w.%-]*)(?::[0-9]+)?"
-_PLAIN = re.compile(rf"[^:]+://(?:[^/?#@]*@)?({_ONE_HOST}(?:,{_ONE_HOST})*)(/[^/?#@]*)?(?:\?[^@]*)?")
+_SERVERS = frozenset({"spark", "k8s", "http", "https"})  # named by host and port alone
+_SCHEME = re.compile(r"((?:jdbc:)?[A-Za-z][A-Za-z0-9+.-]+):/", re.IGNORECASE)  # two letters or more: C:/ is a drive
+_ONE_HOST = r"(?:\[[0-9A-Fa-f:.%]+\]|[\w.%-]*)(?::[0-9]{1,5})?"
+_PLAIN = re.compile(rf".+?://(?:[^/?#@]*@)?({_ONE_HOST}(?:,{_ONE_HOST})*)((?:/[^/?#@;]*)*)(?:\?[^@]*)?")
+_PORT_OR_PASSWORD = re.compile(r"[^:@]+:[0-9]+")
+_SECRET = re.compile(r":.*@|passw|(pwd|secret|token)\w*\s*=", re.IGNORECASE | re.DOTALL)
 
 
 def scheme_of(source: str) -> str | None:
@@ -24,20 +28,36 @@ def scheme_of(source: str) -> str | None:
 
 
 def masked(source: str) -> str:
-    """An address as it may be shown: host and database. Where a password might hide in them, not even those.
+    """A path or an address as it may be shown: an address as host and path, without user, password and options.
 
-    >>> masked("postgresql://ann:secret@db.example:5432/clinic?sslmode=require")
-    'postgresql://db.example:5432/clinic'
-    >>> masked("postgresql://ann:sec/ret@db.example/clinic"), masked("patients.csv")
-    ('postgresql://…', 'patients.csv')
+    Where a password might hide even in those, only its scheme is left, and nothing of what is neither a file nor an
+    address. Whatever shows or keeps what a user gave as a table's place does so through this.
+
+    >>> masked("postgresql://ann:secret@db.example:5432/clinic?sslmode=require"), masked("s3a://key:secret@bucket/a/b")
+    ('postgresql://db.example:5432/clinic', 's3a://bucket/a/b')
+    >>> masked("postgresql://ann:sec/ret@db.example/clinic"), masked("postgres://ann:12345"), masked("ann:secret@host")
+    ('postgresql://…', 'postgres://…', '…')
+    >>> masked("patients.csv")
+    'patients.csv'
     """
-    scheme = scheme_of(source)
-    if scheme == "sqlite":
+    if _is_here(source):
         return source
-    if scheme is None:
-        return "…" if re.search(r"passw", source, re.IGNORECASE) and not os.path.exists(source) else source
+    found = _SCHEME.match(source)
+    if found is None:
+        return "…" if _SECRET.search(source) else source
+    scheme = found[1].lower()
     plain = _PLAIN.fullmatch(source)
-    return f"{scheme}://{plain[1]}{plain[2] or ''}" if plain else f"{scheme}://…"
+    if plain is None or (not plain[2] and scheme not in _SERVERS and _PORT_OR_PASSWORD.fullmatch(plain[1])):
+        return f"{scheme}://…"
+    return f"{scheme}://{plain[1]}{plain[2]}"
+
+
+def _is_here(source: str) -> bool:
+    """Whether it names a file or a folder, or a pattern that fits some."""
+    try:
+        return os.path.exists(source) or (glob.has_magic(source) and any(glob.iglob(source, recursive=True)))
+    except ValueError:  # a NUL in it
+        return False
 
 
 def sqlite_file(source: str) -> str:

@@ -15,9 +15,11 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, InputError
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,12 +41,14 @@ def start_session(master: str | None, memory: int) -> SparkSession:
         raise InputError(f"Spark is not installed; {EXTRA} installs it, and it needs Java {JAVA} or later")
     from pyspark.sql import SparkSession
 
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        there = running.sparkContext.master
+    there = _running_on()
+    if there is not None:
         if master is not None and there != master:
-            raise InputError(f"a Spark session on {there} runs already; stop it, or leave out master={master!r}")
-        return running
+            raise InputError(
+                f"a Spark session on {masked(there)} runs already; stop it, or leave out master={masked(master)!r}"
+            )
+        with spark_errors("Spark", "the session that runs already cannot be used"):
+            return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()  # with the settings it has
     _check_java()
     _check_answer(master)
     if master is None or master.startswith("local"):
@@ -52,26 +56,59 @@ def start_session(master: str | None, memory: int) -> SparkSession:
     builder = SparkSession.builder.appName("incrowd")
     for name, value in _settings(memory).items():
         builder = builder.config(name, value)
-    with spark_errors("Spark", f"it could not be started on {master or 'its default master'}"):
+    with spark_errors("Spark", f"it could not be started on {masked(master or 'its default master')}"):
         session = (builder if master is None else builder.master(master)).getOrCreate()
         session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
     atexit.register(session.stop)
     try:
-        _wait_for_workers(session)
+        with spark_errors("Spark", "its master was lost while workers were waited for"):
+            _wait_for_workers(session)
     except InputError:
         session.stop()
         raise
     return session
 
 
+def _running_on() -> str | None:
+    """The master of the Spark that this process runs already, whichever thread started it; None where none does."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    return None if context is None else str(context.master)
+
+
 def _settings(memory: int) -> dict[str, str]:
-    """What differs from Spark's own defaults; spark-defaults.conf holds everything else."""
+    """What differs from Spark's own defaults; what the user's own configuration says comes first."""
+    said = _configured()
+    ours = {name: value for name, value in _our_settings(memory).items() if not re.search(_named(name), said)}
+    return {**ours, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
+
+
+def _named(name: str) -> str:
+    """How a setting is named at the start of a line of spark-defaults.conf, or among arguments."""
+    names = re.escape(name) + ("|--driver-memory" if name == "spark.driver.memory" else "")
+    return rf"(?m)(?:^|\s)[\"']?(?:{names})[\s=:]"
+
+
+def _configured() -> str:
+    """The user's spark-defaults.conf without its comments, and arguments in the environment.
+
+    The settings of a program come before both, and Java, which reads them, is not started yet.
+    """
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
+    path = Path(folder, "spark-defaults.conf") if folder else None
+    lines = path.read_text("utf-8", "replace").splitlines() if path and path.is_file() else []
+    kept = [line for line in lines if not line.lstrip().startswith("#")]
+    return "\n".join([*kept, os.environ.get("PYSPARK_SUBMIT_ARGS", "")])
+
+
+def _our_settings(memory: int) -> dict[str, str]:
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "FATAL",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.driver.memory": f"{max(1024, min(4096, memory // 4_000_000))}m",
+        "spark.driver.memory": f"{1024 + memory // 4_000_000}m",
         "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
     }
 
@@ -99,7 +136,9 @@ def _check_answer(master: str | None) -> None:
     if master is None or master.startswith(("local", "yarn", "k8s://")):
         return
     if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
-        raise InputError(f"master {master!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…")
+        raise InputError(
+            f"master {masked(master)!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…"
+        )
     places = [place.rpartition(":") for place in master.removeprefix("spark://").split(",")]
     for host, _, port in places:
         try:
@@ -108,7 +147,7 @@ def _check_answer(master: str | None) -> None:
         except (OSError, OverflowError):
             continue
     raise InputError(
-        f"no Spark master answers at {master} within {_ANSWER_WITHIN:g} s; check that it runs and its port"
+        f"no Spark master answers at {masked(master)} within {_ANSWER_WITHIN:g} s; check that it runs and its port"
     )
 
 
@@ -121,8 +160,9 @@ def _wait_for_workers(session: SparkSession) -> None:
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
         if time.monotonic() > ends:
             raise InputError(
-                f"the master at {context.master} gave no worker within {_WORKERS_WITHIN:g} s; it has none, they are "
-                "taken, or they have less memory or fewer cores than spark.executor.memory and spark.executor.cores ask"
+                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has "
+                "none, they are taken, or they have less memory or fewer cores than spark.executor.memory and "
+                "spark.executor.cores ask"
             )
         time.sleep(0.2)
 
@@ -130,7 +170,8 @@ def _wait_for_workers(session: SparkSession) -> None:
 def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
     """Parquet files, read by the workers themselves: every worker must see them under these names."""
     with spark_errors(paths[0], "it is not Parquet that Spark reads, or the workers do not see it under this name"):
-        return session.read.parquet(*paths)
+        # columns are what is in the files, however the folder is named: not what is in the names of its folders
+        return session.read.option("recursiveFileLookup", "true").parquet(*paths)
 
 
 def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
@@ -155,7 +196,7 @@ def spark_errors(what: str, meaning: str) -> Iterator[None]:
     except IncrowdError:
         raise
     except Exception as error:
-        raise InputError(f"{what}: {reason_of(error) or meaning} ({type(error).__name__})") from None
+        raise InputError(f"{masked(what)}: {reason_of(error) or meaning} ({type(error).__name__})") from None
 
 
 def reason_of(error: Any) -> str | None:
@@ -200,16 +241,29 @@ def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iter
     target = out if "://" in out else os.path.abspath(out)
     temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
     store = _store(frame.sparkSession, target)
-    if store.exists(target) and not force:
-        raise InputError(f"{out} exists already; name another folder, or say that it may be replaced (--force)")
+    with spark_errors(masked(out), "its store does not tell whether it is there"):
+        taken = store.exists(target)
+    if taken and not force:
+        raise InputError(f"{masked(out)} exists already; name another folder, or say that it may be replaced (--force)")
     try:
-        with spark_errors(out, "the cluster could not write it"):
+        with spark_errors(masked(out), "the cluster could not write it"):
             frame.write.parquet(temporary)
         yield temporary
-        with spark_errors(out, "it was written, but could not be given its name"):
+        with spark_errors(masked(out), "it was written, but could not be given its name"):
             store.put(temporary, target)
-    finally:
+    except BaseException as error:
+        _give_up(store, temporary, error)
+        raise
+
+
+def _give_up(store: _Store, temporary: str, error: BaseException) -> None:
+    """Remove what was written; what went wrong is told either way, and what could not be removed with it."""
+    try:
         store.delete(temporary)
+    except Exception:  # the cluster is lost, and its store with it
+        if isinstance(error, IncrowdError):
+            left = temporary.rpartition("/")[2]
+            raise type(error)(f"{error}; what was written until then is left as {left}, remove it") from None
 
 
 class _Store:

@@ -2,7 +2,7 @@
 
 Everything is read in one transaction that cannot write and sees one state of the database, however long it takes. What
 needs only counts is one grouping in SQL; what needs rows streams them once into a private Parquet file, and the
-connection is closed.
+connection is closed. A query that might give other rows when it is run again is run once, and its rows are kept.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Session:
     table: str | None
     relation: str
     columns: dict[str, Column]
+    repeatable: bool = True
+    """Whether the relation has the same rows every time it is asked in this transaction."""
     _connection: Any
 
     def fetch(self, sql: str) -> pa.Table:
@@ -79,9 +81,9 @@ class Session:
                     self._explain(error)
 
     @contextmanager
-    def _told(self) -> Iterator[Any]:
+    def _told(self, options: dict[str, str] | None = None) -> Iterator[Any]:
         """A cursor whose errors are told in our words."""
-        with self._connection.cursor() as cursor:
+        with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
             try:
                 yield cursor
             except Exception as error:
@@ -143,21 +145,24 @@ class DatabaseReader:
         self._name, self._memory = database.name, memory
         self._using = RLock()  # a connection does one thing at a time
         self._copy: DelimitedReader | None = None
+        self._repeatable = database.repeatable
+        self._counted: int | None = None
         self._cleaner = weakref.finalize(self, database.close)
         self.columns = tuple(database.columns)
 
     @property
     def copied(self) -> bool:
-        """Whether the rows are here by now."""
-        return self._copy is not None
+        """Whether the rows are here by now, or come here before anything is asked of them."""
+        return self._copy is not None or not self._repeatable
 
     def rows(self) -> int:
         """Counted in the database."""
         with self._using:
-            if self._copy is not None:
-                return self._copy.rows()
+            if self.copied:
+                return self._copied().rows()
             found = self._open().fetch(f"SELECT count(*) AS n FROM {self._relation} AS r")
-        return int(found["n"][0].as_py())
+            self._counted = int(found["n"][0].as_py())
+        return self._counted
 
     def count_classes(self, names: Sequence[str]) -> pa.Table:
         """Distinct class sizes and how many classes have each; null is a value and NaN is null."""
@@ -183,7 +188,7 @@ class DatabaseReader:
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
         """Nothing here, until there is a copy."""
-        return None if self._copy is None else self._copy.bytes_to_count(names)
+        return self._copied().bytes_to_count(names) if self.copied else None
 
     def confirm(self) -> None:
         """One transaction saw one state: nothing can have changed."""
@@ -204,7 +209,13 @@ class DatabaseReader:
         """Copy the rows batch by batch into a private file; it is gone if anything goes wrong."""
         workspace = Workspace(self._memory)
         try:
-            return self._stream_into(workspace)
+            copy = self._stream_into(workspace)
+            if self._counted not in (None, copy.rows()):
+                raise InputError(
+                    f"{self._name} gave {self._counted:,} rows when they were counted and {copy.rows():,} when they "
+                    "were copied, within one transaction; it is not the same table twice: store its rows in a table"
+                )
+            return copy
         except BaseException:
             workspace.close()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -39,9 +40,17 @@ _STATES = (  # SQLSTATE, or how the server says it while rows are on their way
     (("57014",), "canceling statement", "{what}: a statement took too long and was stopped; give a longer time limit"),
     (("25006",), "read-only transaction", "the query would write; only reading is possible, give a SELECT"),
     (("0A000",), "data-modifying", "the query would write or does what a SELECT cannot; give a plain SELECT"),
+    (("25P02",), "transaction is aborted", "an earlier error ended the reading of {what}; open it again"),
     (("53100",), "No space left|disk full", "{what}: the server's disk is full; nothing was kept"),
     (("53200",), "out of memory", "{what}: the server ran out of memory; nothing was kept"),
     (("40001", "40P01"), "could not serialize", "{what} was changed in a way its server cannot hide; read it again"),
+)
+_LOST = r"server closed the connection|terminating connection|no connection to the server|SSL|could not receive data"
+_STEPS = (  # of a plan: all rows of what they read, whatever the order
+    *("Result", "ProjectSet", "Append", "Merge Append", "Nested Loop", "Merge Join", "Hash Join", "Hash"),
+    *("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr"),
+    *("Tid Scan", "Tid Range Scan", "Subquery Scan", "Function Scan", "Values Scan", "CTE Scan", "Memoize"),
+    *("Materialize", "Gather", "Gather Merge", "Sort", "Incremental Sort"),
 )
 _TABLES = """
 SELECT n.nspname::text AS schema, c.relname::text AS name, pg_table_is_visible(c.oid) AS visible
@@ -65,6 +74,7 @@ class Postgres(Session):
             if query is not None:
                 self.relation = subquery(query)
             self.columns = self._describe()
+            self.repeatable = self._is_repeatable()
         except IncrowdError:
             self.close()
             raise
@@ -130,6 +140,30 @@ class Postgres(Session):
             raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
         return {field.name: _column(field) for field in schema}
 
+    def _is_repeatable(self) -> bool:
+        """Whether the plan has only steps that give the same rows each time, and calls nothing that is volatile.
+
+        LIMIT, TABLESAMPLE, windows and foreign tables may give others; what is not known to be safe is not.
+        """
+        asked = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT * FROM {self.relation} AS r"
+        with self._told({"adbc.postgresql.use_copy": "false"}) as cursor:
+            cursor.execute(asked)
+            plan = json.loads("".join(str(line[0]) for line in cursor.fetchall()))
+        steps, words = set(), []
+        todo = [plan]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, dict):
+                steps.add(part.get("Node Type", _STEPS[0]))
+                todo += part.values()
+            elif isinstance(part, list):
+                todo += part
+            else:
+                words.append(str(part))
+        called = {name.strip('"') for word in words for name in re.findall(r'("[^"]+"|[\w$]+)\(', word)}
+        volatile = self.fetch("SELECT DISTINCT proname::text AS name FROM pg_proc WHERE provolatile = 'v'")
+        return steps <= set(_STEPS) and called.isdisjoint(volatile["name"].to_pylist())
+
     def _explain(self, error: Exception) -> NoReturn:
         """An error in our words: the server's own may quote cells, but for those about the query itself."""
         state, text = getattr(error, "sqlstate", None) or "", str(error)
@@ -145,8 +179,13 @@ class Postgres(Session):
             ) from None
         if state and not state.startswith(("08", "57P")):
             raise InputError(f"{self._what} cannot be read by its server (SQLSTATE {state})") from None
-        raise InputError(
-            f"the connection to {self._label} was lost while {self._what} was read; nothing was kept, try again"
+        if state or re.search(_LOST, text):
+            raise InputError(
+                f"the connection to {self._label} was lost while {self._what} was read; nothing was kept, try again"
+            ) from None
+        raise InputError(  # while rows are on their way the driver gives no SQLSTATE
+            f"{self._what}: the server stopped in the middle, most likely at a value that it cannot compute; nothing "
+            "was kept: look for cells that do not fit, such as a division by zero"
         ) from None
 
 

@@ -74,7 +74,7 @@ def read_table(
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if master is not None and engine != "spark":
-        raise InputError(f"a master ({master}) is for engine='spark' (--engine spark); leave it out or say so")
+        raise InputError(f"a master ({masked(master)}) is for engine='spark' (--engine spark); leave it out or say so")
     address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
     if address in DATABASES or (address is not None and engine != "spark"):
         from incrowd.table.database import open_database
@@ -123,27 +123,31 @@ def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any])
 
     name, path = "the table", None
     notes: Sequence[str] = ()
+    files: Sequence[str] = ()
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        name = Path(path).name
+        name = Path(masked(path)).name
     paths = [path] if path and "://" in path else _find(path) if path else []
     if paths and ("://" in paths[0] or FORMATS.get(Path(paths[0]).suffix.lower()) == "parquet"):
         session = start_session(master, memory)
         local = [part if "://" in part else os.path.abspath(part) for part in paths]
         frame = open_on_spark(local, session)
+        files = list(frame.inputFiles())
+        notes = _partition_notes(files)
     else:
         here = read_table(source, **how)
         if here.engine == "cluster":
             return here
         frame = send_to_spark(here.to_arrow(), start_session(master, memory))
         notes = here.notes
-    return _from_frame(frame, memory, name=name, path=path, notes=notes)
+    return _from_frame(frame, memory, name=name, path=path, notes=notes, files=files)
 
 
 def _find(path: str) -> list[str]:
     """The file, or the Parquet parts of a folder or pattern."""
     if os.path.isdir(path):
-        parts = sorted(str(part) for part in Path(path).rglob("*.parquet"))
+        found = (part.relative_to(path) for part in Path(path).rglob("*.parquet"))
+        parts = sorted(os.path.join(path, part) for part in found if not _unfinished(part))
         if not parts:
             raise InputError(f"{path} is a folder without Parquet files; name a file")
         return parts
@@ -155,16 +159,27 @@ def _find(path: str) -> list[str]:
         parts = sorted(glob.glob(path, recursive=True))
         if parts and all(part.lower().endswith((".parquet", ".pq")) for part in parts):
             return parts
-        raise InputError(f"{path}: {len(parts)} files match; a pattern works for Parquet files only")
+        raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
+def _unfinished(part: Path) -> bool:
+    """Whether a file in a folder is not of its table: what another job still writes, or a log, by Spark's names."""
+    return any(step.startswith(("_", ".")) for step in part.parts)
+
+
 def _from_frame(
-    source: Any, memory: int, *, name: str = "the table", path: str | None = None, notes: Sequence[str] = ()
+    source: Any,
+    memory: int,
+    *,
+    name: str = "the table",
+    path: str | None = None,
+    notes: Sequence[str] = (),
+    files: Sequence[str] = (),
 ) -> Table:
-    """A frame the caller holds; a mapping of columns is taken for one."""
+    """A frame the caller holds, or one in a cluster that reads `files`; a mapping of columns is taken for one."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
@@ -187,10 +202,13 @@ def _from_frame(
     if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
     engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
+    reader = FrameReader(wrapped)
     if wrapped.implementation.is_spark_like():
-        engine = "cluster"
+        from incrowd.table.clusterframe import ClusterReader
+
+        engine, reader = "cluster", ClusterReader(wrapped, files)
     native = frame if path is None or engine == "cluster" else None
-    return Table(FrameReader(wrapped), name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
+    return Table(reader, name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
 
 
 def _as_column(values: Any) -> Any:

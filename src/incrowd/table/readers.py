@@ -187,7 +187,7 @@ class DatasetReader:
 
 
 class FrameReader:
-    """A frame the caller holds: pandas, Polars, Arrow, DuckDB, Spark and what else narwhals knows."""
+    """A frame the caller holds: pandas, Polars, Arrow, DuckDB and what else narwhals knows."""
 
     def __init__(self, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> None:
         self._frame = frame
@@ -219,23 +219,27 @@ class FrameReader:
         """The caller's frame, lazily."""
         import narwhals.stable.v2 as nw
 
+        if self._frame.implementation.is_duckdb():
+            return nw.from_native(_by_bytes(self._frame.to_native(), names))
         return self._frame.lazy().select(*(nw.col(name).alias(f"c{place}") for place, name in enumerate(names)))
 
     def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """The rows in the same cluster."""
-        import narwhals.stable.v2 as nw
-
-        from incrowd.table.cluster import send_to_spark
-
-        if not self._frame.implementation.is_pyspark():
-            raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
-        return nw.from_native(send_to_spark(rows, self._frame.to_native().sparkSession))
+        """No engine holds the frame."""
+        raise UnsupportedError("a frame in memory is not written by an engine; give the file, or a Spark frame")
 
     def bytes_to_count(self, names: Sequence[str]) -> None:
         """The rows are in memory, whatever is done with them."""
 
     def confirm(self) -> None:
         """What the caller holds, the caller changes or not."""
+
+
+def _by_bytes(relation: duckdb.DuckDBPyRelation, names: Sequence[str]) -> duckdb.DuckDBPyRelation:
+    """The named columns as c0, c1, …; text without its collation, which would make one of `a` and `A`."""
+    kinds = dict(zip(relation.columns, relation.types, strict=True))
+    plain = {name: ' COLLATE "binary"' if str(kinds[name]) == "VARCHAR" else "" for name in names}
+    wanted = [f"{quoted(name)}{plain[name]}" for name in names]
+    return relation.project(", ".join(f"{column} AS c{place}" for place, column in enumerate(wanted)))
 
 
 def _series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from urllib.parse import quote
 
 from incrowd.errors import IncrowdError, InputError
-from incrowd.table.address import sqlite_file
+from incrowd.table.address import masked, sqlite_file
 from incrowd.table.database import Column, Session, choose, driver, in_relation, selected, subquery
 from incrowd.table.readers import quoted
 
@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 _MAGIC = b"SQLite format 3\x00"
 _TOGETHER = 200  # columns looked at in one statement, which may have 2000 results
 _KINDS = ("integer", "real", "text", "blob")
+_KEPT = '"rows of the query, kept by incrowd"'  # a name that no query of the user's has
 _WAIT = 5_000  # milliseconds for a writer to let go
 
 
 class _Held(NamedTuple):
-    """Which kinds of values a column holds, and whether a whole number is too large to be a double."""
+    """Which kinds of values a column holds, if a whole number is too large for a double, if texts are all of a form."""
 
     integer: bool
     real: bool
     text: bool
     blob: bool
     large: bool
+    uniform: bool
 
 
 class Sqlite(Session):
@@ -48,11 +50,13 @@ class Sqlite(Session):
         except Exception:
             raise InputError(f"{self._label} cannot be opened; check that you may read it") from None
         try:
-            for statement in (f"PRAGMA busy_timeout = {_WAIT}", "PRAGMA query_only = 1", "BEGIN"):
+            for statement in (f"PRAGMA busy_timeout = {_WAIT}", "BEGIN"):
                 self.fetch(statement)
             self.table = None if query is not None else self._find(table)
             if query is not None:
                 self.relation = subquery(query)
+                self._materialise()
+            self.fetch("PRAGMA query_only = 1")
             self.columns = self._describe()
         except IncrowdError:
             self.close()
@@ -73,21 +77,39 @@ class Sqlite(Session):
 
     def _find(self, table: str | None) -> str:
         known = self.fetch(
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-            "ORDER BY name"
-        )["name"].to_pylist()
-        found = str(known[choose(table, known, self._label)])
-        self.relation = quoted(found)
+            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+        ).to_pylist()
+        chosen = known[choose(table, [row["name"] for row in known], self._label)]
+        found = str(chosen["name"])
+        self.relation = f"main.{quoted(found)}"
         self.name = f"{found} in {self._label}"
+        if chosen["type"] == "view":
+            self._materialise()
         return found
 
-    def _describe(self) -> dict[str, Column]:
-        """Every column by what its cells are: a declared type binds nobody."""
+    def _materialise(self) -> None:
+        """Run a query or a view once and keep its rows: run again, random() and LIMIT would give others.
+
+        They are kept in SQLite's own temporary file, which has no name and goes with the connection. Its columns have
+        no types, so that every cell stays what it is.
+        """
+        columns = ", ".join(quoted(name) for name in self._names())
+        self.fetch(f"CREATE TEMP TABLE {_KEPT} ({columns})")
+        self.fetch(f"INSERT INTO temp.{_KEPT} SELECT * FROM {self.relation} AS r")
+        self.relation = f"temp.{_KEPT}"
+
+    def _names(self) -> list[str]:
         with self._told() as cursor:
             cursor.execute(f"SELECT * FROM {self.relation} AS r LIMIT 0")
             names = list(cursor.fetch_record_batch().schema.names)
         if len({name.lower() for name in names}) < len(names):
             raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
+        return names
+
+    def _describe(self) -> dict[str, Column]:
+        """Every column by what its cells are: a declared type binds nobody."""
+        names = self._names()
         described: dict[str, Column] = {}
         for start in range(0, len(names), _TOGETHER):
             part = names[start : start + _TOGETHER]
@@ -96,9 +118,11 @@ class Sqlite(Session):
                 value = in_relation(name)
                 asked += [f"max(typeof({value}) = '{kind}') AS {kind}{place}" for kind in _KINDS]
                 asked.append(f"max(typeof({value}) = 'integer' AND abs({value} / 2) >= {1 << 52}) AS large{place}")
+                form = f"CASE typeof({value}) WHEN 'text' THEN length({value}) || substr({value}, 11, 1) END"
+                asked.append(f"min({form}) = max({form}) AS uniform{place}")
             row = self.fetch(f"SELECT {', '.join(asked)} FROM {self.relation} AS r").to_pylist()[0]
             for place, name in enumerate(part):
-                held = _Held(*(bool(row[f"{kind}{place}"]) for kind in (*_KINDS, "large")))
+                held = _Held(*(bool(row[f"{kind}{place}"]) for kind in (*_KINDS, "large", "uniform")))
                 described[name] = _column(name, held)
         return described
 
@@ -107,6 +131,8 @@ class Sqlite(Session):
         text = str(error)
         if re.search(r"locked|busy", text):
             told = f"{self._label} is being written to and stays locked; try again when the writer is done"
+        elif re.search(r"disk is full", text):
+            told = f"{self.name}: the temporary disk is full; nothing was kept: free space, or name a folder in TMPDIR"
         elif re.search(r"malformed|not a database|disk I/O", text):
             told = f"{self._label} is damaged or cannot be read"
         elif re.search(r"readonly|query_only", text):
@@ -122,7 +148,7 @@ def _check_file(path: str) -> None:
     """Stop where there is no database to read."""
     name = os.path.basename(path)
     if not os.path.isfile(path):
-        raise InputError(f"there is no file {path}; check the name and the folder you are in")
+        raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
     if not os.access(path, os.R_OK):
         raise InputError(f"{path} cannot be read: no permission")
     with Path(path).open("rb") as file:
@@ -137,9 +163,13 @@ def _column(name: str, held: _Held) -> Column:
         if not (held.integer or held.real or held.text):
             return Column(plain, example="x''")
         return Column(f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END")
-    if held.text or (held.integer and held.real and held.large):
-        shapes = () if held.integer or held.real else ("date32", "timestamp[s]")  # days are text there
+    if held.text:
+        moments = ("timestamp[s]",) if held.uniform else ()  # one moment in two spellings is two texts to a GROUP BY
+        shapes = () if held.integer or held.real else ("date32", *moments)  # days are text there
         return Column(f"{_as_text(plain)} COLLATE BINARY", shapes)
+    if held.integer and held.real and held.large:  # no type holds both: as text, a whole number without a point
+        whole = f"typeof({plain}) = 'real' AND abs({plain}) < {1 << 62} AND {plain} = CAST({plain} AS INTEGER)"
+        return Column(f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END")
     if held.real:
         return Column(f"CAST({plain} AS REAL)", example="0.0")
     return Column(plain, example="0") if held.integer else Column(f"CAST({plain} AS TEXT)")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd.errors import InputError, UnsupportedError, unknown_columns
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -54,8 +55,9 @@ class Reader(Protocol):
 class Table:
     """Rows about people, from a file or from a frame the caller holds.
 
-    `source` is the file's path as it was given and `native` the caller's own frame, whichever there is; `notes` tell
-    what happened while reading that a user should know; `memory` is the limit in bytes that work on it keeps to.
+    `source` is the file's path as it was given, or an address without its credentials, and `native` the caller's own
+    frame, whichever there is; `notes` tell what happened while reading that a user should know; `memory` is the limit
+    in bytes that work on it keeps to.
     `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
     itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table, "database" where
     a database groups them until they are copied. `named` is how a command line names the table, without credentials.
@@ -93,10 +95,10 @@ class Table:
         self.columns = reader.columns
         self.memory = memory
         self.native = native
-        self.source = source
+        self.source = None if source is None else masked(source)  # a path as it is; an address without its credentials
         self.notes = tuple(notes)
         self.engine = engine
-        self.named = tuple(named) or (source or "TABLE",)
+        self.named = tuple(named) or (self.source or "TABLE",)
         refuse_repeated(self.columns, name)
         if not self.columns:
             raise InputError(f"{name}: there are no columns")

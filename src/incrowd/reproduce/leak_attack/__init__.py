@@ -23,5 +23,4 @@ PAPER = Paper(
         Part("several", "Several people: Figure 4, and the exact answer beside the recursion", several_people),
         Part("mixed", "Classes of several sizes: Figure 5", mixed_classes),
     ),
-    uses_data=False,
 )

@@ -34,9 +34,11 @@ class Answers:
         error = self.simulated.standard_error
         if error is None:
             return None
-        # where every leak is worth the same there is no error but rounding
         off = self.simulated.probability - self.exact.probability
-        return off / error if error > 1e-12 * self.exact.probability else 0.0
+        if error > 1e-12 * self.exact.probability:
+            return off / error
+        # where every leak is worth the same there is no error, and nothing but rounding may differ
+        return 0.0 if abs(off) <= 1e-9 * self.exact.probability else math.copysign(math.inf, off)
 
     def off(self, other: LeakRisk) -> float:
         """How far another answer is from the exact one, as a share of it."""

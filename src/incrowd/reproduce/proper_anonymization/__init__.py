@@ -26,5 +26,4 @@ PAPER = Paper(
         Part("coarsening", "Fixed intervals: Figures S5 and S6", coarsening),
         Part("protection", "k-anonymity and t-closeness: Figures 2, S4 and S7, Table S9", protection),
     ),
-    uses_data=False,
 )

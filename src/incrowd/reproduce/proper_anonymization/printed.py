@@ -42,7 +42,7 @@ TABLE_S5 = (
 )
 PAIRS = tuple((a, b) for at, a in enumerate(QUASI_IDENTIFIERS) for b in QUASI_IDENTIFIERS[at + 1 :])
 
-_QUICK = 60_000
+_QUICK = 30_000
 
 
 def records_of(context: Context) -> int:

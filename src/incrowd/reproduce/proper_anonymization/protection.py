@@ -40,14 +40,19 @@ _MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one way to protect leaves and costs; `t` by distinct charges, `t_by_record` by records ranked by charge."""
+    """What one way to protect leaves and costs: shares, and in `uniques` and `told` numbers of records.
+
+    `t` is by distinct charges, `t_by_record` by records ranked by charge.
+    """
 
     kind: str
     setting: str
     k: int | None
     unique: float
+    uniques: int
     named: float
     secret: float
+    told: int
     loss: float
     t: float
     t_by_record: float | None
@@ -80,8 +85,10 @@ def _outcome(table: pa.Table, kind: str, setting: str, k: int | None, options: d
         setting,
         k,
         found.uniqueness,
+        found.uniques,
         found.correctness,
         found.disclosure.risk,
+        found.disclosure.disclosed,
         found.information_loss,
         found.diversity.t,
         t_by_record(safe.table) if "t" in options else None,
@@ -107,10 +114,10 @@ def protection(context: Context) -> PartResult:
     """Protect the population in every way and measure what is left and lost."""
     table = printed.hospital(context)
     found = list(outcomes(table, context))
-    above = float((table["charge"].to_numpy() > printed.SECRET[0]).mean())
+    above = int((table["charge"].to_numpy() > printed.SECRET[0]).sum())
     at = {(one.kind, one.k or one.setting): one for one in found}
     return PartResult(
-        (_claims(at, above), _table_s9(at, table.num_rows), _grid(found)),
+        (_claims(at, above, table.num_rows), _table_s9(at, table.num_rows), _grid(found)),
         _pictures(found),
         (
             printed.size_note(context),
@@ -123,7 +130,7 @@ def protection(context: Context) -> PartResult:
     )
 
 
-def _claims(at: dict[tuple[str, Any], Outcome], above: float) -> Comparison:
+def _claims(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> Comparison:
     anonymous = [at[kind, k] for kind in (SORTED, PARTITION) for k in SIZES]
     close = [at[kind, k] for kind in (T_SORTED, T_PARTITION) for k in SIZES]
     two, eighth = at[SORTED, 2], at[FIXED, "1/8"]
@@ -134,9 +141,9 @@ def _claims(at: dict[tuple[str, Any], Outcome], above: float) -> Comparison:
         (
             Row(
                 "unequivocal re-identifications under k-anonymity",
-                f"{sum(one.unique for one in anonymous):.0%}",
+                f"{max(one.uniques for one in anonymous):,} of {rows:,}",
                 "zero",
-                "by S2 and by ours, for every k",
+                "the most records by S2 and by ours, for any k",
             ),
             Row(
                 "the same in 1/32, 1/16, 1/8 of the domains",
@@ -164,10 +171,9 @@ def _claims(at: dict[tuple[str, Any], Outcome], above: float) -> Comparison:
             ),
             Row(
                 "charge certain with t-closeness",
-                f"{max(one.secret for one in close):.0%}",
+                f"{max(one.told for one in close):,} of {above:,}",
                 "zero in all cases",
-                f"{above:.1%} of charges are above 100,000, fewer than 1 in k for each of these k: they all lie in the "
-                "top stratum, of which a class has one record, two at most, so no class can have nothing else",
+                _on_closeness(close, above / rows),
             ),
             Row(
                 "loss added by t-closeness, S4 against S2, k = 2 … 10",
@@ -177,6 +183,20 @@ def _claims(at: dict[tuple[str, Any], Outcome], above: float) -> Comparison:
                 f"{at[T_PARTITION, 10].loss:.3f}",
             ),
         ),
+    )
+
+
+def _on_closeness(close: list[Outcome], above: float) -> str:
+    """Why t-closeness gives no large charge away, if it does not."""
+    told = [f"{one.kind}, {one.setting}: {one.told:,}" for one in close if one.told]
+    if told:
+        return f"not so here: {'; '.join(told)}"
+    says = f"{above:.1%} of charges are above 100,000"
+    if above >= 1 / max(SIZES):
+        return says
+    return (
+        f"{says}, fewer than 1 in k for each of these k: they all lie in the top stratum, of which a class has one "
+        "record, two at most, so no class can have nothing else"
     )
 
 

@@ -1,5 +1,6 @@
 """Rocher, Hendrickx & de Montjoye, "A scaling law to model the effectiveness of identification techniques"."""
 
+from incrowd.reproduce.corpora import FILES
 from incrowd.reproduce.parts import Paper, Part
 from incrowd.reproduce.scaling_law.extrapolation import extrapolation
 from incrowd.reproduce.scaling_law.regimes import regimes
@@ -15,8 +16,13 @@ PAPER = Paper(
     "it can be forecast from a small study.",
     parts=(
         Part("regimes", "Regimes of the model (Figs. 4 and 5)", regimes),
-        Part("specification", "Does the model describe class sizes? (Table S1, Fig. 1)", specification),
-        Part("extrapolation", "From a small study to everybody (Table 1, Fig. 2)", extrapolation),
+        Part("specification", "Does the model describe class sizes? (Table S1, Fig. 1)", specification, FILES),
+        Part(
+            "extrapolation",
+            "From a small study to everybody (Table 1, Fig. 2)",
+            extrapolation,
+            (*FILES, "groceries.parquet", "msweb_visits.parquet"),
+        ),
         Part("scale", "From a study to the world (Fig. 3)", scale),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.curves import Curve
-from incrowd.forecast import Forecast, forecast
+from incrowd.forecast import Estimate, Forecast, forecast
 from incrowd.pitmanyor.fit import CurveFit, compare_fits, fit_curve
 from incrowd.plots.scaling_law import scale_figure
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
@@ -61,12 +61,15 @@ def _published_faces(faces: Curve) -> Comparison:
     fits = compare_fits(part)
     seen = f"κ({largest:,}) from κ({small}) and κ({second:,})"
     limits = forecast(fits["PYC"], at=largest).correctness
+    distance = {name: abs(float(fit.model.correctness(largest)) - measured) for name, fit in fits.items()}
+    nearest = min((name for name in distance if name != "RND"), key=lambda name: distance[name])
     rows = [
         Row(
             f"{seen}: {'PYC-MB' if name == 'PYC' else name}",
             float(fit.model.correctness(largest)),
             measured,
-            f"95 % interval {limits.low[0]:.2f} to {limits.high[0]:.2f}." if name == "PYC" else "",
+            f"{'The nearest of the four; ' if name == nearest else ''}{distance[name]:.3f} off."
+            + (f" {_interval_in_words(fits['PYC'], limits)}" if name == "PYC" else ""),
         )
         for name, fit in fits.items()
         if name != "RND"
@@ -78,13 +81,29 @@ def _published_faces(faces: Curve) -> Comparison:
     )  # fmt: skip
 
 
+def _interval_in_words(fit: CurveFit, limits: Estimate) -> str:
+    """The interval, and whether it ends at the estimate."""
+    words = f"95 % interval {limits.low[0]:.2f} to {limits.high[0]:.2f}"
+    if limits.high[0] > limits.value[0]:
+        return f"{words}."
+    return (
+        f"{words}: one-sided, because the estimate, with γ = {fit.gamma:.2f}, lies above what the posterior holds for "
+        "likely and the interval was only stretched to hold it. It says nothing of how much larger κ may be."
+    )
+
+
 def _table(forecasts: dict[str, tuple[Curve, CurveFit, Forecast]]) -> Grid:
     cells: list[list[Value]] = []
     for name, (curve, fit, found) in forecasts.items():
         shown = [_with_interval(found, size) for size in (1e6, _WORLD)]
         cells.append([name, int(curve.sizes[-1]), float(curve.correctness[-1]), fit.h, fit.gamma, *shown])
     heads = ("technique", "largest gallery", "κ there", "h, nats", "γ", "κ of a million", "κ of 7.53 billion")
-    return Grid("Forecasts", heads, cells, "In brackets the 95 % interval.")
+    return Grid(
+        "Forecasts", heads, cells,
+        "In brackets the 95 % interval. Where it ends at the estimate it is one-sided: the points leave γ open, the "
+        "fit takes a γ that the posterior, whose prior is against large ones, holds for unlikely, and the interval is "
+        "stretched just so far as to hold the estimate.",
+    )  # fmt: skip
 
 
 def _with_interval(found: Forecast, size: float) -> str:

@@ -1,5 +1,6 @@
 """Jiang, Mosquera, Jiang, Kong & El Emam, "Measuring re-identification risk using a synthetic estimator"."""
 
+from incrowd.reproduce.corpora import FILES
 from incrowd.reproduce.parts import Paper, Part
 from incrowd.reproduce.synthetic_estimator.formulas import formulas
 from incrowd.reproduce.synthetic_estimator.sensitivity import sensitivity
@@ -14,7 +15,7 @@ PAPER = Paper(
     "person, when the population has not been seen?",
     parts=(
         Part("formulas", "The two risks (appendix A)", formulas),
-        Part("simulation", "Every estimator against the truth", simulation),
-        Part("sensitivity", "If the population is not what you think", sensitivity),
+        Part("simulation", "Every estimator against the truth", simulation, FILES),
+        Part("sensitivity", "If the population is not what you think", sensitivity, FILES),
     ),
 )

@@ -21,6 +21,7 @@ from incrowd.population.sample import Sample
 from incrowd.table import Table, read_table
 
 SMALLEST_SAMPLE, SMALLEST_RISK = 200, 0.003
+TRIES = 1_000  # in a row, after which no set of columns is expected to do
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -107,12 +108,19 @@ def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterat
     people = round(population * fraction)
     generator = np.random.default_rng([seed, *name.encode(), round(1000 * fraction)])
     most = min(len(columns), 8)
+    misses = 0
     while cases and people >= SMALLEST_SAMPLE:
         chosen = [str(one) for one in generator.choice(columns, generator.integers(3, most + 1), replace=False)]
         numbers, sizes = class_numbers(pack(coded[one] for one in chosen))
         if sizes.size < SMALLEST_RISK * population:
+            misses += 1
+            if misses == TRIES:
+                raise UnsupportedError(
+                    f"{name}: none of {TRIES:,} random sets of its columns names 3 in 1000 of its people; take that "
+                    "file out of the data folder"
+                )
             continue
-        cases -= 1
+        cases, misses = cases - 1, 0
         drawn = generator.choice(population, people, replace=False)
         seen = np.bincount(numbers[drawn])
         codes = np.stack([np.unique(coded[one].codes[drawn], return_inverse=True)[1] for one in chosen])

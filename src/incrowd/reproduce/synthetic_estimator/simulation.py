@@ -70,9 +70,12 @@ _NOTES = (
     "synthetic sample from the synthetic population; counting classes of the synthetic population is the same with "
     "less noise.",
     "combined, anchored and posterior are this package's own and in no paper. Two of the tables, atus "
-    "and eusilc_population, were kept out of every choice made in them.",
-    "Classical estimators stand where they give a B and their equations have a solution; the paper compared with "
-    "three estimators from the literature. SNB and Dankar's rule give no B of their own; benchmarks/population.py "
+    "and eusilc_population, were kept out when their constants were set, but not out of every choice: one rule was "
+    "thought of after looking at eusilc_population, and the width of combined's interval was chosen with the coverage "
+    "on all tables in view. Their errors here are a cleaner test than their intervals.",
+    "Classical estimators stand where they give a B and their equations have a solution. The paper compared with three "
+    "estimators from the literature; which three does not stand in the appendix at hand, so that Pitman's may not be "
+    "among them. SNB and Dankar's rule give no B of their own; benchmarks/population.py "
     "scores their uniqueness.",
 )
 
@@ -143,14 +146,61 @@ def _claims(cases: list[Case]) -> Comparison:
             "average, largest median error over true risks", max(map(_median, by_risk)) if by_risk else None, below,
             f"By ranges of the true risk with {_FEWEST} or more cases.",
         ),
+        _by_population(cases),
         Row("average, median error", medians["average"], below, "Over all cases."),
-        Row("Benedetti–Franconi, median error", medians["benedetti-franconi"], "larger"),
-        Row("entropy, median error", medians["entropy"], "larger"),
-        Row(f"best of the classical ones ({nearest}), median error", classical[nearest]),
+        *(
+            Row(f"{label}, median error", medians[name], _LARGER, _larger(medians[name], medians["average"]))
+            for name, label in (("benedetti-franconi", "Benedetti–Franconi"), ("entropy", "entropy"))
+        ),
+        Row(
+            f"best of the classical ones ({nearest}), median error", classical[nearest], _LARGER,
+            _rival(cases, nearest),
+        ),
         Row("combined, median error", medians["combined"], None, "This package's default."),
         Row("cases in which A exceeds B", sum(case.truth.A > case.truth.B for case in cases)),
     ]  # fmt: skip
     return Comparison("What the abstract says", tuple(rows))
+
+
+_LARGER = "larger than the average's"
+
+
+def _larger(median: float, average: float) -> str:
+    """Whether an estimator errs more than the average, as the abstract has it."""
+    if median > average:
+        return "So here."
+    return "Not here: it is as small." if median == average else f"Not here: {median / average:.2g} of the average's."
+
+
+def _rival(cases: list[Case], rival: str) -> str:
+    """The abstract's claim that the average is more accurate than existing methods, against the best of those."""
+    median, average = (_median(errors_of(cases, name)) for name in (rival, "average"))
+    if median > average:
+        return "So here: the average is more accurate than each of them."
+    better = []
+    fractions = sorted({case.truth.fraction for case in cases})
+    for fraction in fractions:
+        ours, theirs = (_median(errors_of(cases, name, _at(fraction))) for name in ("average", rival))
+        if ours < theirs:
+            better.append(f"{fraction:.0%}")
+    where = f"in samples of {', '.join(better)}" if better else "at no fraction"
+    return (
+        "The abstract's “significantly more accurate than existing methods” does not hold here: the median error of "
+        f"{rival} is {median / average:.2g} of the average's. By fraction, the average's is the smaller {where} "
+        f"({len(better)} of {len(fractions)} fractions). Whether the paper compared with {rival} is not known, see the "
+        "note."
+    )
+
+
+def _by_population(cases: list[Case]) -> Row:
+    """The abstract speaks of every fraction and risk; by population the limit may be passed."""
+    tables = dict.fromkeys(case.truth.table for case in cases)
+    medians = {table: _median(errors_of(cases, "average", _in(table))) for table in tables}
+    above = [table for table, median in medians.items() if median >= _LIMIT]
+    says = "By population: below in each."
+    if above:
+        says = f"By population: not below in {', '.join(above)}; below in the other {len(tables) - len(above)}."
+    return Row("average, largest median error over populations", max(medians.values()), f"below {_LIMIT}", says)
 
 
 def _median(errors: list[float]) -> float:
