@@ -83,6 +83,7 @@ def _never_fewer(risks: Sequence[PopulationRisk], most: int | None) -> tuple[Pop
     Of the interval's ends the upper one is not cut: it also stands for what the model does not know.
     """
     found, reached = list(risks), (0.0, 0.0, 0.0)
+    highest = 1.0
     for place in sorted(range(len(risks)), key=lambda place: risks[place].population):
         risk = risks[place]
         low, high = risk.interval or (risk.B, risk.B)
@@ -91,9 +92,10 @@ def _never_fewer(risks: Sequence[PopulationRisk], most: int | None) -> tuple[Pop
         named = (min(low * people, ceiling), min(risk.B * people, ceiling), high * people)
         reached = tuple(max(before, now) for before, now in zip(reached, named, strict=True))  # type: ignore[assignment]
         ends = tuple(min(end / people, 1.0) for end in reached)
+        highest = max(min(ends[2], highest), ends[1])  # κ(N) does not rise, and so neither does what bounds it
         alone = None if risk.population_uniques is None else min(risk.population_uniques, reached[1])
         found[place] = replace(
-            risk, B=ends[1], interval=None if risk.interval is None else (ends[0], ends[2]), population_uniques=alone
+            risk, B=ends[1], interval=None if risk.interval is None else (ends[0], highest), population_uniques=alone
         )
     return tuple(found)
 
