@@ -110,7 +110,7 @@ def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:
         return result
     share, spread = mean / most, np.sqrt(variance) / most
     room = np.minimum(share, 1.0 - share)
-    open_ = (room > 0) & (spread > 0)
+    open_ = (room > 0) & (spread**2 > 0)  # a spread whose square is too small to be told from 0 is none
     total = np.divide(share * (1.0 - share), spread**2, out=np.zeros(share.shape), where=open_) - 1.0  # a + b
     narrow = open_ & (spread <= 1e-3 * room)  # a beta so far from its limits is normal, and stays inside them
     split = open_ & ~narrow & (total <= 1e-6)
