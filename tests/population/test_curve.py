@@ -1,10 +1,15 @@
 """One sample, many populations: the answers are those of one estimator, and hold the truth."""
 
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from incrowd import ClassSizes, InputError, PitmanYor, correctness_curve, demo_table, population_risk
 from incrowd.population import risk_curve
+from incrowd.population.curve import combinations_seen
+from incrowd.population.sample import read_sample
 
 QI = ["age_yrs", "sex", "race", "patcnty"]
 AT = [5_000, 20_000, 60_000]
@@ -79,3 +84,20 @@ def test_a_chance_stays_a_chance_all_the_way_to_the_world():
             low, high = risk.still_unique_interval
             assert 0 <= low <= risk.still_unique <= high <= 1
             assert risk.population_uniques <= risk.B * risk.population * (1 + 1e-9)
+
+
+def test_the_number_of_people_named_never_falls_nor_passes_the_combinations():
+    draw = np.random.default_rng(5)
+    rows = pd.DataFrame({name: draw.geometric(0.3, 3_000).clip(max=8) for name in "abcd"})
+    risks = risk_curve(rows, at=[3_000, 10**5, 10**7, 449_000_000, 7_530_000_000], quasi_identifiers=list("abcd"))
+    named = [risk.B * risk.population for risk in risks]
+    assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
+    assert named[0] == rows.drop_duplicates().shape[0]
+    assert named[-1] <= 8**4 * (1 + 1e-12)
+    assert all(risk.interval is None or risk.interval[0] <= risk.B <= risk.interval[1] for risk in risks)
+
+
+def test_values_that_nobody_has_yet_leave_the_combinations_open():
+    rows = pd.DataFrame({"a": [*([1, 2, 3] * 500), 4], "b": [*([1] * 750), *([2] * 751)]})
+    assert combinations_seen(read_sample(rows, fraction=1.0, quasi_identifiers=["a", "b"])) is None
+    assert combinations_seen(read_sample(rows[:-1], fraction=1.0, quasi_identifiers=["a", "b"])) == 6

@@ -16,11 +16,11 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#demo button")
     page.wait_for_url("**/roles")
     page.wait_for_selector("html[data-settled=yes]", state="attached")
-    assert "100%" in page.inner_text("#live")
+    assert "100%" not in page.inner_text("#live .cards")
 
-    for column in ("oshpd_id", "patzip", "los", "adm_qtr"):
-        page.select_option(f".card[data-column={column}] select", "other")
-        page.wait_for_selector(f".lane[data-role=other] .card[data-column={column}]")
+    for column, role in (("oshpd_id", "quasi-identifier"), ("patcnty", "other"), ("oshpd_id", "other")):
+        page.select_option(f".card[data-column={column}] select", role)
+        page.wait_for_selector(f".lane[data-role={role}] .card[data-column={column}]")
     page.drag_and_drop(".card[data-column=ethncty] b", ".lane[data-role=sensitive] h2")
     page.wait_for_selector(".lane[data-role=sensitive] .card[data-column=ethncty]")
     page.wait_for_selector("#live:not(.fading)")
@@ -118,10 +118,10 @@ def test_the_way_by_keyboard_alone(opened, base):
     page.keyboard.press("Enter")
     page.wait_for_url("**/roles")
     page.wait_for_selector("html[data-settled=yes]", state="attached")
-    press_until(".card[data-column=oshpd_id] select")
+    press_until(".card[data-column=race] select")
     page.keyboard.press("End")
-    page.wait_for_selector(".lane[data-role=other] .card[data-column=oshpd_id]")
-    assert page.evaluate("document.activeElement.closest('.card').dataset.column") == "oshpd_id"
+    page.wait_for_selector(".lane[data-role=other] .card[data-column=race]")
+    assert page.evaluate("document.activeElement.closest('.card').dataset.column") == "race"
     press_until(".onward a")
     page.keyboard.press("Enter")
     page.wait_for_url("**/risk")

@@ -77,7 +77,7 @@ def _facts(facts: Measurement) -> Iterator[Statement]:
         "People nobody else in the table looks like.",
     )
     yield fact(
-        "average risk (κ)",
+        "average risk within the table (κ)",
         facts.correctness,
         share(facts.correctness),
         f"Guessing for everybody, an attacker names {facts.expected_reidentifications:,} people correctly.",

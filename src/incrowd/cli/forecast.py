@@ -52,7 +52,8 @@ def forecast_population(
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
-    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`.
+    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
+    answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
     """
     from dataclasses import replace
 
@@ -216,6 +217,11 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
         show.table(
             ["population", *values],
             [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
+        )
+    if not from_curve:
+        show.line(
+            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. "
+            "`incrowd population` and `incrowd assess` use the columns too: where they differ, believe those."
         )
     for text in answer.notes:
         show.note(text)

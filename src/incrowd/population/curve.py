@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.population import anchored, combined, posterior
@@ -56,7 +59,45 @@ def curve_of(
     answered = _along(sample, seed, wanted, progress)
     answers = [whole_population(one) if one.population == people else answered(one) for one in samples]
     progress("along the populations", 1.0)
-    return tuple(as_result(one, found, "combined", seed) for one, found in zip(samples, answers, strict=True))
+    risks = [as_result(one, found, "combined", seed) for one, found in zip(samples, answers, strict=True)]
+    return _never_fewer(risks, combinations_seen(sample))
+
+
+def combinations_seen(sample: Sample) -> int | None:
+    """How many classes there can be; None where a column may have values that nobody in the sample has.
+
+    The share of people with a value not seen yet is about the share whose value is theirs alone (Good, 1953): where
+    every value of every column is held by several people, all values are there.
+    """
+    if sample.why_no_columns() is not None:
+        return None
+    columns = sample.columns(pairs=True)
+    if any(int(np.min(columns.counts(one))) < 2 for one in range(len(columns.sizes))):
+        return None
+    return math.prod(columns.sizes)
+
+
+def _never_fewer(risks: Sequence[PopulationRisk], most: int | None) -> tuple[PopulationRisk, ...]:
+    """The risks with N · B, the number of classes, that does not fall as people are added, nor passes `most`.
+
+    Of the interval's ends the upper one is not cut: it also stands for what the model does not know.
+    """
+    found, reached = list(risks), (0.0, 0.0, 0.0)
+    highest = 1.0
+    for place in sorted(range(len(risks)), key=lambda place: risks[place].population):
+        risk = risks[place]
+        low, high = risk.interval or (risk.B, risk.B)
+        people = risk.population
+        ceiling = float("inf") if most is None else max(most, risk.classes)
+        named = (min(low * people, ceiling), min(risk.B * people, ceiling), high * people)
+        reached = tuple(max(before, now) for before, now in zip(reached, named, strict=True))  # type: ignore[assignment]
+        ends = tuple(min(end / people, 1.0) for end in reached)
+        highest = max(min(ends[2], highest), ends[1])  # κ(N) does not rise, and so neither does what bounds it
+        alone = None if risk.population_uniques is None else min(risk.population_uniques, reached[1])
+        found[place] = replace(
+            risk, B=ends[1], interval=None if risk.interval is None else (ends[0], highest), population_uniques=alone
+        )
+    return tuple(found)
 
 
 def _along(sample: Sample, seed: int, drawn: int, progress: Progress) -> Callable[[Sample], Answer]:

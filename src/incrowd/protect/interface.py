@@ -110,7 +110,7 @@ def protect(
     recoding, made, guarantee, classes = build.run()
     spoken_for = {*names, sensitive, person, *build.removed}
     left = [name for name in made.column_names if name not in spoken_for] if warn else []
-    undone = what_undoes_it(table, made, columns, left, person=person)
+    undone = tuple(what_undoes_it(table, made, columns, left, person=person))
     return Protected(
         table=to_native(made, table.native, recoding.kept),
         method=method,
@@ -131,6 +131,7 @@ def protect(
         sensitive=sensitive,
         person=person,
         hierarchies=problem.hierarchies,
+        undone=undone,
     )
 
 

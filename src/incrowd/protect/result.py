@@ -138,6 +138,7 @@ class Protected(Shown):
 
     `classes` are counted on the table; `changed` is how many cells of each quasi-identifier differ from the original;
     `kept` lists the original's rows that are still there (None: all). `removed` and `pseudonymised` are columns.
+    `undone` are those of the notes that tell which kept columns undo the protection.
     """
 
     table: Any
@@ -159,6 +160,7 @@ class Protected(Shown):
     sensitive: str | None = None
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
+    undone: tuple[str, ...] = ()
 
     @property
     def share_changed(self) -> float:
@@ -195,5 +197,6 @@ class Protected(Shown):
             "pseudonymised": list(self.pseudonymised),
             "settings": dict(self.settings or {}),
             "notes": list(self.notes),
+            "undone": list(self.undone),
             "seed": self.seed,
         }

@@ -8,7 +8,12 @@ from incrowd.assess import Assessment
 from incrowd.plots import assess as plots
 from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about
 
-_OUTSIDE = ("people", "smallest class (k)", "average risk (κ)", "highest risk")  # what outsiders need to know
+_OUTSIDE = (
+    "people",
+    "smallest class (k)",
+    "average risk within the table (κ)",
+    "highest risk",
+)  # what outsiders need to know
 
 
 def facts(found: Assessment, external: bool) -> Section:

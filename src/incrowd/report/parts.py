@@ -118,7 +118,7 @@ def _common(texts: Iterable[str]) -> str | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
-_CARDS = ("average risk (κ)", "unique", "smallest class (k)", "risk in the population")
+_CARDS = ("average risk within the table (κ)", "unique", "smallest class (k)", "risk in the population")
 
 
 def _card(found: Assessment, name: str) -> dict[str, Any]:

@@ -50,15 +50,26 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
-    """`incrowd forecast` of a table."""
+    """`incrowd assess`, whose forecast this is; `incrowd forecast`, which follows the law, where k was asked for."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-    arguments = [*_each("--qi", known), *_given("--person", person), *_forecast_arguments(question)]
-    lines = [
-        f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
-        f"found = forecast(fit_class_sizes(sizes), at={question.at!r}, k={question.k!r}, seed={question.seed})",
-        "print(found.correctness)",
-    ]
-    return _both(table.source, "forecast", arguments, ["ClassSizes", "fit_class_sizes", "forecast"], lines)
+    weight = table.one_with_role("weight") if person is None else None
+    population, seed = table.settings.population, _given("--seed", question.seed or None)
+    whose = [*_each("--qi", known), *_given("--person", person)]
+    arguments = [*whose, *_given("--weight", weight), *_given("--population", population), "--no-protection", *seed]
+    options = {
+        "quasi_identifiers": known,
+        "person": person,
+        "weight": weight,
+        "population": population,
+        "protection": False,
+        "seed": question.seed,
+    }
+    lines = [_call("found", "assess", options), "print(found.forecast)"]
+    same = _both(table.source, "assess", arguments, ["assess"], lines)
+    if not question.k:
+        return same
+    law = _both(table.source, "forecast", [*whose, *_forecast_arguments(question)], [], [])
+    return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:

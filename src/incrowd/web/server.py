@@ -19,6 +19,9 @@ from incrowd.web.settings import ServerSettings
 from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
 from incrowd.web.tables import OpenTable, Source, identity, open_table, read_file
 
+# of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
+_DEMO = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
+
 
 class Server:
     """The state behind the app."""
@@ -72,7 +75,7 @@ class Server:
             seeded = f" --seed {seed}" if seed else ""
             command = f"incrowd demo-data --rows {rows}{seeded} --out demo.parquet"
             source = Source("demo", "demo.parquet", rows, seed, (command,))
-            return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder)
+            return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder, _DEMO)
 
     def open_protected(self, session: Session, job: Job) -> OpenTable:
         """A protected table becomes a table of the session, with a file of its own and what was decided before."""

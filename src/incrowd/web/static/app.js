@@ -79,16 +79,18 @@ export function settled(action, milliseconds = 250) {
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
 
-/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5%; null where nothing is written. */
+/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %; null where nothing is written. */
 export function written(text) {
-  let plain = text.replace(/[\s_']/g, "");
+  let plain = text.replace(/[\s_'’]/g, "");
   if (!plain) return null;
-  const parts = plain.endsWith("%") ? 100 : 1;
-  if (parts === 100) plain = plain.slice(0, -1);
-  plain = /^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain) ? plain.replace(/,/g, "") : plain.replace(/^(\d+),(\d+)$/, "$1.$2");
-  const number = plain ? Number(plain) / parts : NaN;
-  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number.`);
-  return number;
+  const share = plain.endsWith("%");
+  if (share) plain = plain.slice(0, -1);
+  if (/^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain)) plain = plain.replaceAll(",", ""); // 3,200,000
+  else if (/^-?[1-9]\d{0,2}(\.\d{3}){2,}(,\d+)?$/.test(plain)) plain = plain.replaceAll(".", "").replace(",", "."); // 3.200.000
+  else if (/^-?\d*,\d+$/.test(plain)) plain = plain.replace(",", "."); // 0,2
+  const number = /^-?(\d+\.?\d*|\.\d+)(e\+?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it in digits, such as 3200000, 0.05 or 5%.`);
+  return share ? number / 100 : number;
 }
 
 /* ---------------------------------------------------------------- work in the background */

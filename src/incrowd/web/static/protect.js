@@ -3,7 +3,7 @@ import { answersOf, api, data, make, newest, noProblem, problem, resume, save, s
 
 const view = document.getElementById("view"), compared = document.getElementById("frontier-view");
 const form = document.getElementById("protection"), nothing = document.getElementById("nothing");
-const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t");
+const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
 const columns = document.getElementById("columns");
 const HELP = {
@@ -79,7 +79,11 @@ function asked() {
   if (takes.t(name) && sensitive.value) {
     wanted.sensitive = sensitive.value;
     const closeness = written(t.value);
+    if (closeness !== null && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1.");
     if (closeness !== null) wanted.t = closeness;
+    const different = name === "tcloseness" ? null : written(l.value);
+    if (different !== null && different < 1) throw new Error("The number of different values (l) is 1 or more.");
+    if (different !== null) wanted.l = different;
   }
   return wanted;
 }
@@ -138,6 +142,7 @@ function fill() {
   k.value = String(kept.k);
   if (typeof kept.resolution === "number") resolution.value = String(kept.resolution);
   sensitive.value = kept.sensitive ?? "";
+  l.value = kept.l === null || kept.l === undefined ? "" : String(kept.l);
   t.value = typeof kept.t === "number" ? String(kept.t) : "";
   fits();
 }

@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, percent, problem, resume, save, settings, settled, short, table, written } from "./app.js";
+import { api, count, make, noProblem, percent, problem, resume, save, settings, settled, short, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -13,7 +13,7 @@ const lanes = document.getElementById("lanes");
 const groups = document.getElementById("groups");
 const live = document.getElementById("live");
 const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, Number(one.dataset.bound)]));
-let columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve();
+let people = 0, columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve();
 
 const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
 
@@ -146,17 +146,22 @@ async function countAgain() {
 }
 
 function showLive(found) {
+  people = found.people;
   const item = (name, value, words) => make("div", {}, make("dt", {}, name), make("dd", {}, make("strong", {}, value), make("span", {}, words)));
   const bound = now.threshold ?? thresholds[now.recipient];
-  const said = `Average risk ${percent(found.correctness)}, threshold ${percent(bound)}`;
-  const meter = make("div", { class: found.correctness > bound ? "meter over" : "meter", role: "img", "aria-label": said }, make("i"), make("b"));
+  // with a population, or weights that stand for one, the threshold is held against the risk there: the Risk page has it
+  const larger = (now.population ?? 0) > people || (!columns.some((one) => now.roles[one.name] === "person") && columns.some((one) => now.roles[one.name] === "weight"));
+  const above = !larger && found.correctness > bound;
+  const words = larger ? "if it is known who is in the table; the Risk page tells the risk in the whole population" : above ? "above the threshold" : "within the threshold";
+  const said = `Average risk within the table ${percent(found.correctness)}, threshold ${percent(bound)}`;
+  const meter = make("div", { class: above ? "meter over" : "meter", role: "img", "aria-label": said }, make("i"), make("b"));
   meter.children[0].style.width = `${100 * found.correctness}%`;
   meter.children[1].style.left = `${100 * bound}%`;
   live.replaceChildren(
     make("dl", { class: "cards" },
       item("smallest class (k)", count(found.k), found.k === 1 ? "somebody is alone" : "people look alike at least"),
       item("unique", percent(found.uniqueness), `${count(found.uniques)} of ${count(found.people)}`),
-      item("average risk", percent(found.correctness), found.correctness > bound ? "above the threshold" : "within the threshold")),
+      item("average risk within the table", percent(found.correctness), words)),
     meter, make("p", { class: "sentence" }, found.sentence));
   for (const group of found.groups) {
     const place = groups.querySelector(`output[data-group="${CSS.escape(group.label)}"]`);
@@ -170,12 +175,13 @@ function field(id, key, check) {
     try {
       const value = written(event.target.value);
       if (value !== null) check(value);
+      noProblem();
       put({ [key]: value });
     } catch (error) { problem(error); }
   });
 }
-field("population", "population", (value) => { if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people."); });
-field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1."); });
+field("population", "population", (value) => { if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000."); if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`); });
+field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1, such as 0.05 or 5%."); });
 document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
 for (const choice of document.querySelectorAll("input[name=recipient]")) choice.addEventListener("change", () => put({ recipient: choice.value }));
 document.addEventListener("stepped", (event) => { now = event.detail; draw(); countAgain(); });

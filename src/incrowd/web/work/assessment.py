@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from incrowd.assess import Assessment, assess
 from incrowd.progress import Progress
 from incrowd.report import document, verdict_figure
@@ -16,7 +18,6 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
     settings = table.settings
     known = table.with_role("quasi-identifier")
     sensitive, person, weight = table.with_role("sensitive"), *map(table.one_with_role, ("person", "weight"))
-
     other = table.said_other()
 
     def work(progress: Progress, publish: Publish) -> Outcome:
@@ -34,11 +35,18 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
             protection=question.protection,
             seed=question.seed,
             progress=progress,
-            partial=lambda early: publish(outcome(early)),
+            partial=lambda early: publish(outcome(_as_chosen(early))),
         )
-        return outcome(found)
+        return outcome(_as_chosen(found))
 
     return work
+
+
+def _as_chosen(found: Assessment) -> Assessment:
+    """Only what differs from the suggestion was said by somebody: the app passes all roles on, as they stand."""
+    roles = found.roles
+    said = tuple(one.column for one in roles.suggested if roles.role(one.column) != one.role)
+    return replace(found, roles=replace(roles, said=said))
 
 
 def outcome(found: Assessment) -> Outcome:

@@ -7,13 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.assess.outlook import outlook, populations_ahead
 from incrowd.curves import Curve, correctness_curve
 from incrowd.errors import UnsupportedError
-from incrowd.forecast import Forecast, forecast, interval_in_words, people_in_words, percent, population_in_words
+from incrowd.forecast import (
+    Estimate,
+    Forecast,
+    forecast,
+    interval_in_words,
+    people_in_words,
+    percent,
+    population_in_words,
+)
 from incrowd.pitmanyor import fit_class_sizes, fit_curve
 from incrowd.pitmanyor.check import HoldOut, hold_out
 from incrowd.pitmanyor.fit import ClassSizeFit, CurveFit
 from incrowd.plots import forecast_plot
+from incrowd.population.curve import curve_of
+from incrowd.population.sample import read_sample
 from incrowd.progress import Progress, part
 from incrowd.report import DataTable, Figure
 from incrowd.web import models
@@ -26,16 +37,90 @@ _LEADS = (1, 2, 3, 5, 7)  # round sizes of the curve that is drawn, and that a s
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
-    """Carry the table's class sizes on."""
+    """Carry the table on as an assessment does: one estimate, so that a table has one answer.
+
+    The classes smaller than k are the fitted law's, which is the only one to tell them.
+    """
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    weight = table.one_with_role("weight") if person is None else None
+    population = table.settings.population
 
     def work(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
-        sizes = table.count(table.table.require(known, "quasi-identifiers"), person)
-        progress("fitting the scaling law", 0.2)
-        return _outcome(correctness_curve(sizes), fit_class_sizes(sizes), question, part(progress, 0.3, 1.0))
+        names = table.table.require(known, "quasi-identifiers")
+        sizes = table.count(names, person)
+        alone = population is None and weight is None
+        sample = read_sample(
+            table.table,
+            population=sizes.people if alone else population,
+            quasi_identifiers=names,
+            weights=weight,
+            person=person,
+            sizes=sizes,
+        )
+        asked = None if alone else sample.population
+        fit = fit_class_sizes(sizes)
+        law = forecast(fit, question.at, k=question.k, seed=question.seed)
+        ahead = populations_ahead(sizes.people, asked)
+        wanted = sorted({*ahead, *(int(size) for size in law.at if size > sizes.people)})
+        risks = curve_of(
+            sample,
+            wanted,
+            seed=question.seed,
+            drawn=max(asked or 0, 4 * sizes.people),
+            progress=part(progress, 0.1, 0.9),
+        )
+        far = outlook(sizes, risks, question.seed)
+        near = [size for size in _round_sizes(sizes.people) if size < sizes.people]
+        curve = _joined(forecast(fit, near, seed=question.seed), far) if near else far
+        answer = _read_off(law, far, sizes.people)
+        return _answered(correctness_curve(sizes), fit, answer, curve, question.seed, why=sample.why_no_columns())
 
     return work
+
+
+def _read_off(law: Forecast, far: Forecast, people: int) -> Forecast:
+    """The populations asked for: exact up to the people at hand, beyond them as `far` has it."""
+    places = np.searchsorted(far.at, law.at)
+    beyond = law.at > people
+
+    def estimate(mine: Estimate | None, other: Estimate | None) -> Estimate | None:
+        if mine is None or other is None:
+            return None
+        sides = ((getattr(mine, side), getattr(other, side)) for side in ("value", "low", "high"))
+        return Estimate(*(np.where(beyond, b[np.minimum(places, b.size - 1)], a) for a, b in sides))
+
+    correctness = estimate(law.correctness, far.correctness)
+    assert correctness is not None
+    return replace(
+        law,
+        correctness=correctness,
+        uniqueness=estimate(law.uniqueness, far.uniqueness),
+        method=far.method,
+        notes=far.notes,
+    )
+
+
+def _joined(near: Forecast, far: Forecast) -> Forecast:
+    """One forecast after the other."""
+
+    def estimate(mine: Estimate | None, other: Estimate | None) -> Estimate | None:
+        if mine is None or other is None:
+            return None
+        return Estimate(
+            *(np.concatenate([getattr(mine, side), getattr(other, side)]) for side in ("value", "low", "high"))
+        )
+
+    correctness = estimate(near.correctness, far.correctness)
+    assert correctness is not None
+    return replace(
+        far,
+        at=np.concatenate([near.at, far.at]),
+        names=(*near.names, *far.names),
+        correctness=correctness,
+        uniqueness=estimate(near.uniqueness, far.uniqueness),
+        violations={},
+    )
 
 
 def points_forecast(question: models.PointsQuestion) -> Work:
@@ -53,25 +138,49 @@ def points_forecast(question: models.PointsQuestion) -> Work:
     return work
 
 
-def _outcome(
-    curve: Curve, fit: ClassSizeFit | CurveFit, question: models.ForecastQuestion, progress: Progress
-) -> Outcome:
+def _outcome(curve: Curve, fit: CurveFit, question: models.ForecastQuestion, progress: Progress) -> Outcome:
     answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.0, 0.3))
-    check, why_not = _checked(fit, question.seed)
+    largest = max(_LARGEST, float(answer.at.max()))
+    smooth = forecast(fit, _round_sizes(largest), seed=question.seed, progress=part(progress, 0.4, 0.95))
+    return _answered(curve, fit, answer, smooth, question.seed)
+
+
+def _round_sizes(largest: float) -> list[float]:
+    return sorted({min(lead * 10.0**power, largest) for power in range(13) for lead in _LEADS})
+
+
+def _answered(
+    curve: Curve, fit: ClassSizeFit | CurveFit, answer: Forecast, smooth: Forecast, seed: int, why: str | None = None
+) -> Outcome:
+    """The forecast with its figure. The law is checked on a part of the data where it is what was followed."""
+    check, why_not = _checked(fit, seed) if answer.method == "law" else (None, None)
     if check is not None and check.warning:
         answer = replace(answer, notes=(*answer.notes, check.warning))
-    largest = max(_LARGEST, float(answer.at.max()))
-    between = np.unique([min(lead * 10.0**power, largest) for power in range(13) for lead in _LEADS])
-    smooth = forecast(fit, between.tolist(), seed=question.seed, progress=part(progress, 0.4, 0.95))
     result: dict[str, Any] = {
         "fit": fit.to_dict(),
         "forecast": answer.to_dict(),
         "curve": smooth.to_dict(),
         "hold_out": check.to_dict() if check else None,
         "not_checked": why_not,
+        "method": _method_in_words(answer, why),
         "sentences": [_sentence(answer, index) for index in range(len(answer.names))],
     }
     return Outcome(answer, lambda: result, lambda: as_figures([_figure(curve, smooth, answer, check)]))
+
+
+def _method_in_words(answer: Forecast, why: str | None) -> str:
+    """What the numbers are made from."""
+    if answer.method == "law":
+        return (
+            "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
+            "more: open it, and its forecast is the one to believe."
+        )
+    if why is not None:
+        return (
+            "This is the same estimate as on the Risk page. It follows a law fitted to how many people look alike, "
+            f"for the columns cannot be used: {why}."
+        )
+    return "This is the same estimate as on the Risk page: from the columns and how many people look alike."
 
 
 def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> tuple[HoldOut | None, str | None]:

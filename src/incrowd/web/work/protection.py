@@ -9,10 +9,12 @@ from typing import Any
 from incrowd.classes import ClassSizes
 from incrowd.evaluate import Evaluation, distributions, frontier
 from incrowd.evaluate.frontier import Frontier, FrontierPoint
+from incrowd.measure import measure
 from incrowd.plots.assess import class_size_bins
 from incrowd.plots.protect import before_and_after, distribution_chart, frontier_chart
 from incrowd.progress import Progress, part
 from incrowd.protect import Protected, protect
+from incrowd.recipients import in_words, settle_threshold
 from incrowd.report import DataTable, Figure
 from incrowd.table import write_table
 from incrowd.web import models
@@ -47,6 +49,9 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
 def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work:
     """Protect the table and keep it as a file; the rows do not stay in memory."""
     options = options_of(asked, table)
+    secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
+    threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
+    recipient = in_words(table.settings.recipient)
 
     def work(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
@@ -56,11 +61,36 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
         figures = as_figures(
             [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
         )
-        result = {**safe.to_dict(), "evaluation": cost.to_dict(), "before": _risk(before), "after": _after(cost)}
+        result = {
+            **safe.to_dict(),
+            "evaluation": cost.to_dict(),
+            "before": _risk(before),
+            "after": _after(cost),
+            "sensitive": _secrets(table, safe, secret),
+            "threshold": threshold,
+            "recipient": recipient,
+        }
         progress("writing the protected table", 0.95)
         return Outcome(None, lambda: result, lambda: figures, _kept(safe, folder))
 
     return work
+
+
+def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[str, Any]]:
+    """How well each sensitive column is hidden, before and after."""
+    there = [name for name in names if name not in {*safe.quasi_identifiers, *safe.removed, safe.person}]
+    if not there:
+        return []
+    known: dict[str, Any] = {
+        "quasi_identifiers": list(safe.quasi_identifiers),
+        "sensitive": there,
+        "person": safe.person,
+    }
+    before, after = measure(table.table, **known).sensitive, measure(safe.table, **known).sensitive
+    return [
+        {"column": was.column, "before": was.to_dict(), "after": now.to_dict()}
+        for was, now in zip(before, after, strict=True)
+    ]
 
 
 def _kept(safe: Protected, folder: Path) -> Path:
