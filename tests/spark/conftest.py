@@ -1,6 +1,7 @@
 """A real cluster on loopback: a master and two workers, each a process of its own."""
 
 import importlib.util
+import os
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ MEMORY = 4 * 10**9
 
 def missing():
     """What keeps the tests from running, or None."""
+    if not os.environ.get("INCROWD_SPARK"):
+        return "a cluster takes minutes to test: set INCROWD_SPARK=1 to run these"
     if importlib.util.find_spec("pyspark") is None:
         return "pyspark is not installed"
     if shutil.which("java") is None:
