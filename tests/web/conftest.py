@@ -156,6 +156,8 @@ def opened(browser, base):
 
     yield open_page
     for context in contexts:
+        for page in context.pages:
+            page.close()  # first: what a page asks after its session ended would be refused
         context.request.delete(f"{base}/api/v1/session", headers={"origin": base})
         context.close()
     assert troubles == []

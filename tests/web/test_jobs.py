@@ -108,14 +108,14 @@ def test_a_job_is_cancelled_where_it_next_says_how_far_it_is(jobs):
     gate = threading.Event()
     job = jobs.add(job_of("a", waiting_work(gate)))
     until(lambda: job.stage == "waiting at the gate")
-    jobs.cancel_or_forget(job)
+    jobs.cancel(job)
     assert job.state == "cancelled"
     after = jobs.add(job_of("a", lambda progress, publish: outcome(2)))
     until(lambda: after.state == "done")  # the one thread is free again
     assert job.state == "cancelled"
     with pytest.raises(Refusal, match="cancelled"):
         job.answer()
-    jobs.cancel_or_forget(job)
+    jobs.remove(job)
     with pytest.raises(Refusal, match="no such job"):
         jobs.get("a", job.id)
 
@@ -124,7 +124,7 @@ def test_a_job_that_waits_is_cancelled_before_it_begins(jobs):
     gate, done = threading.Event(), []
     first = jobs.add(job_of("a", waiting_work(gate, done, "first")))
     second = jobs.add(job_of("a", waiting_work(gate, done, "second")))
-    jobs.cancel_or_forget(second)
+    jobs.cancel(second)
     gate.set()
     until(lambda: first.state == "done")
     assert done == ["first"]
@@ -187,9 +187,18 @@ def test_a_job_survives_a_reload_and_can_be_cancelled_by_it(new_browser, demo, w
     job = browser.post(f"{TABLES}/{table}/assessments").json()
     listed = browser.get("/api/v1/jobs").json()  # all that a reloaded page has is its cookie
     assert [one["id"] for one in listed] == [job["id"]]
+    assert browser.post(f"/api/v1/jobs/{job['id']}/cancel").json()["state"] == "cancelled"
+    assert browser.get(f"/api/v1/jobs/{job['id']}").json()["state"] == "cancelled"
     assert browser.delete(f"/api/v1/jobs/{job['id']}").status_code == 204
-    state = browser.get(f"/api/v1/jobs/{job['id']}")
-    assert state.status_code == 404 or state.json()["state"] in ("cancelled", "done")
+    assert browser.get(f"/api/v1/jobs/{job['id']}").status_code == 404
+
+
+def test_cancelling_what_is_over_keeps_its_result(script, demo, wait_for):
+    table = demo(script)["id"]
+    job = script.post(f"{TABLES}/{table}/leaks", json={"share": 0.5}).json()
+    assert wait_for(script, job)["state"] == "done"
+    assert script.post(f"/api/v1/jobs/{job['id']}/cancel").json()["state"] == "done"
+    assert script.get(f"/api/v1/jobs/{job['id']}/result").status_code == 200
 
 
 def test_removing_a_table_stops_its_jobs_and_forgets_them(script, demo):

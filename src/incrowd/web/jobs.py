@@ -161,44 +161,8 @@ class Jobs:
         with self._changed:
             return sum(not job.over for job in self._of(session))
 
-    def cancel_or_forget(self, job: Job) -> None:
-        """Stop a job that is not over; forget one that is."""
-        if job.over:
-            with self._changed:
-                self._jobs.pop(job.id, None)
-            job.forget()
-            return
-        self._cancel(job)
-
-    def end_of_table(self, session: str, table: str) -> None:
-        """The table goes: stop the work on it, and forget what was found."""
-        for job in self.of_session(session):
-            if job.table == table:
-                self._cancel(job)
-                self.cancel_or_forget(job)
-
-    def end_of_session(self, session: str) -> None:
-        """The session goes, and all its jobs."""
-        for job in self.of_session(session):
-            self._cancel(job)
-            self.cancel_or_forget(job)
-
-    def close(self) -> None:
-        """Stop all work."""
-        with self._changed:
-            self._closing = True
-            jobs = list(self._jobs.values())
-            self._changed.notify_all()
-        for job in jobs:
-            self._cancel(job)
-        end = time.monotonic() + _PATIENCE
-        for thread in self._threads:
-            thread.join(timeout=max(0.0, end - time.monotonic()))
-
-    def _of(self, session: str) -> Iterator[Job]:
-        return (job for job in self._jobs.values() if job.session == session)
-
-    def _cancel(self, job: Job) -> None:
+    def cancel(self, job: Job) -> None:
+        """Stop a job; one that is over stays as it is."""
         with self._changed:
             if job.over:
                 return
@@ -207,6 +171,39 @@ class Jobs:
             if queue is not None and job in queue:
                 queue.remove(job)
             job.state, job.stage, job.ended = "cancelled", "cancelled", time.monotonic()
+
+    def remove(self, job: Job) -> None:
+        """Stop a job, if it is not over, and forget what it found."""
+        self.cancel(job)
+        with self._changed:
+            self._jobs.pop(job.id, None)
+        job.forget()
+
+    def end_of_table(self, session: str, table: str) -> None:
+        """The table goes: stop the work on it, and forget what was found."""
+        for job in self.of_session(session):
+            if job.table == table:
+                self.remove(job)
+
+    def end_of_session(self, session: str) -> None:
+        """The session goes, and all its jobs."""
+        for job in self.of_session(session):
+            self.remove(job)
+
+    def close(self) -> None:
+        """Stop all work."""
+        with self._changed:
+            self._closing = True
+            jobs = list(self._jobs.values())
+            self._changed.notify_all()
+        for job in jobs:
+            self.cancel(job)
+        end = time.monotonic() + _PATIENCE
+        for thread in self._threads:
+            thread.join(timeout=max(0.0, end - time.monotonic()))
+
+    def _of(self, session: str) -> Iterator[Job]:
+        return (job for job in self._jobs.values() if job.session == session)
 
     def _next(self) -> Job | None:
         """The next job of the session whose turn it is; its session goes to the end of the line."""

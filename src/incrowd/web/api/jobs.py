@@ -98,10 +98,17 @@ def read_job(job: TheJob) -> models.JobInfo:
     return job.info()
 
 
+@router.post("/jobs/{job_id:key}/cancel", responses=refusals(404))
+def cancel_job(job: TheJob, server: TheServer) -> models.JobInfo:
+    """Stop a job. One that was over already stays as it is, with its result."""
+    server.jobs.cancel(job)
+    return job.info()
+
+
 @router.delete("/jobs/{job_id:key}", status_code=204, responses=refusals(404))
-def end_job(job: TheJob, server: TheServer) -> Response:
-    """Cancel a job; forget it if it is over."""
-    server.jobs.cancel_or_forget(job)
+def remove_job(job: TheJob, server: TheServer) -> Response:
+    """Stop a job and forget what it found."""
+    server.jobs.remove(job)
     return Response(status_code=204)
 
 

@@ -129,12 +129,10 @@ async function poll() {
 
 export async function cancel(job) {
   try {
-    await api("DELETE", "/jobs/" + job.id);
-  } catch (error) {
-    problem(error);
-  }
-  changed({ ...job, state: "cancelled", message: "cancelled" });
-  say("Cancelled.");
+    const now = await api("POST", `/jobs/${job.id}/cancel`);
+    changed(now);
+    say(now.state === "cancelled" ? "Cancelled." : "It was over already.");
+  } catch (error) { problem(error); }
 }
 
 export function bar(job) {
