@@ -12,14 +12,15 @@ from incrowd.evaluate import ColumnDistribution, Frontier
 from incrowd.plots import look
 from incrowd.plots.assess import class_size_bins
 
-_NAMES = {
+NAMES = {
     "partition": "partition",
-    "sorted": "sorted (S2)",
-    "t-close partition": "partition, t-close",
-    "tcloseness": "t-closeness (S4)",
-    "coarsen": "coarsening (S3)",
-    "generalise": "full-domain generalisation",
+    "sorted": "sorted groups",
+    "t-close partition": "partition that hides the secret",
+    "tcloseness": "groups that hide the secret",
+    "coarsen": "same ranges for everybody",
+    "generalise": "one coding for all",
 }
+"""The methods in words."""
 
 
 _RISKS = {
@@ -40,7 +41,7 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
         raise InputError("the frontier was made without a secret; give sensitive= and secret= to frontier()")
     rows = [
         {
-            "method": _NAMES[point.method],
+            "method": NAMES[point.method],
             "setting": point.setting,
             "lost": 1.0 - point.granularity,
             "risk": getattr(point, risk),
@@ -51,14 +52,14 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
     ]
     top = min(1.0, max(getattr(point, risk) for point in found.points) * 1.15) or 0.01
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("lost:Q", title="detail lost (1 − granularity)", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+        x=alt.X("lost:Q", title="detail lost", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
         y=alt.Y(
             "risk:Q",
             title=_RISKS[risk],
             axis=alt.Axis(format="%"),
             scale=alt.Scale(domain=[0, top]),
         ),
-        color=alt.Color("method:N", title=None, sort=list(_NAMES.values())),
+        color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
     )
     lines = base.mark_line(strokeWidth=2).encode(order="order:Q")
     dots = base.mark_point(size=90, filled=True, opacity=1).encode(
@@ -71,7 +72,7 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
         tooltip=["method:N", "setting:N", alt.Tooltip("risk:Q", format=".2%"), alt.Tooltip("lost:Q", format=".2%")],
     )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
-    below = alt.datum.method == _NAMES["tcloseness"]
+    below = alt.datum.method == NAMES["tcloseness"]
     names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
     if any(point.method == "tcloseness" for point in found.points):
         lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)

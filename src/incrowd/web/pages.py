@@ -16,6 +16,7 @@ from fastapi.staticfiles import StaticFiles
 
 from incrowd.assess import RECIPIENTS
 from incrowd.assess.statements import share
+from incrowd.plots.protect import NAMES
 from incrowd.report.html import chart_engine
 from incrowd.report.parts import TEMPLATES, templates
 from incrowd.table.read import FORMATS
@@ -39,10 +40,7 @@ STEPS = (
 )
 _RECIPIENTS = {"trusted": "A trusted partner", "restricted": "A closed circle", "public": "The public"}
 _METHODS = (
-    ("partition", "Partition (least loss)"),
-    ("sorted", "Sorted groups"),
-    ("tcloseness", "Groups that hide the secret"),
-    ("coarsen", "Same ranges for everybody"),
+    *((name, NAMES[name].capitalize()) for name in ("partition", "sorted", "tcloseness", "coarsen")),
     ("mask", "By hand, column by column"),
 )
 

@@ -21,7 +21,7 @@ export async function api(method, path, body) {
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
-    options.keepalive = method === "PUT" && options.body.length < 30000; // a change outlives a click on the next page
+    options.keepalive = method === "PATCH" && options.body.length < 30000; // a change outlives a click on the next page
   }
   let answer;
   try {
@@ -55,11 +55,12 @@ export function short(text, most = 60) {
 
 export const count = (number) => Math.round(number).toLocaleString("en-US");
 
+/** A share as the library writes it (`share` in statements.py): one number looks the same on every page. */
 export function percent(share) {
-  if (share === 0) return "0%";
-  if (share < 1e-4) return share.toExponential(1);
-  if (share >= 0.9995 && share < 1) return "over 99.9%";
-  return (100 * share).toLocaleString("en-US", { maximumSignificantDigits: share < 0.01 ? 2 : 3 }) + "%";
+  if (share === 0 || share === 1) return `${100 * share}%`;
+  if (share < 1e-4) return "under 0.01%";
+  if (share > 0.9999) return "over 99.99%";
+  return (100 * share).toFixed(share < 0.1 || share > 0.99 ? 2 : 1) + "%";
 }
 
 /** Tell people who do not see the page. */
@@ -250,7 +251,8 @@ export const newest = (jobs, kind) => jobs.filter((job) => job.kind === kind && 
 
 export async function settings() { return table ? taken(await api("GET", `/tables/${table}/settings`)) : null; }
 
-export async function save(changed) { return taken(await api("PUT", `/tables/${table}/settings`, changed)); }
+/** Keep what has changed, and only that: another page may have changed something else. */
+export async function save(changes) { return taken(await api("PATCH", `/tables/${table}/settings`, changes)); }
 
 /** The settings of an answer; the buttons show whether there is a step back or forward. */
 function taken(state) {
@@ -280,6 +282,7 @@ document.addEventListener("keydown", (event) => {
 document.getElementById("pick-table")?.addEventListener("change", (event) => {
   if (event.target.value) location.href = `/tables/${event.target.value}/${event.target.dataset.page}`;
 });
+if (table && !["roles", "protect"].includes(page)) settings().catch(problem); // those two ask for themselves
 document.querySelector(".steps .here")?.scrollIntoView({ inline: "center", block: "nearest" });
 
 /** Copy buttons: the text of the element they name. */

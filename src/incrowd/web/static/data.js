@@ -50,16 +50,24 @@ window.addEventListener("drop", (event) => {
   else if (dropped.length) send(dropped[0]);
 });
 
-async function opened(form, path, body) {
+/** Open a table without sending it; how long it takes is not known beforehand, so the seconds are told. */
+async function opened(form, path, body, doing) {
   noProblem();
-  const button = form.querySelector("button[type=submit]");
+  const button = form.querySelector("button[type=submit]"), bar = form.querySelector(".opening");
+  const began = Date.now(), words = bar.querySelector("span");
+  const tick = () => { const seconds = Math.round((Date.now() - began) / 1000); words.textContent = seconds ? `${doing} ${seconds} s` : doing; };
+  const timer = setInterval(tick, 1000);
+  tick();
+  bar.hidden = false;
   button.disabled = true;
-  say("Opening.");
+  say(doing);
   try {
     const made = await api("POST", path, body);
     location.href = `/tables/${made.id}/roles`;
   } catch (error) {
     problem(error);
+    clearInterval(timer);
+    bar.hidden = true;
     button.disabled = false;
   }
 }
@@ -67,17 +75,18 @@ async function opened(form, path, body) {
 document.getElementById("open").addEventListener("submit", (event) => {
   event.preventDefault();
   const path = document.getElementById("path");
-  if (path) opened(event.target, "/tables/open", { path: path.value.trim() });
+  if (path) opened(event.target, "/tables/open", { path: path.value.trim() }, "Reading the file…");
 });
 document.getElementById("demo").addEventListener("submit", (event) => {
   event.preventDefault();
-  opened(event.target, "/tables/demo", { rows: Number(document.getElementById("rows").value) });
+  const rows = Number(document.getElementById("rows").value);
+  opened(event.target, "/tables/demo", { rows }, `Inventing ${count(rows)} stays…`);
 });
 
 /** The columns with what they hold, and some rows: masked, or as they are. */
 async function look(id, place, values) {
   const [about, preview] = await Promise.all([
-    api("GET", `/tables/${id}`), api("GET", `/tables/${id}/preview?show=${values}&rows=10`),
+    api("GET", `/tables/${id}`), api("GET", `/tables/${id}/preview?show=${values}&rows=${values ? 10 : 1}`), // masked, all rows are alike
   ]);
   const facts = new Map(about.columns.map((column) => [column.name, column]));
   const heads = preview.columns.map((name) => {
@@ -91,8 +100,8 @@ async function look(id, place, values) {
     make("p", { class: "row" }, button, make("span", { class: "soft small" }, values
       ? "These are values of real people: mind who looks over your shoulder." : "Values are hidden; only their kind is shown.")),
     make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" },
-      make("table", {}, make("caption", {}, `The first ${preview.rows.length} of ${count(about.rows)} rows`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows))),
-    ...(about.notes || []).map((note) => make("p", { class: "note" }, note)),
+      make("table", {}, make("caption", {}, values ? `The first ${preview.rows.length} of ${count(about.rows)} rows` : `What the ${count(about.rows)} rows hold`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows))),
+    ...(about.notes || []).map((note) => make("p", { class: "note" }, sentence(note))),
   );
   return button;
 }

@@ -11,6 +11,7 @@ const HELP = {
   sorted: "Cuts the sorted table into groups of k: quick and simple, coarser.",
   tcloseness: "Groups that also hide the secret: each looks like the whole table.",
   coarsen: "The same ranges for everybody, whatever the risk: nothing is promised about k.",
+  generalise: "One coding for the whole table; rows that still stand out are left out.",
   mask: "Each column as you say, only for people who stand out; those who still do are left out.",
 };
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
@@ -18,7 +19,8 @@ const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
-let known = [], now = null;
+const SIZES = [2, 3, 5, 10]; // compared anyway
+let about = null, known = [], now = null;
 
 const takes = { // which parts of the form a method has a use for
   k: (name) => name !== "coarsen",
@@ -35,17 +37,28 @@ function fits() {
   if (takes.columns(method.value) && columns.dataset.method !== method.value) drawColumns();
 }
 
-/** What single columns may be told: their own number of parts, or what is done to those who stand out. */
+/** Choose in a list, also what a script has set and the list does not offer. */
+function choose(list, value, words = value) {
+  if (![...list.options].some((one) => one.value === value)) list.append(make("option", { value }, words));
+  list.value = value;
+}
+
+/** What single columns may be told: their own number of parts, or what is done to those who stand out, in that order. */
 function drawColumns() {
   columns.dataset.method = method.value;
-  const byHand = method.value === "mask";
-  columns.replaceChildren(...known.map((column) => {
+  const byHand = method.value === "mask", kept = now.protection, mine = kept.method === method.value;
+  const steps = mine ? kept.steps : [], parts = mine && kept.resolution !== null && typeof kept.resolution === "object" ? kept.resolution : {};
+  const turn = (column) => { const place = steps.findIndex((one) => one.column === column.name); return place < 0 ? steps.length : place; };
+  columns.replaceChildren(...[...known].sort((a, b) => turn(a) - turn(b)).map((column) => {
     const name = short(column.name);
     const choice = make("select", { class: "how", "aria-label": `What to do with ${name}` }, (byHand ? ACTIONS : PARTS).map(([value, words]) => make("option", { value }, words)));
     const ends = byHand && ["integer", "number"].includes(column.type) ? [
       make("input", { class: "bottom", inputmode: "decimal", placeholder: "lowest", "aria-label": `Lowest value of ${name} that stays` }),
       make("input", { class: "top", inputmode: "decimal", placeholder: "highest", "aria-label": `Highest value of ${name} that stays` }),
     ] : [];
+    const set = byHand ? steps.filter((one) => one.column === column.name).map((one) => one.action).join(" ") : String(parts[column.name] ?? "");
+    choose(choice, set, byHand ? set : `${set} parts`);
+    for (const end of ends) end.value = mine ? String(kept[end.className][column.name] ?? "") : "";
     return make("div", { class: "limit", "data-column": column.name }, make("bdi", {}, name), choice, ...ends);
   }));
 }
@@ -54,7 +67,7 @@ function limits() {
   const found = { steps: [], top: {}, bottom: {}, parts: {} };
   for (const row of columns.querySelectorAll(".limit")) {
     const column = row.dataset.column, how = row.querySelector(".how").value;
-    if (how) found.steps.push({ column, action: how });
+    if (how) found.steps.push(...how.split(" ").map((action) => ({ column, action })));
     if (how) found.parts[column] = Number(how);
     for (const end of ["top", "bottom"]) {
       const value = written(row.querySelector("." + end)?.value || "");
@@ -65,7 +78,8 @@ function limits() {
 }
 
 function asked() {
-  const name = method.value, wanted = { method: name };
+  const { aim, seed, suppress } = now.protection; // what the form has no place for stays
+  const name = method.value, wanted = { method: name, aim, seed, suppress: name === "generalise" ? suppress : null };
   if (takes.k(name)) wanted.k = Number(k.value);
   if (name === "coarsen") {
     const own = limits().parts, all = Number(resolution.value);
@@ -78,8 +92,8 @@ function asked() {
   }
   if (takes.t(name) && sensitive.value) {
     wanted.sensitive = sensitive.value;
-    const closeness = written(t.value);
-    if (closeness !== null && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1.");
+    const closeness = t.value.trim().toLowerCase() === "bound" ? "bound" : written(t.value);
+    if (closeness !== null && closeness !== "bound" && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1, or the word bound.");
     if (closeness !== null) wanted.t = closeness;
     const different = name === "tcloseness" ? null : written(l.value);
     if (different !== null && different < 1) throw new Error("The number of different values (l) is 1 or more.");
@@ -91,7 +105,8 @@ function asked() {
 async function protect(wanted) {
   try {
     noProblem();
-    now = await save({ ...now, protection: wanted });
+    now = await save({ protection: wanted });
+    fill();
     await start(`/tables/${table}/protections`, { protection: now.protection });
     nothing.hidden = true;
     view.scrollIntoView({ block: "nearest" });
@@ -102,7 +117,9 @@ form.addEventListener("submit", (event) => { event.preventDefault(); try { prote
 form.addEventListener("input", fits);
 function compare() {
   nothing.hidden = true;
-  start(`/tables/${table}/frontiers`, sensitive.value ? { sensitive: sensitive.value } : {}).catch(problem);
+  const wanted = Number(k.value), more = takes.k(method.value) && !SIZES.includes(wanted);
+  const sizes = [...SIZES, wanted].filter((size) => size <= about.rows).sort((a, b) => a - b);
+  start(`/tables/${table}/frontiers`, { sensitive: sensitive.value || null, k: more ? sizes : null }).catch(problem);
 }
 document.getElementById("compare").addEventListener("click", compare);
 answersOf("protection", view, { again: () => form.requestSubmit() });
@@ -110,11 +127,9 @@ answersOf("frontier", compared, { again: compare });
 
 /** A point of the comparison becomes the choice, and is applied. */
 function take(index) {
-  const point = data(compared, "result").points[index], wanted = point.protection;
-  now = { ...now, protection: { ...now.protection, ...wanted } };
-  fill();
-  say(`Applying ${wanted.method}, ${point.setting}.`);
-  protect(wanted);
+  const point = data(compared, "result").points[index];
+  say(`Applying ${point.words}, ${point.setting}.`);
+  protect(point.protection);
 }
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;
@@ -137,23 +152,23 @@ view.addEventListener("click", async (event) => {
 
 /** The form as the settings have it. */
 function fill() {
-  const kept = now.protection;
-  method.value = kept.method;
+  const kept = now.protection, of = (role) => about.columns.filter((column) => now.roles[column.name] === role);
+  known = of("quasi-identifier");
+  sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...of("sensitive").map(({ name }) => make("option", { value: name }, short(name))));
+  choose(method, kept.method);
+  k.max = String(Math.max(50, kept.k));
   k.value = String(kept.k);
-  if (typeof kept.resolution === "number") resolution.value = String(kept.resolution);
-  sensitive.value = kept.sensitive ?? "";
-  l.value = kept.l === null || kept.l === undefined ? "" : String(kept.l);
-  t.value = typeof kept.t === "number" ? String(kept.t) : "";
+  if (typeof kept.resolution === "number") choose(resolution, String(kept.resolution));
+  choose(sensitive, kept.sensitive ?? "", short(kept.sensitive ?? ""));
+  l.value = kept.l ?? "";
+  t.value = kept.t ?? "";
+  delete columns.dataset.method;
   fits();
 }
 document.addEventListener("stepped", (event) => { now = event.detail; fill(); });
 
 try {
-  const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
-  now = found;
-  known = about.columns.filter((column) => column.role === "quasi-identifier");
-  const secret = about.columns.filter((column) => column.role === "sensitive");
-  sensitive.append(...secret.map(({ name }) => make("option", { value: name }, short(name))));
+  [about, now] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
   fill();
   form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
   const jobs = await resume();

@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, noProblem, percent, problem, resume, save, settings, settled, short, table, written } from "./app.js";
+import { api, count, make, noProblem, percent, problem, resume, save, sentence, settings, settled, short, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -67,7 +67,7 @@ function drawGroups() {
     make("legend", { class: "hidden" }, `Group ${name}`),
     make("div", { class: "row" },
       make("input", { value: name, "aria-label": "Name of the group", maxlength: "60", onchange: (event) => rename(name, event.target.value.trim()) }),
-      make("output", { class: "soft small", "data-group": name }),
+      make("output", { class: "soft small", "data-group": name }, members.length ? "" : "Choose what is known together."),
       make("button", { type: "button", class: "quiet", onclick: () => regroup((all) => delete all[name]) }, "Remove")),
     make("div", { class: "chips" }, names.map((column, number) => make("label", { class: "chip" },
       make("input", { type: "checkbox", id: `group-${place}-${number}`, checked: members.includes(column), onchange: (event) => regroup((all) => {
@@ -75,13 +75,15 @@ function drawGroups() {
       }) }), make("bdi", {}, short(column))))))));
 }
 
+/** Groups that have columns; one without is not kept until it has some. */
+const filled = (all) => Object.fromEntries(Object.entries(all || {}).filter(([, members]) => members.length));
+
 /** Take a change at once, and keep it; what is kept comes in the order of the clicks. */
-function put(changes) {
+function put(changes, kept = changes) {
   now = { ...now, ...changes };
-  const wanted = now;
   draw();
   countAgain();
-  saving = saving.then(() => save(wanted)).catch(async (error) => {
+  saving = saving.then(() => save(kept)).catch(async (error) => {
     problem(error);
     now = await settings();
     draw();
@@ -91,14 +93,13 @@ function put(changes) {
 
 function change(column, role) {
   if (now.roles[column] === role) return;
-  const roles = { ...now.roles, [column]: role };
-  if (role === "person" || role === "weight") {
-    for (const other of Object.keys(roles)) if (other !== column && roles[other] === role) roles[other] = "other";
-  }
+  const alone = role === "person" || role === "weight"; // whoever had it before has it no more
+  const displaced = alone ? Object.keys(now.roles).filter((other) => now.roles[other] === role) : [];
+  const changed = Object.fromEntries([...displaced.map((other) => [other, "other"]), [column, role]]);
+  const roles = Object.fromEntries([...Object.entries(now.roles), ...Object.entries(changed)]);
   const allowed = new Set(columns.map((one) => one.name).filter((name) => roles[name] === "quasi-identifier"));
-  const trimmed = Object.fromEntries(Object.entries(now.groups || {}).map(([name, members]) => [name, members.filter((one) => allowed.has(one))])
-    .filter(([, members]) => members.length));
-  put({ roles, groups: trimmed });
+  const groups = Object.fromEntries(Object.entries(now.groups || {}).map(([name, members]) => [name, members.filter((one) => allowed.has(one))]));
+  put({ roles, groups }, { roles: changed, groups: filled(groups) });
 }
 
 const typed = settled((column, role) => change(column, role), 700);
@@ -106,23 +107,19 @@ const typed = settled((column, role) => change(column, role), 700);
 function regroup(edit) {
   const all = structuredClone(now.groups || {});
   edit(all);
-  if (Object.values(all).some((members) => !members.length)) {
-    problem(new Error("A group needs at least one column that others may know. Remove the group instead."));
-    drawGroups();
-    return;
-  }
-  put({ groups: all });
+  put({ groups: all }, { groups: filled(all) });
 }
 
 function rename(old, name) {
   if (!name || name === old || now.groups[name]) { drawGroups(); return; }
-  put({ groups: Object.fromEntries(Object.entries(now.groups).map(([key, members]) => [key === old ? name : key, members])) });
+  const groups = Object.fromEntries(Object.entries(now.groups).map(([key, members]) => [key === old ? name : key, members]));
+  put({ groups }, { groups: filled(groups) });
 }
 
 document.getElementById("add-group").addEventListener("click", () => regroup((all) => {
   let number = Object.keys(all).length + 1;
   while (all[`group ${number}`]) number += 1;
-  all[`group ${number}`] = known().slice(0, 2);
+  all[`group ${number}`] = [];
 }));
 
 /** The numbers of the roles as they are now; answers that come late are left out. */
@@ -135,7 +132,7 @@ async function countAgain() {
   live.classList.add("fading");
   const person = columns.find((column) => now.roles[column.name] === "person")?.name ?? null;
   try {
-    const found = await api("POST", `/tables/${table}/live`, { quasi_identifiers: names, groups: now.groups, person });
+    const found = await api("POST", `/tables/${table}/live`, { quasi_identifiers: names, groups: filled(now.groups), person });
     if (mine !== asked) return;
     showLive(found);
   } catch (error) {
@@ -169,7 +166,6 @@ function showLive(found) {
   }
 }
 
-
 function field(id, key, check) {
   document.getElementById(id).addEventListener("change", (event) => {
     try {
@@ -189,6 +185,7 @@ document.addEventListener("stepped", (event) => { now = event.detail; draw(); co
 try {
   const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
   columns = about.columns;
+  document.getElementById("notes").replaceChildren(...about.notes.map((note) => make("p", { class: "note" }, sentence(note))));
   now = found;
   draw();
   await countAgain();

@@ -38,10 +38,10 @@ function move() {
   size.setAttribute("aria-valuetext", `${count(place.at)} people${name ? ", " + name[1] : ""}`);
   try { sessionStorage.setItem("incrowd-people", String(place.at)); } catch { /* a browser that keeps nothing starts anew */ }
   const item = (title, estimate, words) => estimate && make("div", {}, make("dt", {}, title), make("dd", {},
-    make("strong", {}, percent(estimate.value)), make("span", {}, words(estimate)), make("em", {}, `95 % interval ${percent(estimate.low)} to ${percent(estimate.high)}`)));
+    make("strong", {}, percent(estimate.value)), make("span", {}, words(estimate)), make("em", {}, `95% interval ${percent(estimate.low)} to ${percent(estimate.high)}`)));
   there.replaceChildren(...[
     item("named correctly", place.correctness, (one) => `about ${count(one.value * place.at)} of them`),
-    item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} look like nobody else`),
+    item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} ${count(one.value * place.at) === "1" ? "looks" : "look"} like nobody else`),
   ].filter(Boolean));
   for (const chip of named.children) chip.setAttribute("aria-pressed", String(chip.dataset.name === place.name));
   drawn?.data("chosen", [{ n: place.at }]).run();

@@ -8,7 +8,7 @@
     const dark = isDark(), sheet = document.getElementById("dark"), button = document.getElementById("theme");
     sheet.media = kept() ? (dark ? "screen" : "not all") : "screen and (prefers-color-scheme: dark)";
     document.documentElement.style.colorScheme = dark ? "dark" : "light";
-    if (button) button.setAttribute("aria-pressed", String(dark));
+    if (button) button.textContent = dark ? "Light" : "Dark";
   }
   show();
   media.addEventListener("change", show);

@@ -11,7 +11,7 @@ from incrowd.evaluate import Evaluation, distributions, frontier
 from incrowd.evaluate.frontier import Frontier, FrontierPoint
 from incrowd.measure import measure
 from incrowd.plots.assess import class_size_bins
-from incrowd.plots.protect import before_and_after, distribution_chart, frontier_chart
+from incrowd.plots.protect import NAMES, before_and_after, distribution_chart, frontier_chart
 from incrowd.progress import Progress, part
 from incrowd.protect import Protected, protect
 from incrowd.recipients import in_words, settle_threshold
@@ -123,7 +123,12 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
         result = {
             "records": found.records,
             "points": [
-                {**point.to_dict(), "best": point in best, "protection": _as_asked(point, question)}
+                {
+                    **point.to_dict(),
+                    "words": NAMES[point.method],
+                    "best": point in best,
+                    "protection": _as_asked(point, question),
+                }
                 for point in found.points
             ],
         }
@@ -199,7 +204,7 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
 def _frontier_figure(found: Frontier) -> Figure:
     rows = tuple(
         (
-            f"{point.method} {point.setting}",
+            f"{NAMES[point.method]}, {point.setting}",
             f"{point.correctness:.2%}",
             f"{point.uniqueness:.2%}",
             f"{point.granularity:.1%}",
@@ -207,7 +212,7 @@ def _frontier_figure(found: Frontier) -> Figure:
         )
         for point in found.points
     )
-    best = ", ".join(f"{point.method} {point.setting}" for point in found.best)
+    best = "; ".join(f"{NAMES[point.method]}, {point.setting}" for point in found.best)
     return Figure(
         "frontier",
         "What protection leaves and costs",
