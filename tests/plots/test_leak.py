@@ -55,6 +55,6 @@ def test_single_risks_are_shown_as_fractions(tmp_path):
 def test_thresholds_are_named_only_for_one_target():
     several = {"3": [leak_risk_uniform(people=100, k=5, leaked=n, targets=3) for n in (10, 50)]}
     drawn = json.dumps(against_leak(several, thresholds=[0.09]).to_dict())
-    assert "0.09: bound" in drawn
+    assert "9%: the highest accepted" in drawn
     assert "restricted" not in drawn
     assert '"tickMinStep": 1' in drawn

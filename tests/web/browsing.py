@@ -22,7 +22,7 @@ def ask(page, method, path, body=None):
 def demo(page, rows=3_000):
     """A demo table with few quasi-identifiers."""
     table = ask(page, "POST", "/tables/demo", {"rows": rows})
-    roles = {column["name"]: "other" for column in table["columns"] if column["role"] == "quasi-identifier"}
+    roles = {column["name"]: "other" for column in table["columns"] if column["suggested"] == "quasi-identifier"}
     roles |= dict.fromkeys(KNOWN, "quasi-identifier")
     ask(
         page,

@@ -107,4 +107,4 @@ class Evaluation(Shown):
 
 
 def _chance(share: float) -> str:
-    return f"once in {1 / share:,.1f} times" if share < 1 else "always"
+    return f"once in {f'{1 / share:,.1f}'.removesuffix('.0')} times" if share < 1 else "always"

@@ -37,10 +37,17 @@ def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
     return rows
 
 
+def filled_bins(*tables: ClassSizes) -> list[list[dict[str, Any]]]:
+    """The bins of several tables, up to the last that somebody is in."""
+    bins = [class_size_bins(sizes) for sizes in tables]
+    last = max(place for rows in bins for place, row in enumerate(rows) if row["people"])
+    return [rows[: last + 1] for rows in bins]
+
+
 def class_sizes(sizes: ClassSizes) -> Any:
     """How many people share their class with how many."""
     scale = alt.Scale(domain=["nobody else", "fewer than 5", "5 or more"], range=[RED, ORANGE, BLUE])
-    rows = class_size_bins(sizes)
+    (rows,) = filled_bins(sizes)
     for row in rows:
         row["crowd"] = "nobody else" if row["low"] == 1 else "fewer than 5" if row["low"] < 5 else "5 or more"
     chart = (

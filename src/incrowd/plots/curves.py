@@ -247,7 +247,7 @@ def people_axis(largest: float | None = None) -> Any:
     words = "format(datum.value, '~s')"
     for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
         words = f"replace({words}, '{letter}', ' {word}')"
-    title = "people in the gallery"
+    title = "people"
     if largest is None:
         return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words))
     decades = int(np.log10(largest))

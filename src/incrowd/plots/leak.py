@@ -12,6 +12,8 @@ from incrowd.leak import LeakRisk, LeakSimulation
 from incrowd.plots.look import BLUE, GREY, HEIGHT, PALETTE, WIDTH, dressed
 from incrowd.recipients import recipient_of
 
+# in percent, and the smallest as odds: nobody reads 0.000001%
+_CHANCE = "datum.value < 0.0001 ? '1 in ' + format(1 / datum.value, '~s') : format(datum.value, '~%')"
 Risks = Mapping[str, Sequence[LeakRisk]]
 Simulations = Mapping[str, Sequence[LeakSimulation]]
 
@@ -35,7 +37,7 @@ def against_leak(
     chart = _lines(risks, simulations, "leaked", "People leaked", legend)
     for bound in thresholds:
         name = recipient_of(bound) if of_one else None
-        data = {"values": [{"bound": bound, "text": f"{bound:g}: {name or 'bound'}"}]}
+        data = {"values": [{"bound": bound, "text": f"{100 * bound:g}%: {name or 'the highest accepted'}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
         words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
         chart += rule + words.encode(y="bound:Q", text="text:N")
@@ -162,7 +164,7 @@ def _lines(
         scale=alt.Scale(nice=False),
     )
     log = alt.Scale(type="log")
-    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=alt.Axis(format="~g"))
+    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=alt.Axis(labelExpr=_CHANCE))
     chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
     chart = chart.encode(x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"])
     if dashed:

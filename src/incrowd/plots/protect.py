@@ -10,7 +10,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluate import ColumnDistribution, Frontier
 from incrowd.plots import look
-from incrowd.plots.assess import class_size_bins
+from incrowd.plots.assess import filled_bins
 
 NAMES = {
     "partition": "partition",
@@ -88,8 +88,8 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     """How many people share their class with how many, before protection and after it, side by side."""
     rows = [
         {**row, "table": table}
-        for table, sizes in (("before", before), ("after", after))
-        for row in class_size_bins(sizes)
+        for table, bins in zip(("before", "after"), filled_bins(before, after), strict=True)
+        for row in bins
     ]
     order = ["before", "after"]
     chart = (

@@ -18,20 +18,19 @@ def population(found: Assessment, external: bool) -> Section:
     )
     if risk is None:
         return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
-    low, high = risk.interval or (None, None)
     rows = (
-        ("somebody known to be in the table", f"{found.facts.correctness:.2%}", "counted"),
+        ("somebody known to be in the table", share(found.facts.correctness), "counted"),
         (
             "a record among the population (B)",
-            f"{risk.B:.2%}",
-            "no interval" if low is None else f"{low:.2%} to {high:.2%}",
+            share(risk.B),
+            "no interval" if risk.interval is None else " to ".join(map(share, risk.interval)),
         ),
-        ("a person of the population in the table (A)", f"{risk.A:.2%}", "counted"),
+        ("a person of the population in the table (A)", share(risk.A), "counted"),
     )
     figure = Figure(
         "population",
         "In the table and in the population",
-        f"The table holds {risk.fraction:.2%} of {risk.population:,} people.",
+        f"The table holds {share(risk.fraction)} of {risk.population:,} people.",
         plots.population(found),
         DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
     )
@@ -100,7 +99,7 @@ def leaks(found: Assessment) -> Section:
 
 
 def _chance(probability: float) -> str:
-    return f"{probability:.2%}" if probability >= 1e-4 or not probability else f"{probability:.1e}"
+    return share(probability) if probability >= 1e-4 or not probability else f"{probability:.1e}"
 
 
 def protection(found: Assessment, external: bool) -> Section:
@@ -112,8 +111,8 @@ def protection(found: Assessment, external: bool) -> Section:
         (
             cost.k,
             share(cost.risk),
-            f"{cost.granularity:.1%}",
-            f"{cost.cells_changed:.1%}",
+            share(cost.granularity),
+            share(cost.cells_changed),
             "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
         )
         for cost in costs
@@ -144,7 +143,7 @@ def protection(found: Assessment, external: bool) -> Section:
 def _secrets_left(protection: Protection) -> Iterator[DataTable]:
     """What classes of each size still give away about each sensitive column."""
     rows = tuple(
-        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", f"{secret.given_away:.2%}")
+        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", share(secret.given_away))
         for cost in protection.costs
         for secret in cost.secrets
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.assess import Assessment
+from incrowd.assess.statements import share
 from incrowd.plots import assess as plots
 from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about
 
@@ -19,15 +20,15 @@ _OUTSIDE = (
 def facts(found: Assessment, external: bool) -> Section:
     facts = found.facts
     rows = tuple(
-        (row["size"], row["classes"], row["people"], f"{row['share']:.2%}")
+        (row["size"], row["classes"], row["people"], share(row["share"]))
         for row in plots.class_size_bins(facts.sizes)
         if row["people"]
     )
     figure = Figure(
         "class-sizes",
         "How large the crowds are",
-        f"{facts.uniqueness:.1%} of the people look like nobody else; {facts.share_below(5):.1%} like fewer than four "
-        "others.",
+        f"{share(facts.uniqueness)} of the people look like nobody else; {share(facts.share_below(5))} like fewer "
+        "than four others.",
         plots.class_sizes(facts.sizes),
         DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
     )
@@ -45,11 +46,11 @@ def facts(found: Assessment, external: bool) -> Section:
 def knowledge(found: Assessment) -> Section:
     knowledge = found.knowledge
     worst = tuple(
-        (len(risk.columns), ", ".join(risk.columns), f"{risk.correctness:.2%}", f"{risk.uniqueness:.2%}", risk.smallest)
+        (len(risk.columns), ", ".join(risk.columns), share(risk.correctness), share(risk.uniqueness), risk.smallest)
         for risk in knowledge.worst_by_size
     )
     told = tuple(
-        (", ".join(risk.columns), f"{risk.correctness:.2%}", f"{risk.uniqueness:.2%}", risk.smallest)
+        (", ".join(risk.columns), share(risk.correctness), share(risk.uniqueness), risk.smallest)
         for risk in knowledge.most_telling[:ROWS]
     )
     columns = ("named correctly", "unique", "smallest class")
@@ -88,7 +89,7 @@ def _singling_out(found: Assessment) -> Iterator[DataTable]:
         "People singled out by few attributes",
         ("attributes known", "people", "share"),
         tuple(
-            (f"{size} or fewer", records, f"{records / single.records:.2%}") for size, records in single.by_size.items()
+            (f"{size} or fewer", records, share(records / single.records)) for size, records in single.by_size.items()
         ),
     )
     if single.sets:
@@ -107,7 +108,7 @@ def drivers(found: Assessment) -> Section:
         else f"over {parts.orders:,} random orders"
     )
     rows = tuple(
-        (part.column, f"{part.correctness:+.4f}", f"{parts.share(part):.1%}", f"{part.uniqueness:+.4f}")
+        (part.column, f"{part.correctness:+.4f}", share(parts.share(part)), f"{part.uniqueness:+.4f}")
         for part in parts.ranked
     )
     most = parts.ranked[0]

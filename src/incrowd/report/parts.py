@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import jinja2
 
 TEMPLATES = Path(__file__).parent / "templates"
-_NUMBER = re.compile(r"[+−-]?[\d.,]+(e-?\d+)?%?|–")
+_NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
 _PALE = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
 
 

@@ -49,7 +49,7 @@ def encoding_of(path: str, asked: str | None) -> str:
     if b"\x00" in head:
         raise InputError(
             f"{os.path.basename(path)} holds zero bytes, so it is not text in an encoding that can be guessed; "
-            "say encoding=, or check that it is a CSV file"
+            "say the encoding (--encoding), or check that it is a CSV file"
         )
     if _reads(path, "utf-8"):
         return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import IncrowdError
 from incrowd.progress import Progress
 from incrowd.web import models
-from incrowd.web.problems import Refusal, not_found
+from incrowd.web.problems import Refusal, not_found, without_hints
 
 if TYPE_CHECKING:
     from incrowd.web.tables import OpenTable
@@ -251,7 +251,7 @@ class Jobs:
         except Cancelled:
             self._end(job, "cancelled", "cancelled")
         except IncrowdError as error:
-            self._end(job, "failed", str(error))
+            self._end(job, "failed", without_hints(str(error)))
         except MemoryError:
             self._end(job, "failed", "there is not enough memory for this; choose fewer columns or a smaller table")
         except Exception as error:

@@ -98,8 +98,8 @@ def ending_of(name: str) -> str:
     """The ending of a file's name, if tables are read from such files."""
     ending = PurePosixPath(name).suffix.lower()
     if ending not in FORMATS:
-        kinds = ", ".join(FORMATS)
-        raise Refusal(415, f"{name} is not a kind of file that tables are read from; use one of: {kinds}")
+        kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines"
+        raise Refusal(415, f"{name} is not a kind of file that tables are read from; use {kinds}")
     return ending
 
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from incrowd.assess.statements import share
 from incrowd.classes import ClassSizes
 from incrowd.engines import encode
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.web import models
-from incrowd.web.problems import Refusal
+from incrowd.web.problems import Refusal, without_hints
 from incrowd.web.settings import ServerSettings
 
 _COUNTS = 500  # sets of columns whose counts are kept
@@ -265,7 +266,7 @@ def open_table(
     except TooLargeError as error:
         raise Refusal(413, str(error)) from None
     except IncrowdError as error:
-        raise InputError(_renamed(str(error), folder, name)) from None
+        raise InputError(_renamed(without_hints(str(error)), folder, name)) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
     found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
@@ -342,11 +343,11 @@ def _sentence(sizes: ClassSizes, known: int) -> str:
     if not sizes.uniques:
         return (
             f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others, and a guess is right "
-            f"{sizes.correctness:.2%} of the time."
+            f"{share(sizes.correctness)} of the time."
         )
     return (
-        f"{sizes.uniques:,} of {sizes.people:,} people ({sizes.uniqueness:.1%}) look like nobody else; a guess is "
-        f"right {sizes.correctness:.1%} of the time."
+        f"{sizes.uniques:,} of {sizes.people:,} people ({share(sizes.uniqueness)}) look like nobody else; a guess is "
+        f"right {share(sizes.correctness)} of the time."
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assess.journey import PENDING
 from incrowd.report import DataTable, Figure, renamed, shown_names
 from incrowd.report.parts import plain_document, plain_figure, safe_json
+from incrowd.web.problems import without_hints
 
 if TYPE_CHECKING:
     import jinja2
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from incrowd.web.jobs import Job
     from incrowd.web.sessions import Session
 
-# hints at the command line, where there is none; only options that messages name, for a column may be called "a (--b)"
-_HINT = re.compile(r" \(--(qi|other|sensitive|population|weights|method tcloseness|identifier none keeps them)\)")
-
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
     """The answer of a job as HTML. `form` is "release" for what can be taken away of an assessment."""
     outcome = job.answer()
     if job.kind == "assessment":
         plain = plain_document(outcome.found)
+        columns = [one.column for one in outcome.found.roles.suggested]
         context = {**_without_hints(plain), "specs": safe_json(plain["specs"])}
+        context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
         context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.found.skipped)}
         name = "release" if form == "release" else "assessment"
     else:
@@ -46,7 +45,7 @@ def _unfinished(job: Job, skipped: Mapping[str, str]) -> str:
 def _without_hints(words: Any) -> Any:
     """The library's messages without what they say about the command line."""
     if isinstance(words, str):
-        return _HINT.sub("", words)
+        return without_hints(words)
     if isinstance(words, dict):
         return {name: _without_hints(value) for name, value in words.items()}
     if isinstance(words, list | tuple):
@@ -60,15 +59,27 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     table = session.tables.get(job.table or "")
     shown = shown_names([one.column for one in table.columns]) if table else {}
     result, figures = outcome.result(), outcome.figures()
+    undone = result.get("undone", [])  # told above all else
+    notes = [
+        *(note for note in result.get("notes", []) if note not in undone),
+        *result.get("forecast", {}).get("notes", []),
+    ]
     specs = {name: figure["spec"] for name, figure in figures.items()}
     if "forecast" in specs:
         specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
     return {
         "result": _without_hints(renamed(result, shown)),
         "data": safe_json(result),
+        "notes": _without_hints([_as_sentence(note, list(shown.values())) for note in renamed(notes, shown)]),
         "figures": [_plain(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
     }
+
+
+def _as_sentence(note: str, columns: Sequence[str]) -> str:
+    """A note with a capital, unless it begins with a column's name, and a full stop."""
+    named = any(note.startswith(name) for name in columns)
+    return (note if named else note[:1].upper() + note[1:]) + ("" if note.endswith(".") else ".")
 
 
 def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
@@ -82,6 +93,6 @@ def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
     rule = {
         "data": {"name": "chosen", "values": [{"n": people}]},
         "mark": {"type": "rule", "color": "#d9822b", "strokeWidth": 2},
-        "encoding": {"x": {"field": "n", "type": "quantitative", "title": "people in the gallery"}},
+        "encoding": {"x": {"field": "n", "type": "quantitative", "title": "people"}},
     }
     return {**spec, "layer": [*spec["layer"], rule]}

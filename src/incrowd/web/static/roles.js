@@ -43,7 +43,7 @@ function card(column) {
 function lane([role, title, words]) {
   const mine = columns.filter((column) => now.roles[column.name] === role);
   return make("section", {
-    class: role === "quasi-identifier" ? "lane wide" : "lane", "data-role": role, "aria-labelledby": "lane-" + role,
+    class: role === "quasi-identifier" || mine.length > 3 ? "lane wide" : "lane", "data-role": role, "aria-labelledby": "lane-" + role,
     ondragover: (event) => { if (dragged !== null) { event.preventDefault(); event.currentTarget.classList.add("over"); } },
     ondragleave: (event) => { if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.classList.remove("over"); },
     ondrop: (event) => { event.preventDefault(); if (dragged !== null) change(dragged, role); },
@@ -150,10 +150,10 @@ function showLive(found) {
   const larger = (now.population ?? 0) > people || (!columns.some((one) => now.roles[one.name] === "person") && columns.some((one) => now.roles[one.name] === "weight"));
   const above = !larger && found.correctness > bound;
   const words = larger ? "if it is known who is in the table; the Risk page tells the risk in the whole population" : above ? "above the threshold" : "within the threshold";
-  const said = `Average risk within the table ${percent(found.correctness)}, threshold ${percent(bound)}`;
-  const meter = make("div", { class: above ? "meter over" : "meter", role: "img", "aria-label": said }, make("i"), make("b"));
+  const said = larger ? `Average risk within the table ${percent(found.correctness)}` : `Average risk within the table ${percent(found.correctness)}, threshold ${percent(bound)}`;
+  const meter = make("div", { class: larger ? "meter elsewhere" : above ? "meter over" : "meter", role: "img", "aria-label": said }, make("i"), larger ? null : make("b"));
   meter.children[0].style.width = `${100 * found.correctness}%`;
-  meter.children[1].style.left = `${100 * bound}%`;
+  if (!larger) meter.children[1].style.left = `${100 * bound}%`;
   live.replaceChildren(
     make("dl", { class: "cards" },
       item("smallest class (k)", count(found.k), found.k === 1 ? "somebody is alone" : "people look alike at least"),

@@ -8,17 +8,10 @@ from typing import Any
 import numpy as np
 
 from incrowd.assess.outlook import outlook, populations_ahead
+from incrowd.assess.statements import share
 from incrowd.curves import Curve, correctness_curve
 from incrowd.errors import UnsupportedError
-from incrowd.forecast import (
-    Estimate,
-    Forecast,
-    forecast,
-    interval_in_words,
-    people_in_words,
-    percent,
-    population_in_words,
-)
+from incrowd.forecast import Estimate, Forecast, forecast, people_in_words, population_in_words
 from incrowd.pitmanyor import fit_class_sizes, fit_curve
 from incrowd.pitmanyor.check import HoldOut, hold_out
 from incrowd.pitmanyor.fit import ClassSizeFit, CurveFit
@@ -32,6 +25,7 @@ from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.figures import as_figures
 
+_CALLED = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 _LARGEST = 8_000_000_000
 _LEADS = (1, 2, 3, 5, 7)  # round sizes of the curve that is drawn, and that a slider reads from
 
@@ -127,7 +121,7 @@ def points_forecast(question: models.PointsQuestion) -> Work:
     """Fit the law to measured points."""
 
     def work(progress: Progress, publish: Publish) -> Outcome:
-        progress("fitting the scaling law", 0.0)
+        progress("fitting a law to the points", 0.0)
         curve = Curve.from_points(
             [point.n for point in question.points],
             [point.correctness for point in question.points],
@@ -194,20 +188,20 @@ def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> tuple[HoldOut | None, s
 def _sentence(answer: Forecast, index: int) -> str:
     """One population in plain words."""
     size, name = people_in_words(float(answer.at[index])), answer.names[index]
-    called = "" if name.replace(",", "").isdigit() else f" ({name})"
+    called = "" if name.replace(",", "").isdigit() else f" ({_CALLED.get(name, name)})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
     return (
-        f"Among {size} people{called}, {percent(value)} are named correctly ({answer.level:.0%} interval: "
-        f"{interval_in_words(low, high)}): about {people_in_words(float(answer.people_named[index]))} people."
+        f"Among {size} people{called}, {share(value)} are named correctly ({answer.level:.0%} interval: "
+        f"{share(low)} to {share(high)}): about {people_in_words(float(answer.people_named[index]))} people."
     )
 
 
 def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | None) -> Figure:
     rows = tuple(
         (
-            population_in_words(name, float(size)),
-            percent(float(value)),
-            interval_in_words(float(low), float(high)),
+            population_in_words(_CALLED.get(name, name), float(size)),
+            share(float(value)),
+            f"{share(float(low))} to {share(float(high))}",
             people_in_words(float(people)),
         )
         for name, size, value, low, high, people in zip(

@@ -6,6 +6,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from incrowd.assess.statements import share
 from incrowd.classes import ClassSizes
 from incrowd.evaluate import Evaluation, distributions, frontier
 from incrowd.evaluate.frontier import Frontier, FrontierPoint
@@ -162,13 +163,13 @@ def _after(cost: Evaluation) -> dict[str, float]:
 def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     bins = [class_size_bins(sizes) for sizes in (before, after)]
     rows = tuple(
-        (was["size"], was["people"], f"{was['share']:.2%}", now["people"], f"{now['share']:.2%}")
+        (was["size"], was["people"], share(was["share"]), now["people"], share(now["share"]))
         for was, now in zip(*bins, strict=True)
         if was["people"] or now["people"]
     )
     says = (
-        f"{before.uniqueness:.1%} of the people stood alone before, {after.uniqueness:.1%} do now; the average risk "
-        f"falls from {before.correctness:.1%} to {after.correctness:.1%}."
+        f"{share(before.uniqueness)} of the people stood alone before, {share(after.uniqueness)} do now; the average "
+        f"risk falls from {share(before.correctness)} to {share(after.correctness)}."
     )
     return Figure(
         "class-sizes",
@@ -186,13 +187,13 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
         Figure(
             f"before-after-{number}",
             one.column,
-            f"{one.distance:.1%} of the rows would have to move to make both alike.",
+            f"{share(one.distance)} of the rows would have to move to make both alike.",
             distribution_chart(one),
             DataTable(
                 f"{one.column} before and after",
                 ("values", "before", "after"),
                 tuple(
-                    (group, f"{was:.2%}", f"{now:.2%}")
+                    (group, share(was), share(now))
                     for group, was, now in zip(one.groups, one.before, one.after, strict=True)
                 ),
             ),
@@ -205,9 +206,9 @@ def _frontier_figure(found: Frontier) -> Figure:
     rows = tuple(
         (
             f"{NAMES[point.method]}, {point.setting}",
-            f"{point.correctness:.2%}",
-            f"{point.uniqueness:.2%}",
-            f"{point.granularity:.1%}",
+            share(point.correctness),
+            share(point.uniqueness),
+            share(point.granularity),
             "–" if point.information_loss is None else f"{point.information_loss:.3f}",
         )
         for point in found.points
