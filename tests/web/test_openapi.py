@@ -60,4 +60,14 @@ def test_every_operation_keeps_to_its_document(case, base, known):
         for name in case.path_parameters:
             if case.meta.generation.mode == schemathesis.GenerationMode.POSITIVE:
                 case.path_parameters[name] = NOBODY if ends else known[name]
-    case.call_and_validate(base_url=base)
+    assert case.call_and_validate(base_url=base).status_code < 500
+
+
+def test_a_document_that_lies_is_found_out(base):
+    told = schemathesis.openapi.from_dict(document())["/api/v1/version"]["GET"].Case(headers=BEARER)
+    assert told.call_and_validate(base_url=base).status_code == 200
+    lie = document()
+    lie["components"]["schemas"]["Version"]["required"].append("colour")
+    case = schemathesis.openapi.from_dict(lie)["/api/v1/version"]["GET"].Case(headers=BEARER)
+    with pytest.raises(schemathesis.errors.FailureGroup, match="colour"):
+        case.call_and_validate(base_url=base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +13,6 @@ from incrowd.leak import LeakRisk, LeakSimulation
 from incrowd.plots.look import BLUE, GREY, HEIGHT, PALETTE, WIDTH, dressed
 from incrowd.recipients import recipient_of
 
-# in percent, and the smallest as odds: nobody reads 0.000001%
-_CHANCE = "datum.value < 0.0001 ? '1 in ' + format(1 / datum.value, '~s') : format(datum.value, '~%')"
 Risks = Mapping[str, Sequence[LeakRisk]]
 Simulations = Mapping[str, Sequence[LeakSimulation]]
 
@@ -164,7 +163,7 @@ def _lines(
         scale=alt.Scale(nice=False),
     )
     log = alt.Scale(type="log")
-    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=alt.Axis(labelExpr=_CHANCE))
+    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=_chance_axis(rows))
     chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
     chart = chart.encode(x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"])
     if dashed:
@@ -181,6 +180,14 @@ def _lines(
         chart += drawn.mark_rule().encode(x=x, y="low:Q", y2="high:Q", color=colour)
         chart += drawn.mark_circle(size=55, opacity=1).encode(x=x, y=y, color=colour)
     return chart
+
+
+def _chance_axis(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Powers of ten, in percent; the smallest as odds, for nobody reads 0.000001%."""
+    lowest = math.floor(math.log10(min(row["probability"] for row in rows)))
+    ticks = [10.0**power for power in range(0, lowest - 1, -max(1, -lowest // 6))]
+    words = "datum.value < 0.0001 ? '1 in ' + format(1 / datum.value, '~s') : format(datum.value, '~%')"
+    return alt.Axis(values=ticks, labelExpr=words)
 
 
 def _bar(simulated: LeakSimulation) -> dict[str, float]:
