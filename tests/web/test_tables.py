@@ -93,6 +93,26 @@ def test_what_cannot_be_read_is_refused_in_words(script, app, name, content, sta
     assert script.get(TABLES).json() == []
 
 
+def test_a_file_is_read_as_somebody_says(script, folder, wait_for):
+    (folder / "odd.csv").write_bytes("name;hint\nä;1\nb;-\nc;2;3\n".encode("cp1252"))
+    refused = script.post(f"{TABLES}/open", json={"path": "odd.csv"})
+    assert (refused.status_code, "leave them out" in refused.json()["error"]) == (400, True)
+    assert "skip" not in refused.json()["error"]
+    how = {"separator": ";", "encoding": "cp1252", "null": "-", "skip_bad_lines": True}
+    found = script.post(f"{TABLES}/open", json={"path": "odd.csv", "reading": how}).json()
+    sent = {"file": ("odd.csv", (folder / "odd.csv").read_bytes())}
+    uploaded = script.post(TABLES, params=how, files=sent).json()
+    for one in (found, uploaded):
+        assert script.get(f"{TABLES}/{one['id']}/preview?show=true").json()["rows"] == [["ä", "1"], ["b", ""]]
+    script.patch(f"{TABLES}/{uploaded['id']}/settings", json={"roles": {"hint": "quasi-identifier"}})
+    job = wait_for(script, script.post(f"{TABLES}/{uploaded['id']}/leaks", json={"leaked": 1}).json())
+    again = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()
+    assert "odd.csv --separator ';' --encoding cp1252 --null=- --skip-bad-lines --qi" in again["cli"]
+    assert "read_table('odd.csv', separator=';', encoding='cp1252', null='-', skip_bad_lines=True)" in again["python"]
+    wrong = script.post(TABLES, params={"encoding": "no-such"}, files=sent)
+    assert wrong.status_code == 400, wrong.text
+
+
 def test_a_form_without_a_file_is_refused(script):
     assert script.post(TABLES, data={"file": "not a file"}).status_code == 415
     assert script.post(TABLES, files={"other": ("a.csv", CSV)}).status_code == 400

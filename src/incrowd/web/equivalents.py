@@ -192,13 +192,24 @@ def _both(
 ) -> models.Equivalent:
     """The command, with those that make its file; the script, with what it imports."""
     file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
-    command = shlex.join(["incrowd", verb, file, *arguments])
-    table = f"table = read_table({file!r})"
+    command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
+    table = (
+        f"table = read_table({', '.join([repr(file), *(f'{name}={value!r}' for name, value in source.how.items())])})"
+    )
     if source.kind == "demo":
         names, table = [*names, "demo_table"], f"table = read_table(demo_table({source.rows}, seed={source.seed}))"
     imported = ", ".join(sorted({*names, "read_table"}))
     python = "\n".join([f"from incrowd import {imported}", "", table, *lines])
     return models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+
+
+def _reading(source: Source) -> list[str]:
+    """How the file is read, as options."""
+    return [
+        word
+        for name, value in source.how.items()
+        for word in ([f"--{name.replace('_', '-')}"] if value is True else _given(f"--{name}", value))
+    ]
 
 
 def _call(result: str, function: str, options: Mapping[str, Any]) -> str:

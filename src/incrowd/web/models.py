@@ -14,6 +14,11 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
 
+Separator = Literal[",", ";", "\t", "|", " "]
+Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
 def _is_whole(value: Any) -> bool:
     """In JSON 75.0 is a whole number like 75."""
     return isinstance(value, float) and value.is_integer()
@@ -60,10 +65,25 @@ class Limits(Model):
     endings: list[str]
 
 
+class Reading(Model):
+    """How a file is read, where that is not found by looking at it; `null` is a text that stands for nothing."""
+
+    separator: Separator | None = None
+    encoding: Encoding | None = None
+    null: Short | None = None
+    sheet: Short | None = None
+    skip_bad_lines: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """What is not as usual."""
+        return self.model_dump(exclude_defaults=True)
+
+
 class Path(Model):
     """A file on the server's machine."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+    reading: Reading = Reading()
 
 
 class Demo(Model):

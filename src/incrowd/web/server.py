@@ -12,13 +12,14 @@ from pathlib import Path
 from incrowd.errors import InputError
 from incrowd.table import write_table
 from incrowd.web.jobs import Job, Jobs
-from incrowd.web.models import TableSettings
+from incrowd.web.models import Reading, TableSettings
 from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings
 from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
 from incrowd.web.tables import OpenTable, Source, identity, open_table, read_file
 
+_USUAL = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
 _DEMO = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
 
@@ -43,26 +44,26 @@ class Server:
         self.jobs.close()
         self.store.close()
 
-    def open_upload(self, session: Session, folder: Path, given_name: str) -> OpenTable:
+    def open_upload(self, session: Session, folder: Path, given_name: str, reading: Reading = _USUAL) -> OpenTable:
         """The file that was received in a folder becomes a table; the folder goes where it does not."""
         try:
             name = shown_name(given_name)
             (file,) = folder.iterdir()
             with self.in_turn():
                 check_unpacked(file, self.settings.max_unpacked)
-                return self._add(session, file, name, Source("upload", name), folder)
+                return self._add(session, file, name, Source("upload", name, how=reading.options()), folder)
         except Exception:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def open_path(self, session: Session, path: str) -> OpenTable:
+    def open_path(self, session: Session, path: str, reading: Reading = _USUAL) -> OpenTable:
         """A file in one of the folders that were allowed at start-up."""
         file = self._allowed(path)
         ending_of(file.name)
         check_unpacked(file, self.settings.max_unpacked)
         seen = identity(file)
         with self.place(session):
-            table = self._add(session, file, file.name, Source("path", str(file)), None)
+            table = self._add(session, file, file.name, Source("path", str(file), how=reading.options()), None)
         table.seen = seen
         return table
 
@@ -164,7 +165,9 @@ class Server:
         decided: TableSettings | None = None,
     ) -> OpenTable:
         new_id = secrets.token_hex(8)
-        table = open_table(lambda: read_file(file, self.settings), name, source, self.settings, new_id, folder)
+        table = open_table(
+            lambda: read_file(file, self.settings, source.how), name, source, self.settings, new_id, folder
+        )
         if decided is not None:
             table.begin_with(decided)
         with session.going_on():

@@ -37,6 +37,7 @@ class Source:
     seed: int = 0
     before: tuple[str, ...] = ()  # commands that make the file
     script: str = ""  # Python that makes the file
+    how: dict[str, Any] = field(default_factory=dict)  # options of `read_table`
 
     @property
     def protected_file(self) -> str:
@@ -282,9 +283,9 @@ def identity(path: Path) -> tuple[int, ...]:
     return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
 
 
-def read_file(path: Path, settings: ServerSettings) -> Table:
+def read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
     """A file as a table, within the server's limits of memory and columns."""
-    return read_table(path, memory=settings.memory, most_columns=settings.max_columns)
+    return read_table(path, memory=settings.memory, most_columns=settings.max_columns, **how)
 
 
 def _warmed(table: OpenTable) -> None:

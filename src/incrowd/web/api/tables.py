@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from incrowd.web import models
@@ -29,6 +29,16 @@ _FORM: dict[str, Any] = {
 }
 
 
+def _reading(
+    separator: Annotated[models.Separator | None, Query(description="Of a text file.")] = None,
+    encoding: Annotated[models.Encoding | None, Query(description="Of a text file, such as cp1252.")] = None,
+    null: Annotated[models.Short | None, Query(description="Text that stands for a missing value.")] = None,
+    sheet: Annotated[models.Short | None, Query(description="Of a workbook.")] = None,
+    skip_bad_lines: Annotated[bool, Query(description="Leave out lines that do not fit.")] = False,
+) -> models.Reading:
+    return models.Reading(separator=separator, encoding=encoding, null=null, sheet=sheet, skip_bad_lines=skip_bad_lines)
+
+
 @router.get("/tables", responses=refusals())
 def list_tables(session: TheSession) -> list[models.TableInfo]:
     """The tables of this session."""
@@ -36,20 +46,22 @@ def list_tables(session: TheSession) -> list[models.TableInfo]:
 
 
 @router.post("/tables", status_code=201, responses=refusals(409, 415), openapi_extra=_FORM)
-async def upload_table(request: Request, server: TheServer, session: TheSession) -> models.TableInfo:
+async def upload_table(
+    request: Request, server: TheServer, session: TheSession, reading: Annotated[models.Reading, Depends(_reading)]
+) -> models.TableInfo:
     """Upload a file: CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, in the form field `file`."""
     said = request.headers.get("content-length")
     with server.place(session, int(said) if said else server.settings.max_bytes) as most:
         folder = server.store.new_folder()
         name = await receive_upload(request.headers.get("content-type", ""), request.stream(), folder, most)
-        table = await run_in_threadpool(server.open_upload, session, folder, name)
+        table = await run_in_threadpool(server.open_upload, session, folder, name, reading)
     return table.info()
 
 
 @router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415), dependencies=[Heavy])
 def open_path(path: models.Path, server: TheServer, session: TheSession) -> models.TableInfo:
     """Open a file on the server's machine, in one of the folders it allows."""
-    return server.open_path(session, path.path).info()
+    return server.open_path(session, path.path, path.reading).info()
 
 
 @router.post("/tables/demo", status_code=201, responses=refusals(409), dependencies=[Heavy])

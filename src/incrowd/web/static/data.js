@@ -6,6 +6,19 @@ const file = document.getElementById("file");
 const sending = document.getElementById("sending");
 let request = null;
 
+/** How the file is to be read, as far as somebody said so. */
+function reading() {
+  const said = ["separator", "encoding", "null", "sheet"].map((name) => [name, document.getElementById(name).value]).filter(([, value]) => value);
+  if (document.getElementById("skip_bad_lines").checked) said.push(["skip_bad_lines", true]);
+  return Object.fromEntries(said);
+}
+
+/** A file that was not read may be read in another way. */
+function notRead(error, status) {
+  problem(error);
+  if (status === 400) document.getElementById("reading").open = true;
+}
+
 /** Send a file so that the browser tells how far it is; fetch cannot. */
 function send(chosen) {
   noProblem();
@@ -24,7 +37,7 @@ function send(chosen) {
     let answer = null;
     try { answer = JSON.parse(request.responseText); } catch { answer = null; }
     if (request.status >= 200 && request.status < 300 && answer) location.href = `/tables/${answer.id}/roles`;
-    else problem(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)));
+    else notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
   };
   request.onerror = () => { sending.hidden = true; problem(new Error("The file could not be sent. Is it still there, and incrowd still running?")); };
   request.onabort = () => { sending.hidden = true; say("Cancelled."); };
@@ -32,7 +45,7 @@ function send(chosen) {
   words.textContent = `Sending ${chosen.name}…`;
   sending.hidden = false;
   say(`Sending ${chosen.name}.`);
-  request.open("POST", "/api/v1/tables");
+  request.open("POST", `/api/v1/tables?${new URLSearchParams(reading())}`);
   request.send(form);
 }
 
@@ -65,7 +78,7 @@ async function opened(form, path, body, doing) {
     const made = await api("POST", path, body);
     location.href = `/tables/${made.id}/roles`;
   } catch (error) {
-    problem(error);
+    notRead(error, error.status);
     clearInterval(timer);
     bar.hidden = true;
     button.disabled = false;
@@ -75,7 +88,7 @@ async function opened(form, path, body, doing) {
 document.getElementById("open").addEventListener("submit", (event) => {
   event.preventDefault();
   const path = document.getElementById("path");
-  if (path) opened(event.target, "/tables/open", { path: path.value.trim() }, "Reading the file…");
+  if (path) opened(event.target, "/tables/open", { path: path.value.trim(), reading: reading() }, "Reading the file…");
 });
 document.getElementById("demo").addEventListener("submit", (event) => {
   event.preventDefault();
