@@ -49,8 +49,25 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
     page.click("#frontier-view .waiting button")
     page.wait_for_selector("#frontier-view >> text=Cancelled.")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["cancelled"]
+    steps = [{"column": "sex", "action": "keep=1"}, {"column": "age_yrs", "action": "ranges=7"}]
+    kept = {"method": "mask", "k": 60, "steps": steps, "top": {"age_yrs": 80}}
+    ask(page, "PATCH", f"/tables/{table}/settings", {"protection": kept})
+    page.reload()  # all that was set is in the form, what it does not offer too
+    page.wait_for_selector("#protection button[type=submit]:enabled")
+    assert (page.input_value("#method"), page.input_value("#k")) == ("mask", "60")
+    assert page.eval_on_selector_all(".limit .how", "all => all.map((one) => one.value)") == [
+        "keep=1",
+        "ranges=7",
+        "",
+        "",
+    ]
+    assert page.input_value(".limit[data-column=age_yrs] .top") == "80"
+    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"race": "sensitive"}})  # elsewhere, meanwhile
+    page.select_option("#method", "partition")
     page.click("#protection button[type=submit]")
     answered(page)
+    settings = ask(page, "GET", f"/tables/{table}/settings")["settings"]
+    assert (settings["roles"]["race"], settings["protection"]["k"]) == ("sensitive", 60)
 
 
 def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base):
