@@ -94,9 +94,11 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     with page.expect_download() as download:
         page.click("text=External report")
     assert download.value.suggested_filename.endswith("report-external.html")
-    page.click("button[aria-controls=cli]")
-    page.wait_for_selector("button[aria-controls=cli] >> text=Copied")
-    assert "incrowd assess" in page.evaluate("navigator.clipboard.readText()")
+    for view, verb in (("#view", "assess"), ("#protected-view", "protect")):
+        page.click(f"{view} summary >> text=The same as a command") if verb == "protect" else None
+        page.click(f"{view} button[aria-controls^=cli]")
+        page.wait_for_selector(f"{view} button[aria-controls^=cli] >> text=Copied")
+        assert f"incrowd {verb}" in page.evaluate("navigator.clipboard.readText()")
     page.screenshot(path=shots / "7-report.png", full_page=True)
 
 

@@ -232,7 +232,7 @@ class _Journey:
 
     def leaks(self, sizes: ClassSizes) -> Leaks:
         with self.clock.timed("leaks"):
-            self.progress("computing leaks", 0.1)
+            self.progress("working out leaks", 0.1)
             return assess_leaks(sizes, self.threshold)
 
     def protection(self, population: int | None) -> Protection | None:

@@ -79,7 +79,7 @@ def _read(copula: Copula, drawn: Drawn, sizes: ClassSizes, population: int) -> A
         at_population,
         min(1.0, alone_in_population / alone_in_sample) if alone_in_sample else 0.0,
         alone_in_population / at_population,
-        (f"beyond {reach:,} people the synthetic population is extrapolated",) if population > reach else (),
+        (f"beyond {reach:,} people the estimate is extrapolated",) if population > reach else (),
     )
 
 

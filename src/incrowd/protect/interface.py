@@ -232,7 +232,7 @@ class _Build:
                 f"the bound of {bound:.4g} is for values that all differ; equal ones make it {guarantee.t:.4g}"
             )
         if strata > first:
-            self.notes.append(f"equal sensitive values needed classes of {strata:,} rather than {first:,} to reach t")
+            self.notes.append(f"to come within t of the whole table, classes had to be of {strata:,} and not {first:,}")
         return self._holding(made, out, guarantee, classes)
 
     def _checked(self, recoding: Recoding) -> tuple[Recoding, pa.Table, Guarantee, Classes]:

@@ -61,7 +61,7 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
     for done, column in enumerate(problem.columns):
-        problem.progress("writing classes", done / len(problem.columns))
+        problem.progress("writing ranges and sets", done / len(problem.columns))
         hierarchy = problem.hierarchies.get(column.name)
         labels, entries, differ = _class_labels(column, grouping, hierarchy)
         changed[column.name] = int(sizes[differ].sum())

@@ -122,6 +122,7 @@ MEANINGS: dict[str, str] = {
     "still has people who stand alone. Points that no other beats on both sides are the ones to choose "
     "from.",
     "before-after": "The values of one column before and after. The closer the two shapes, the more can still be "
-    "learned from the column about everybody, while nobody stands out.",
+    "learned from the column about everybody, while nobody stands out. A range or a set is spread evenly over its "
+    "values, so that a rare value may seem to have grown.",
 }
 """What each figure says to somebody who has never seen one, by its name."""

@@ -60,9 +60,9 @@ class Server:
         """A file in one of the folders that were allowed at start-up."""
         file = self._allowed(path)
         ending_of(file.name)
-        check_unpacked(file, self.settings.max_unpacked)
         seen = identity(file)
-        with self.place(session):
+        with self.in_turn(), self.place(session):
+            check_unpacked(file, self.settings.max_unpacked)
             table = self._add(session, file, file.name, Source("path", str(file), how=reading.options()), None)
         table.seen = seen
         return table
@@ -73,7 +73,7 @@ class Server:
 
         if rows > self.settings.max_demo_rows:
             raise Refusal(413, f"a demo of {rows:,} rows; this server makes at most {self.settings.max_demo_rows:,}")
-        with self.place(session), self._new_folder() as folder:
+        with self.in_turn(), self.place(session), self._new_folder() as folder:
             file = write_table(demo_table(rows, seed), folder / "demo.parquet")
             seeded = f" --seed {seed}" if seed else ""
             command = f"incrowd demo-data --rows {rows}{seeded} --out demo.parquet"
@@ -86,7 +86,7 @@ class Server:
         if outcome.file is None or job.source is None:
             raise Refusal(409, "only a protection has a table to go on with")
         name, how = f"protected {job.source.name}", job.equivalent
-        with self.place(session), self._new_folder() as folder:
+        with self.in_turn(), self.place(session), self._new_folder() as folder:
             file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
-from incrowd.web.api.common import Heavy, TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.common import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.jobs import Job, Work
 from incrowd.web.server import Server
 from incrowd.web.sessions import Session
@@ -76,12 +76,13 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
     return _queue(server, session, Job(session.key, "points", None, points_forecast(question), same))
 
 
-@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409), dependencies=[Heavy])
-def start_leak(start: OnTable, question: models.LeakQuestion | None = None) -> models.JobInfo:
+@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
+def start_leak(start: OnTable, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
     """How likely a leak of part of the table names the people somebody looks for."""
     from incrowd.web.work.leak import leak
 
-    return start("leak", leak, equivalents.leak, question or models.LeakQuestion())
+    with server.in_turn():  # the command names how many people leak, so they are counted first
+        return start("leak", leak, equivalents.leak, question or models.LeakQuestion())
 
 
 @router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404, 409))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from incrowd.web import models
-from incrowd.web.api.common import Heavy, TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.common import TheServer, TheSession, TheTable, refusals
 from incrowd.web.uploads import receive_upload
 
 router = APIRouter(tags=["tables"])
@@ -58,13 +58,13 @@ async def upload_table(
     return table.info()
 
 
-@router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415), dependencies=[Heavy])
+@router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415))
 def open_path(path: models.Path, server: TheServer, session: TheSession) -> models.TableInfo:
     """Open a file on the server's machine, in one of the folders it allows."""
     return server.open_path(session, path.path, path.reading).info()
 
 
-@router.post("/tables/demo", status_code=201, responses=refusals(409), dependencies=[Heavy])
+@router.post("/tables/demo", status_code=201, responses=refusals(409))
 def open_demo(server: TheServer, session: TheSession, demo: models.Demo | None = None) -> models.TableInfo:
     """Open a table of invented hospital stays."""
     wanted = demo or models.Demo()
@@ -128,7 +128,8 @@ def redo_settings(table: TheTable) -> models.SettingsState:
     return table.state
 
 
-@router.post("/tables/{table_id:key}/live", responses=refusals(404, 409), dependencies=[Heavy])
-def count_live(question: models.LiveQuestion, table: TheTable) -> models.Live:
+@router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))
+def count_live(question: models.LiveQuestion, table: TheTable, server: TheServer) -> models.Live:
     """Count by the given columns, at once."""
-    return table.live(question)
+    with server.in_turn():
+        return table.live(question)

@@ -187,7 +187,8 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
         Figure(
             f"before-after-{number}",
             one.column,
-            f"{share(one.distance)} of the rows would have to move to make both alike.",
+            f"{share(one.distance)} of the rows would have to move to make both alike; a range or a set counts in "
+            "equal parts for each of its values.",
             distribution_chart(one),
             DataTable(
                 f"{one.column} before and after",
