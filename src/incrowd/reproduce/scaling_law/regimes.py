@@ -63,7 +63,7 @@ def _criticality() -> str:
             model = PitmanYor.from_entropy(h=bits, gamma=gamma, unit="bits")
             return float(model.correctness(WORLD)) - correctness
 
-        return float(brentq(above, 5.0, 2_000.0))
+        return float(brentq(above, 5.0, 430.0))
 
     spans = {gamma: bits_for(0.9, gamma) - bits_for(0.1, gamma) for gamma in (0.0, 0.5, 1.0)}
     return (
