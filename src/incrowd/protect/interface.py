@@ -34,6 +34,7 @@ def protect(
     c: float = 3.0,
     person: str | None = None,
     identifiers: Sequence[str] | None = None,
+    other: Sequence[str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     aim: str | None = None,
     seed: int | None = None,
@@ -54,7 +55,7 @@ def protect(
     look like identifiers are. `hierarchies` are `Hierarchy` objects or paths of CSV files. `aim` is the loss to keep
     small, "information" or "granularity"; without it, granularity where a quasi-identifier is text. What is promised
     is counted on the protected table before it is returned; with `warn` its `notes` say which columns that are kept
-    would undo it.
+    would undo it. `other` are columns that nobody outside can know, whatever they look like.
 
     A table in a Spark cluster is protected there, by "partition", "sorted" or "tcloseness", and written by the workers
     to the Parquet folder `out` (`force` replaces one that is there); the result's table is that folder's Spark frame.
@@ -95,7 +96,8 @@ def protect(
     recoding, made, guarantee, classes = build.run()
     spoken_for = {*names, sensitive, person, *build.removed}
     left = [name for name in made.column_names if name not in spoken_for] if warn else []
-    undone = tuple(what_undoes_it(table, made, columns, left, person=person))
+    unknown = table.require(list(other), "other columns") if other else []
+    undone = tuple(what_undoes_it(table, made, columns, left, person=person, unknown=unknown))
     return Protected(
         table=to_native(made, table.native, recoding.kept),
         method=method,
