@@ -115,11 +115,11 @@ def _million(base: str, token: str, folder: Path, process: int) -> list[dict[str
             client.get(f"/api/v1/jobs/{job['id']}/figures").raise_for_status()
             rows += [
                 _row(f"{kind}: dropped and read", *uploaded),
-                _row(f"{kind}: drop to dashboard", time.perf_counter() - started, _processor(process) - used),
+                _row(f"{kind}: drop to the first dashboard", time.perf_counter() - started, _processor(process) - used),
             ]
             _wait(client, job["id"], lambda now: now["state"] == "done")
             whole = time.perf_counter() - started, _processor(process) - used
-            rows.append(_row(f"{kind}: drop to the whole report", *whole))
+            rows.append(_row(f"{kind}: drop to the report, without protection", *whole))
             if kind == "parquet":
                 rows += _role_changes(client, table, process)
     return rows

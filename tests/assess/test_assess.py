@@ -19,6 +19,7 @@ from incrowd import (
 from incrowd.assess import RECIPIENTS, propose_roles
 from incrowd.assess.protection import risk_of_large_classes
 
+pytestmark = pytest.mark.xdist_group("assess")  # the whole assessment below is made once
 NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
 
 
