@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assess import Assessment, Verdict
 from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
 from incrowd.report.names import renamed, shown_names
-from incrowd.report.words import MEANINGS, TERMS
+from incrowd.report.words import MEANINGS, PUBLIC_TERMS, TERMS
 
 if TYPE_CHECKING:
     import jinja2
@@ -57,7 +57,8 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
 
 def _outward(verdict: Verdict) -> Verdict:
     """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs."""
-    return replace(verdict, exposures=(), actions=TERMS, inside_reasons=(), inside_actions=(), condition=None)
+    terms = PUBLIC_TERMS if verdict.recipient == "public" else TERMS
+    return replace(verdict, exposures=(), actions=terms, inside_reasons=(), inside_actions=(), condition=None)
 
 
 def safe_json(value: Any) -> str:

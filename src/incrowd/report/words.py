@@ -86,10 +86,13 @@ CAVEATS: tuple[str, ...] = (
     "Thresholds are conventions. The decision, and the law, remain yours.",
 )
 
-TERMS: tuple[str, ...] = (
-    "Use the table for what it was given to you for, and give it to nobody else.",
+PUBLIC_TERMS: tuple[str, ...] = (
     "Do not look for people in it, and do not join it with other data on persons.",
     "Whoever recognises somebody in it says so to those who gave it, and to nobody else.",
+)
+TERMS: tuple[str, ...] = (
+    "Use the table for what it was given to you for, and give it to nobody else.",
+    *PUBLIC_TERMS,
     "Delete it when the purpose is served.",
 )
 """What whoever receives a table owes to the people in it."""
