@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 @options.opens_table
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
+    from incrowd.report.names import shown_names
     from incrowd.table import suggest_roles
 
     with show.working("looking at the columns"):
@@ -21,12 +22,17 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if json:
         show.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
         return
-    show.heading(f"{table.name}: {table.rows:,} rows, {len(table.columns):,} columns")
+    show.heading(f"{table.name}: {_number(table.rows, 'row')}, {_number(len(table.columns), 'column')}")
+    shown = shown_names(table.columns)
     show.table(
         ("column", "holds", "suggested role"),
-        [(column.column, _holds(column), f"{column.role}: {column.reason}") for column in found],
+        [
+            (shown.get(column.column, column.column), _holds(column), f"{column.role}: {column.reason}")
+            for column in found
+        ],
     )
-    show.line("These are suggestions from names and counts; you know your data.")
+    show.line("These are suggestions from names and counts; you know your data. What others may know is a")
+    show.line("quasi-identifier, whatever it is called.")
     by_role = {
         option: [column.column for column in found if column.role == role]
         for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
@@ -45,9 +51,13 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     show.line(f"  {command}")
 
 
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _holds(column: SuggestedRole) -> str:
     """What a column holds, in words; never a value of it."""
     kind = "generalised text" if column.generalised else column.kind
-    values = "" if column.distinct < 0 else f", {column.distinct:,} value{'' if column.distinct == 1 else 's'}"
+    values = "" if column.distinct < 0 else f", {_number(column.distinct, 'value')}"
     missing = f", {column.nulls / column.rows:.1%} missing" if column.nulls else ""
     return kind + values + missing

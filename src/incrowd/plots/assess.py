@@ -167,7 +167,7 @@ def population(found: Assessment) -> Any:
     chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)
     line = alt.Chart(alt.InlineData(values=[{"bound": found.verdict.threshold}]))
     chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="bound:Q")
-    return dressed(chart, title="In the table and in the population", subtitle="Bar: 95 %. Dashed: the threshold.")
+    return dressed(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
 
 
 def forecast(found: Forecast, threshold: float | None = None) -> Any:
@@ -197,16 +197,25 @@ def forecast(found: Forecast, threshold: float | None = None) -> Any:
     return dressed(chart, title="In larger populations", subtitle=said)
 
 
-def leaks(found: Leaks) -> Any:
-    """The chance that one person is named against the share that leaks, now and if protected."""
+def leaks(found: Leaks, protection: Protection | None = None) -> Any:
+    """The chance that one person is named against the share that leaks, as it is and as protection would leave it.
+
+    Where no protection was tried: for tables in which every class has exactly k people.
+    """
     rows = [
         {"leaked": risk.share_leaked, "chance": risk.probability, "table": "as it is"}
         for risk in found.risks
         if risk.targets == 1
     ]
-    if found.planned is not None:
+    if protection is not None and protection.costs:
         rows += [
-            {"leaked": risk.share_leaked, "chance": risk.probability, "table": f"in classes of {k}"}
+            {"leaked": share, "chance": chance, "table": f"protected, k = {cost.k}"}
+            for cost in protection.costs[:3]
+            for share, chance in cost.leaks
+        ]
+    elif found.planned is not None:
+        rows += [
+            {"leaked": risk.share_leaked, "chance": risk.probability, "table": f"if all classes had {k}"}
             for k, series in zip(found.planned.ks, found.planned.risks, strict=True)
             for risk in series
         ]

@@ -86,8 +86,13 @@ def leaks(found: Assessment) -> Section:
     figure = Figure(
         "leaks",
         "Chance of being named by the size of the leak",
-        "The chance that a given person is named from a leak, for this table and for tables in classes of k.",
-        plots.leaks(found.leaks),
+        "The chance that a given person is named from a leak, for this table "
+        + (
+            "and for the protected ones of the next section."
+            if found.protection is not None and found.protection.costs
+            else "and for tables in which every class has exactly k people; this one may have larger classes, too."
+        ),
+        plots.leaks(found.leaks, found.protection),
         DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
     )
     return Section(
