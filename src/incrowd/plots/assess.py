@@ -155,9 +155,9 @@ def population(found: Assessment) -> Any:
     low, high = risk.interval or (risk.B, risk.B)
     table = found.facts.correctness
     rows = [
-        {"where": "somebody known to be in the table", "risk": table, "low": table, "high": table},
-        {"where": "a record among the population", "risk": risk.B, "low": low, "high": high},
-        {"where": "a person of the population in the table", "risk": risk.A, "low": risk.A, "high": risk.A},
+        {"where": "known to be in the table", "risk": table, "low": table, "high": table},
+        {"where": "record, in the population", "risk": risk.B, "low": low, "high": high},
+        {"where": "anybody, in the table", "risk": risk.A, "low": risk.A, "high": risk.A},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
@@ -244,11 +244,14 @@ def protection(found: Protection, threshold: float | None = None) -> Any:
     tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), alt.Tooltip("risk:Q", format=".2%")]
     chart: Any = base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y, order="order:Q")
     chart += base.mark_point(color=BLUE, filled=True, size=90, opacity=1).encode(x=x, y=y, tooltip=tooltip)
-    chart += base.mark_text(align="left", dx=8, dy=-8, fontSize=12).encode(x=x, y=y, text="k:N")
-    if threshold is not None:
+    chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text="k:N")
+    said = "Dashed: the threshold"
+    if threshold is not None and threshold > 4 * max((cost.risk for cost in found.costs), default=1.0):
+        said = f"The threshold of {100 * threshold:.3g}% is far above"  # with its line the points would be one flat row
+    elif threshold is not None:
         line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
         chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-    return dressed(chart, title="What protection leaves and costs", subtitle="Dashed: the threshold")
+    return dressed(chart, title="What protection leaves and costs", subtitle=said)
 
 
 def overview(found: Assessment) -> Any:

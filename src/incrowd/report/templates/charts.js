@@ -15,7 +15,10 @@ window.drawFigures = (function () {
     defaultStyle: false, tooltip: { disableDefaultStyle: true },
   };
   function draw(place, spec) {
-    const legend = { ...config.legend, ...(place.clientWidth < 340 ? { columns: 1 } : {}) };
+    const narrow = place.clientWidth < 400;
+    const legend = { ...config.legend, ...(narrow ? { columns: 1 } : {}) };
+    const x = spec.encoding && spec.encoding.x;
+    if (narrow && x && x.type === "nominal" && x.axis) Object.assign(x.axis, { labelAngle: -50, labelOverlap: false });
     return vegaEmbed(place, spec, { ...options, config: { ...config, legend } }).then(
       (made) => { place.dataset.drawn = "yes"; place.dispatchEvent(new CustomEvent("drawn", { bubbles: true, detail: made.view })); },
       () => { place.dataset.drawn = "no"; place.textContent = "The figure could not be drawn; its numbers are in the table below."; },
