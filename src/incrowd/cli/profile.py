@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.cli import options, show
@@ -10,11 +11,12 @@ from incrowd.cli import options, show
 if TYPE_CHECKING:
     from incrowd.table import SuggestedRole
 
+_FEW = 20  # columns that are shown one by one
+
 
 @options.opens_table
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
-    from incrowd.report.names import shown_names
     from incrowd.table import suggest_roles
 
     with show.working("looking at the columns"):
@@ -23,14 +25,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
         show.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
         return
     show.heading(f"{table.name}: {_number(table.rows, 'row')}, {_number(len(table.columns), 'column')}")
-    shown = shown_names(table.columns)
-    show.table(
-        ("column", "holds", "suggested role"),
-        [
-            (shown.get(column.column, column.column), _holds(column), f"{column.role}: {column.reason}")
-            for column in found
-        ],
-    )
+    _show_roles(found)
     show.line("These are suggestions from names and counts; you know your data. What others may know is a")
     show.line("quasi-identifier, whatever it is called.")
     by_role = {
@@ -49,6 +44,20 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
         command += "".join(f" {option} {shlex.quote(column)}" for column in taken if "," in column)
     show.line("To measure with them:")
     show.line(f"  {command}")
+
+
+def _show_roles(found: Sequence[SuggestedRole]) -> None:
+    """Every column with its role; of many columns those with the same role and reason together."""
+    from incrowd.report.names import shown_names
+
+    shown = shown_names(one.column for one in found)
+    named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in found]
+    if len(found) <= _FEW:
+        show.table(("column", "holds", "suggested role"), named)
+        return
+    for role in dict.fromkeys(why for _, _, why in named):
+        show.heading(role)
+        show.table(("column", "holds"), [(name, holds) for name, holds, why in named if why == role])
 
 
 def _number(count: int, what: str) -> str:

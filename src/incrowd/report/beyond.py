@@ -129,7 +129,7 @@ def protection(found: Assessment, external: bool) -> Section:
         "protection",
         "Risk left and detail kept",
         f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {share(costs[-1].risk)}, "
-        f"{costs[-1].granularity:.0%} of the detail is kept. The threshold is {100 * found.verdict.threshold:.3g}%."
+        f"{share(costs[-1].granularity)} of the detail is kept. The threshold is {100 * found.verdict.threshold:.3g}%."
         if costs
         else "The table is too small to protect.",
         plots.protection(found.protection, found.verdict.threshold),
