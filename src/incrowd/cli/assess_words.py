@@ -63,10 +63,8 @@ def _say_section(section: Section, shown: dict[str, str]) -> None:
 def _say_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:
     """The numbers of a section; how sure they are stands in a line below where it is the same for all."""
     alike = {one.sure for one in statements}
-    if len(alike) > 1:
-        rows = [(one.name, one.shown, one.meaning, one.sure) for one in statements]
-        show.table(("what", "number", "in plain words", "how sure"), _tame(rows, shown))
-        return
-    rows = [(one.name, one.shown, one.meaning) for one in statements]
-    show.table(("what", "number", "in plain words"), _tame(rows, shown))
-    show.line(f"  How sure: {alike.pop()}.")
+    columns = ("what", "number", "in plain words", "how sure")[: 4 if len(alike) > 1 else 3]
+    rows = [(one.name, one.shown, one.meaning, one.sure)[: len(columns)] for one in statements]
+    show.table(columns, _tame(rows, shown))
+    if len(alike) == 1:
+        show.line(f"  How sure: {alike.pop()}.")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incrowd.cli import options, show
+
+if TYPE_CHECKING:
+    from incrowd.reproduce import KeptPart
 
 
 def reproduce_paper(
@@ -34,7 +38,7 @@ def reproduce_paper(
     json: options.Json = False,
 ) -> None:
     """Make the tables and figures of the papers behind this package again, beside the papers' own numbers."""
-    from incrowd.reproduce import PAPERS, Context, KeptPart, paper, reproduce
+    from incrowd.reproduce import PAPERS, Context, paper, reproduce
     from incrowd.reproduce.page import write_pages
     from incrowd.reproduce.run import called
 
@@ -42,21 +46,35 @@ def reproduce_paper(
         data = Path(os.environ["INCROWD_DATA"])
     papers = [paper(name) for name in (PAPERS if which == "all" else [which])]
     found: dict[str, list[KeptPart]] = {}
-    for one in papers:
-        with show.working(one.name) as progress:
-            found[one.name] = reproduce(one, out, Context(data, quick, seed, progress), force=force)
-            write_pages(out, one, found[one.name])
+    lines = _nothing if sys.stderr.isatty() else show.note  # a log shows no bar
+    try:
+        for one in papers:
+            with show.working(one.name) as progress:
+                context = Context(data, quick, seed, progress)
+                found[one.name] = reproduce(one, out, context, force=force, tell_part=lines)
+                write_pages(out, one, found[one.name])
+    except KeyboardInterrupt:
+        show.problem(f"stopped; finished parts are kept in {out}, and the same command goes on with the rest")
+        raise typer.Exit(130) from None
     if json:
         show.as_json({name: [part.to_dict() for part in parts] for name, parts in found.items()})
         return
+    _show_parts(found)
+    for one in papers:
+        page = out / called(one, quick=quick)
+        show.line(f"{one.name}: {page}.md and {page}.html")
+    if data is None and any(one.uses_data for one in papers):
+        show.note("no public tables were given (--data): only what can be generated was used")
+
+
+def _nothing(line: str) -> None:
+    """Say nothing: a bar says it."""
+
+
+def _show_parts(found: dict[str, list[KeptPart]]) -> None:
     rows = [
         [name, part.name, "kept" if part.again else "done", part.seconds, len(part.tables), len(part.figures)]
         for name, parts in found.items()
         for part in parts
     ]
     show.table(["paper", "part", "", "seconds", "tables", "figures"], rows)
-    for one in papers:
-        page = out / called(one, quick=quick)
-        show.line(f"{one.name}: {page}.md and {page}.html")
-    if data is None and any(one.uses_data for one in papers):
-        show.note("no public tables were given (--data): only what can be generated was used")
