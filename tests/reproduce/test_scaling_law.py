@@ -15,6 +15,8 @@ from incrowd.reproduce.scaling_law.published import FRACTIONS, NAMES, TABLE_1
 from incrowd.reproduce.scaling_law.specification import _on_prior, _on_sign
 from incrowd.reproduce.scaling_law.studies import collections, corpora, movement, sparse_studies
 
+pytestmark = pytest.mark.xdist_group("scaling-law")  # one worker: what the fixtures make is made once
+
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):

@@ -13,6 +13,8 @@ from incrowd.reproduce.synthetic_estimator.cases import Population, samples
 from incrowd.reproduce.synthetic_estimator.simulation import METHODS, asked
 from incrowd.table import read_table
 
+pytestmark = pytest.mark.xdist_group("synthetic-estimator")  # one worker: what the fixtures make is made once
+
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):

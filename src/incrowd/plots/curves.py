@@ -234,8 +234,8 @@ def inline_columns(**columns: Any) -> Any:
 
 
 def inline(rows: list[Any]) -> Any:
-    """Rows as a chart's data."""
-    return alt.Data(values=rows)  # type: ignore[no-untyped-call]
+    """Rows as a chart's data; a tuple of them, which altair does not copy with every chart it puts into another."""
+    return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
 
 
 def _log() -> Any:
