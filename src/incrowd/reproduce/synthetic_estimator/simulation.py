@@ -45,6 +45,11 @@ def population_names(context: Context) -> list[str]:
     return [*tables, HOSPITAL]
 
 
+def each(context: Context) -> int:
+    """Samples of each population at each fraction; when quick, two if there is one population only."""
+    return 2 if context.quick and len(population_names(context)) == 1 else EACH
+
+
 @lru_cache(maxsize=1)
 def population(name: str, folder: Path | None, quick: bool, seed: int) -> Population:
     """One of them; the last one is kept, because the next sample is usually of the same."""
@@ -108,7 +113,7 @@ class Task(NamedTuple):
 
 def _cases(task: Task, context: Context) -> list[Case]:
     whole = population(task.name, context.data, context.quick, context.seed)
-    drawn = samples(whole, task.fraction, 2 if context.quick else EACH, context.seed)
+    drawn = samples(whole, task.fraction, each(context), context.seed)
     return [asked(truth, sample, context.seed) for truth, sample in drawn]
 
 
