@@ -73,7 +73,7 @@ def made(tmp_path_factory):
     """The whole paper, every point and figure of it, with fewer trials a point."""
     out = tmp_path_factory.mktemp("leak")
     with pytest.MonkeyPatch.context() as fewer:
-        for module, trials in ((single, 1_000), (several, 4_000), (mixed, 2_000)):
+        for module, trials in ((single, 500), (several, 2_000), (mixed, 1_000)):
             fewer.setattr(module, "TRIALS", trials)
         kept = reproduce(paper("leak-attack"), out, Context())
     return {part.name: part for part in kept}, write_pages(out, paper("leak-attack"), kept)
