@@ -16,7 +16,9 @@ from pathlib import Path
 class Cluster:
     """The processes of a standalone cluster; `environment` is what a session on it needs too."""
 
-    def __init__(self, folder: Path, *, memory: str = "1g", settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, memory: str = "1g", settings: dict[str, str] | None = None, java: str = ""
+    ) -> None:
         self.folder, self.memory, self.port = folder, memory, free_port()
         self.running: list[subprocess.Popen[bytes]] = []
         self.master = f"spark://127.0.0.1:{self.port}"
@@ -29,6 +31,8 @@ class Cluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_HOME": str(home),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": java,
+            "SPARK_LAUNCHER_OPTS": java,
             "SPARK_WORKER_DIR": str(folder),
             "SPARK_LOCAL_DIRS": str(folder),
             "SPARK_CONF_DIR": str(folder),
@@ -78,7 +82,7 @@ class Cluster:
         self.running.append(process)
 
 
-def wait_for(ready: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_for(ready: Callable[[], bool], seconds: float = 60.0) -> None:
     """Wait until something is so, for so long at most."""
     ends = time.monotonic() + seconds
     while not ready():

@@ -8,13 +8,24 @@ from pathlib import Path
 import pytest
 from benchmarks.standalone import Cluster
 
+from incrowd.errors import InputError
+from incrowd.table import cluster as module
+
 MEMORY = 4 * 10**9
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # quick to start: nothing here runs long enough to be optimised
+SETTINGS = {
+    "spark.driver.extraJavaOptions": JAVA,
+    "spark.executor.extraJavaOptions": JAVA,
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",  # small jobs gain nothing from being planned again
+    "spark.locality.wait": "0s",
+    "spark.shuffle.io.maxRetries": "1",  # a worker that is lost is not asked again
+    "spark.shuffle.io.retryWait": "100ms",
+}
 
 
 def missing():
     """What keeps the tests from running, or None."""
-    if not os.environ.get("INCROWD_SPARK"):
-        return "a cluster takes minutes to test: set INCROWD_SPARK=1 to run these"
     if importlib.util.find_spec("pyspark") is None:
         return "pyspark is not installed"
     if shutil.which("java") is None:
@@ -33,20 +44,38 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
-    found = Cluster(tmp_path_factory.mktemp("cluster"), settings={"spark.sql.shuffle.partitions": "2"})
+    """A master that runs; `session` gives it its workers."""
+    found = Cluster(tmp_path_factory.mktemp("cluster"), settings=SETTINGS, java=JAVA)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("SPARK_LOCAL_IP", "SPARK_CONF_DIR", "PYSPARK_PYTHON"):
+        for name in ("SPARK_LOCAL_IP", "SPARK_CONF_DIR", "SPARK_LAUNCHER_OPTS", "PYSPARK_PYTHON"):
             patch.setenv(name, found.environment[name])  # and put back at the end
-        found.start()
+        found.start(workers=0)
         yield found
         found.stop()
 
 
 @pytest.fixture(scope="session")
-def session(cluster):
-    """A session on the cluster, started as users start it, but with patience for a machine that does much else."""
-    from incrowd.table import cluster as module
+def said_at_start(cluster, tmp_path_factory):
+    """What was said while a session was started on a master without workers: the error, and all of stderr."""
+    path = tmp_path_factory.mktemp("said") / "stderr.txt"
+    kept = os.dup(2)
+    with path.open("wb") as file, pytest.MonkeyPatch.context() as patch:
+        os.dup2(file.fileno(), 2)
+        patch.setattr(module, "_WORKERS_WITHIN", 0.5)
+        try:
+            with pytest.raises(InputError) as refused:
+                module.start_session(cluster.master, MEMORY)
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+    return str(refused.value), path
 
+
+@pytest.fixture(scope="session")
+def session(cluster, said_at_start):
+    """A session on the cluster, started as users start it, but with patience for a machine that does much else."""
+    for _ in range(2):
+        cluster.add_worker()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WORKERS_WITHIN", 300.0)
         started = module.start_session(cluster.master, MEMORY)

@@ -60,22 +60,22 @@ TYPES = {
 
 @st.composite
 def tables(draw):
-    size = draw(st.integers(1, 12))
+    size = draw(st.integers(1, 40))
     return pa.table(
         {kind: pa.array(draw(st.lists(cells(kind), min_size=size, max_size=size)), TYPES[kind]) for kind in TYPES}
     )
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables())
 def test_random_tables_have_the_same_classes_on_every_engine(session, table):
     names = table.column_names
     here = ClassSizes.from_table(table, quasi_identifiers=names)
     database = duckdb.connect()
     assert ClassSizes.from_table(database.from_arrow(table), quasi_identifiers=names) == here
-    counted = ClassSizes.from_table(read_table(table, engine="spark"), quasi_identifiers=names)
-    assert counted == here
-    rows = counted_rows(read_table(table, engine="spark"), names)
+    there = read_table(table, engine="spark")
+    assert ClassSizes.from_table(there, quasi_identifiers=names) == here
+    rows = counted_rows(there, names)
     assert ClassSizes.from_table(rows.table, quasi_identifiers=names).classes == rows.table.rows == here.classes
     assert sorted(rows.times.tolist()) == sorted(np.repeat(here.sizes, here.counts).tolist())
 
@@ -116,7 +116,9 @@ def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there,
     found = measure(fresh, quasi_identifiers=KNOWN, sensitive=["los"])  # part by part
     assert found.sizes == here.sizes
     facts, expected = (one.sensitive[0].to_dict() for one in (found, here))
-    assert facts == pytest.approx(expected, rel=1e-12)
+    numbers = {name for name, value in expected.items() if isinstance(value, float)}
+    assert {name: facts[name] for name in numbers} == pytest.approx({name: expected[name] for name in numbers})
+    assert all(facts[name] == value for name, value in expected.items() if name not in numbers)
 
 
 def test_people_with_several_records_are_counted_in_the_cluster(session):

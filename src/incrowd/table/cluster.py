@@ -53,11 +53,15 @@ def start_session(master: str | None, memory: int) -> SparkSession:
     _check_answer(master)
     if master is None or master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this machine's
-    builder = SparkSession.builder.appName("incrowd")
-    for name, value in _settings(memory).items():
+    settings = {"spark.app.name": "incrowd", **_settings(memory)}
+    if master is not None:
+        settings["spark.master"] = master
+    builder = SparkSession.builder
+    for name, value in settings.items():
         builder = builder.config(name, value)
     with spark_errors("Spark", f"it could not be started on {masked(master or 'its default master')}"):
-        session = (builder if master is None else builder.master(master)).getOrCreate()
+        _start_java(settings)
+        session = builder.getOrCreate()
         session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
     atexit.register(session.stop)
     try:
@@ -67,6 +71,25 @@ def start_session(master: str | None, memory: int) -> SparkSession:
         session.stop()
         raise
     return session
+
+
+def _start_java(settings: dict[str, str]) -> None:
+    """Start Java with its own lines, a page at each start, off the screen, unless the user configured Spark's log."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return  # of a session that was stopped
+    asked = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    logged = Path(_configuration_folder(), "log4j2.properties").is_file()
+    try:
+        gateway = launch_gateway(asked, {} if logged else {"stderr": subprocess.DEVNULL})
+    except RuntimeError:
+        raise InputError(
+            "Java was started for Spark and ended at once; most often spark.driver.memory, which follows from the "
+            "memory limit, is more than there is: give a smaller one (--memory), or run pyspark to see what it says"
+        ) from None
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _running_on() -> str | None:
@@ -95,13 +118,17 @@ def _configured() -> str:
 
     The settings of a program come before both, and Java, which reads them, is not started yet.
     """
-    import pyspark
-
-    home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
-    path = Path(os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf"), "spark-defaults.conf")
+    path = Path(_configuration_folder(), "spark-defaults.conf")
     lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
     kept = [line for line in lines if not line.lstrip().startswith("#")]
     return "\n".join([*kept, os.environ.get("PYSPARK_SUBMIT_ARGS", "")])
+
+
+def _configuration_folder() -> str:
+    import pyspark
+
+    home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
+    return os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf")
 
 
 def _our_settings(memory: int) -> dict[str, str]:
