@@ -154,7 +154,7 @@ def _plain(column: pa.ChunkedArray) -> int:
     import pyarrow as pa
 
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    filled = len(column) - column.null_count
+    filled = int(len(column) - column.null_count)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return filled
     coarse = [
@@ -162,7 +162,7 @@ def _plain(column: pa.ChunkedArray) -> int:
         for entry in column.value_counts().to_pylist()
         if entry["values"] is not None and parse_generalised(entry["values"]) is not None
     ]
-    return filled - sum(coarse)
+    return filled - int(sum(coarse))
 
 
 def _as_saved(side: Any) -> Mapping[str, Any] | None:

@@ -134,6 +134,8 @@ def test_every_sensitive_column_is_followed_through_protection(table):
     for cost in found.protection.costs:
         assert [secret.column for secret in cost.secrets] == columns
         assert cost.t == max(secret.t for secret in cost.secrets)
+        assert cost.leaks[-1] == (1.0, pytest.approx(cost.correctness))  # if all of it leaks
+        assert [chance for _, chance in cost.leaks] == sorted(chance for _, chance in cost.leaks)
     safe = protect(table, quasi_identifiers=["age_yrs", "patcnty"], k=5, identifiers=[], seed=0)
     for secret in found.protection.costs[1].secrets:
         (apart,) = measure(safe.table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=[secret.column]).sensitive

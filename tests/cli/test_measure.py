@@ -81,6 +81,18 @@ def test_bad_input_is_two_and_a_sentence(capsys, patients, arguments, message):
     assert "Traceback" not in err
 
 
+def test_profile_of_many_columns_is_short(capsys, tmp_path):
+    names = ["age", "x" * 10_000, *(f"c{number}" for number in range(28))]
+    file = tmp_path / "wide.csv"
+    file.write_text("\n".join(",".join(row) for row in (names, ["1"] * 30, ["2"] * 30)))
+    code, out, _ = run(capsys, "profile", file)
+    assert code == 0
+    assert out.count("no sign that others know it") == 1
+    assert len(out.splitlines()) < 70
+    assert "(column 2)" in out
+    assert "x" * 100 not in out
+
+
 def test_profile_suggests_roles_and_shows_no_value(capsys, patients):
     code, out, _ = run(capsys, "profile", patients)
     assert code == 0

@@ -89,8 +89,21 @@ def test_every_figure_has_a_table_and_every_table_a_caption(ordinary):
 
 def test_the_page_has_glossary_methods_and_what_it_takes_to_repeat_it(ordinary):
     words = " ".join(Page(to_html(ordinary)).words)
-    for part in ("Glossary", "Methods and sources", "Shapley 1953", "SHA-256", "seed", "0.1.0", "2,000 rows"):
+    for part in (
+        "Glossary",
+        "Methods and sources",
+        "Shapley 1953",
+        "SHA-256",
+        "seed",
+        "0.1.0",
+        "2,000 rows",
+        "numpy",
+        "python",
+    ):
         assert part in words
+    assert "incrowd assess" in words
+    assert "--qi age_yrs,sex,race,patcnty --sensitive charge" in words
+    assert "--population 200000 --recipient restricted --groups census=age_yrs,sex" in words
 
 
 def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
@@ -100,7 +113,13 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
         assert part not in words
     for part in ('"figure-known"', '"known":', '"leaks":', '"drivers":', '"class-sizes":'):
         assert part not in page
-    for part in ("SHA-256", ordinary.provenance.sha256 or "SHA-256", "in classes below", "quasi identifiers"):
+    for part in (
+        "incrowd assess",
+        "SHA-256",
+        ordinary.provenance.sha256 or "SHA-256",
+        "in classes below",
+        "quasi identifiers",
+    ):
         assert part not in words
     for part in (
         "look like nobody else",

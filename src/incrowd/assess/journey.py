@@ -79,6 +79,7 @@ def assess(
         "recipient": recipient,
         "threshold": bound,
         "groups": {label: list(members) for label, members in (groups or {}).items()},
+        "protection": protection,
     }
     journey = _Journey(table, roles, options, seed, clock, progress)
     wanted = {"population": population is not None or roles.weight is not None, "protection": protection}

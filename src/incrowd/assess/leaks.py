@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,15 +36,20 @@ class Leaks(Shown):
         }
 
 
+def one_named(sizes: ClassSizes) -> Iterator[LeakRisk]:
+    """The chance that a given person is named, for every share that may leak."""
+    yield from _risks(sizes, 1)
+
+
+def _risks(sizes: ClassSizes, targets: int) -> Iterator[LeakRisk]:
+    for leaked in dict.fromkeys(share_of(share, sizes.people) for share in SHARES):  # few people have few leaks
+        yield leak_risk(sizes, leaked, targets=targets)
+
+
 def assess_leaks(sizes: ClassSizes, threshold: float) -> Leaks:
     """The exact chances for a few leaks, one target and several."""
     people = sizes.people
-    risks = tuple(
-        leak_risk(sizes, share_of(share, people), targets=targets)
-        for targets in TARGETS
-        if targets <= people
-        for share in SHARES
-    )
+    risks = tuple(risk for targets in TARGETS if targets <= people for risk in _risks(sizes, targets))
     ks = [k for k in KS if k <= people]
     planned = leak_table(people=people, ks=ks, shares=SHARES) if ks else None
     return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)

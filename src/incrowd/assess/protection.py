@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.assess.leaks import one_named
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluate import evaluate
@@ -42,7 +43,7 @@ class ProtectionCost(Shown):
 
     `correctness` is the average risk in the table, `population_risk` that in the population, where one is known.
     `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
-    column.
+    column. `leaks` are shares of the protected table that may leak, each with the chance that a given person is named.
     """
 
     k: int
@@ -54,6 +55,7 @@ class ProtectionCost(Shown):
     rows_dropped: int
     secrets: tuple[SecretLeft, ...] = ()
     population_risk: float | None = None
+    leaks: tuple[tuple[float, float], ...] = ()
 
     @property
     def risk(self) -> float:
@@ -73,7 +75,11 @@ class ProtectionCost(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         plain = {name: getattr(self, name) for name in self.__slots__}
-        return plain | {"t": self.t, "secrets": [secret.to_dict() for secret in self.secrets]}
+        return plain | {
+            "t": self.t,
+            "secrets": [secret.to_dict() for secret in self.secrets],
+            "leaks": [{"share_leaked": share, "probability": chance} for share, chance in self.leaks],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,7 @@ def assess_protection(
                 rows_dropped=found.suppressed,
                 secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
                 population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
+                leaks=tuple((risk.share_leaked, risk.probability) for risk in one_named(safe.classes)),
             )
         )
         notes += [note for note in safe.notes if note not in notes]

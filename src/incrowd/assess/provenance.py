@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,15 @@ from incrowd.notebook import Shown
 from incrowd.table import Table
 
 _BLOCK = 1 << 20
+_LIBRARIES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Shown):
-    """Version, options and seed, and the file by its SHA-256 (None where the table came from memory)."""
+    """Versions, options and seed, and the file by its SHA-256 (None where the table came from memory).
+
+    `libraries` are the versions of Python and of the packages that count and estimate.
+    """
 
     version: str
     made: str
@@ -29,11 +35,12 @@ class Provenance(Shown):
     options: Mapping[str, Any]
     seed: int
     seconds: Mapping[str, float]
+    libraries: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         plain = {name: getattr(self, name) for name in self.__slots__}
-        return plain | {"options": dict(self.options), "seconds": dict(self.seconds)}
+        return plain | {name: dict(getattr(self, name)) for name in ("options", "seconds", "libraries")}
 
 
 def note_provenance(
@@ -50,6 +57,7 @@ def note_provenance(
         options=dict(options),
         seed=seed,
         seconds={name: round(time, 3) for name, time in seconds.items()},
+        libraries={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
     )
 
 

@@ -61,12 +61,27 @@ def share(value: float) -> str:
     return f"{value:.2%}" if value < 0.1 or value > 0.99 else f"{value:.1%}"
 
 
+def people(number: float) -> str:
+    """So many people; 1 person.
+
+    >>> people(1), people(1200)
+    ('1 person', '1,200 people')
+    """
+    return "1 person" if round(number) == 1 else f"{number:,.0f} people"
+
+
+def _known(facts: Measurement) -> str:
+    """What the attacker is taken to know."""
+    histories = "; of somebody with several records all of them, and how many" if facts.person else ""
+    return f"{_ALL_KNOWN}{histories}"
+
+
 def _facts(facts: Measurement) -> Iterator[Statement]:
     def fact(name: str, value: float, shown: str, meaning: str) -> Statement:
-        return Statement("facts", name, value, shown, meaning, COUNTED, _ALL_KNOWN)
+        return Statement("facts", name, value, shown, meaning, COUNTED, _known(facts))
 
-    people = f"in {facts.records:,} records" if facts.person else "one record each"
-    yield fact("people", facts.people, f"{facts.people:,}", f"People in the table, {people}.")
+    records = f"in {facts.records:,} records" if facts.person else "one record each"
+    yield fact("people", facts.people, f"{facts.people:,}", f"People in the table, {records}.")
     yield fact("classes", facts.classes, f"{facts.classes:,}", "Groups of people who share all quasi-identifiers.")
     crowd = "Somebody stands alone." if facts.k == 1 else f"Everybody looks like at least {facts.k - 1:,} others."
     yield fact("smallest class (k)", facts.k, f"{facts.k:,}", crowd)
@@ -80,7 +95,7 @@ def _facts(facts: Measurement) -> Iterator[Statement]:
         "average risk within the table (κ)",
         facts.correctness,
         share(facts.correctness),
-        f"Guessing for everybody, an attacker names {facts.expected_reidentifications:,} people correctly.",
+        f"Guessing for everybody, an attacker names {people(facts.expected_reidentifications)} correctly.",
     )
     yield fact(
         "highest risk",
@@ -114,7 +129,8 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
         "t",
         column.t,
         f"{column.t:.3f}",
-        f"How far the most unusual class is from the whole table ({distance}): 0 tells nothing, 1 everything.",
+        f"How far the most unusual class is from the whole table ({distance}): 0 tells no more than the whole table "
+        "does, 1 everything.",
     )
 
 
@@ -125,7 +141,7 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
             f"knows {risk.label}",
             risk.correctness,
             share(risk.correctness),
-            f"Named correctly by somebody who knows {', '.join(risk.columns)}; {risk.uniques:,} are unique by it.",
+            f"Named correctly by somebody who knows {', '.join(risk.columns)}; {people(risk.uniques)} unique by it.",
             COUNTED,
             "the attacker knows these columns and nothing else",
         )
@@ -143,13 +159,15 @@ def _knowledge(found: Assessment) -> Iterator[Statement]:
     parts = found.knowledge.contributions
     for one in parts.ranked:
         low, high = one.interval
-        sure = "exact, all orders averaged" if parts.orders is None else f"95% interval: {low:.3f} to {high:.3f}"
+        sure = (
+            "exact, all orders averaged" if parts.orders is None else f"95% interval: {points(low)} to {points(high)}"
+        )
         yield Statement(
             "drivers",
             one.column,
             one.correctness,
-            f"+{one.correctness:.3f}",
-            f"What this attribute adds to the average risk: {parts.share(one):.0%} of all that the attributes add.",
+            points(one.correctness),
+            f"Percentage points that this attribute adds to the average risk: {parts.share(one):.0%} of what all add.",
             sure,
             "attributes become known in any order, all equally likely",
         )
@@ -163,7 +181,7 @@ def _population(found: Assessment) -> Iterator[Statement]:
     assumed = "; ".join(risk.assumptions) or "the table is the whole population"
     yield Statement(
         "population",
-        "risk in the population",
+        "average risk in the population",
         risk.overall,
         share(risk.overall),
         f"A record of the table, matched against {risk.population:,} people, finds the right person so often.",
@@ -203,11 +221,20 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
                 f"{name} people" if name[0].isdigit() else f"{_place(name)} ({law.at[index]:,.0f} people)",
                 value,
                 share(value),
-                f"Named correctly in a population of that size: about {law.people_named[index]:,.0f} people.",
+                f"Named correctly in a population of that size: about {people(law.people_named[index])}.",
                 _interval(law.level, low, high),
                 "the table is a random sample of a population of that size; estimated as the risk in a given "
                 "population is",
             )
+
+
+def points(part: float) -> str:
+    """A part of the average risk, as it is written beside percentages.
+
+    >>> points(0.166), points(-0.0004)
+    ('+16.6', '-0.04')
+    """
+    return f"{100 * part:+.1f}" if abs(part) >= 0.001 or not part else f"{100 * part:+.1g}"
 
 
 def _interval(level: float, low: float, high: float) -> str:
@@ -231,7 +258,7 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
                 f"{risk.share_leaked:.0%} leaks",
                 risk.probability,
                 share(risk.probability),
-                f"The chance ({risk.odds}) that a given person is named from a leak of {risk.leaked:,} people.",
+                f"The chance ({risk.odds}) that a given person is named from a leak of {people(risk.leaked)}.",
                 "exact",
                 random,
             )
@@ -240,10 +267,10 @@ def _leaks(found: Assessment) -> Iterator[Statement]:
         "leaks",
         "largest leak within the threshold",
         largest.share,
-        f"{largest.leaked:,} people ({share(largest.share)})",
-        f"A larger leak names a given person with a chance above {largest.at_most:g}."
+        f"{people(largest.leaked)} ({share(largest.share)})",
+        f"A larger leak names a given person with a chance above {100 * largest.at_most:.3g}%."
         if largest.share < 1
-        else f"Even if all of it leaks, a given person is named with a chance of at most {largest.at_most:g}.",
+        else f"Even if all of it leaks, a given person is named with a chance of at most {100 * largest.at_most:.3g}%.",
         "exact",
         random,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.assess.overlooked import advice_by_columns, doubts_by_columns, exposed_by_columns, listed
-from incrowd.assess.statements import share
+from incrowd.assess.statements import people, share
 from incrowd.notebook import Shown
 from incrowd.recipients import RECIPIENTS, in_words
 
@@ -77,15 +77,15 @@ class Verdict(Shown):
     def sentence(self) -> str:
         """The risk against the threshold in a sentence."""
         usual = "that is usually accepted" if self.threshold in RECIPIENTS.values() else "that was chosen"
+        risk = f"The average risk {'in the population' if self.basis == 'population' else 'within the table'}"
         accepted = f"the {100 * self.threshold:.3g}% {usual} for {self.whom}"
         if self.decision == "borderline" and self.interval is not None:
             low, high = self.interval
             return (
-                f"The average risk is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is "
-                "between."
+                f"{risk} is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is between."
             )
         comparison = "above" if self.decision == "over" else "at or below"
-        return f"The average risk is {share(self.risk)}, {comparison} {accepted}."
+        return f"{risk} is {share(self.risk)}, {comparison} {accepted}."
 
     @property
     def whom(self) -> str:
@@ -172,7 +172,7 @@ def _all(attributes: int) -> str:
 
 def _alone(facts: Measurement) -> str:
     one = facts.uniques == 1
-    who = f"{facts.uniques:,} {'person' if one else 'people'} ({share(facts.uniqueness)})"
+    who = f"{people(facts.uniques)} ({share(facts.uniqueness)})"
     return f"{who} {'looks' if one else 'look'} like nobody else"
 
 

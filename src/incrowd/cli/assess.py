@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,15 +22,22 @@ if TYPE_CHECKING:
     from incrowd.table import Table
 
 
+_PLAIN: Mapping[str, tuple[type, str]] = {
+    "weight": (str, "Column of survey weights: they say how many people there are."),
+    "recipient": (str, f"Who is to get it: {listed()}."),
+    "threshold": (float, "Another highest average risk than the recipient's."),
+    "seed": (int, "Seed of every random choice. Default: 0."),
+}
+"""Options that are settings as they are."""
+
+
 @options.opens_table
+@options.takes(_PLAIN, after="person")
 def assess_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     person: options.Person = None,
-    weight: Annotated[
-        str | None, typer.Option("--weight", help="Column of survey weights: they say how many people there are.")
-    ] = None,
     identifier: Annotated[
         list[str] | None,
         typer.Option("--identifier", help="Columns that name people, besides those that look so.", show_default=False),
@@ -42,13 +50,6 @@ def assess_table(
     ] = None,
     population: Annotated[
         str | None, typer.Option("--population", help="How many people the table was drawn from: 60000000, 6e7.")
-    ] = None,
-    recipient: Annotated[
-        str | None,
-        typer.Option("--recipient", help=f"Who is to get it: {listed()}."),
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Another highest average risk than the recipient's.")
     ] = None,
     groups: Annotated[
         list[str] | None,
@@ -70,9 +71,9 @@ def assess_table(
         bool, typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Take the suggested roles without asking.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of every random choice. Default: 0.")] = None,
     json: options.Json = False,
     force: options.Force = False,
+    **plain: Any,
 ) -> None:
     """May this table go out? Everything from the facts to a decision, in plain words.
 
@@ -93,14 +94,11 @@ def assess_table(
         quasi_identifiers=tuple(options.names(qi, table.columns)),
         sensitive=tuple(options.names(sensitive, table.columns)),
         person=person,
-        weight=weight,
         identifiers=tuple(options.names(identifier, table.columns)),
         other=tuple(options.names(other, table.columns)),
         population=options.count(population, "population") if population else None,
-        recipient=recipient,
-        threshold=threshold,
         groups=options.groups(groups),
-        seed=seed,
+        **plain,
     )
     if not asked.quasi_identifiers:
         asked = confirmed(table, asked, yes=yes, quiet=json)

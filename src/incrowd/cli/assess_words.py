@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import show
 
@@ -15,48 +15,56 @@ if TYPE_CHECKING:
 def say(found: Assessment) -> None:
     """Everything, in the order of the report."""
     from incrowd.report import document
+    from incrowd.report.names import shown_names
     from incrowd.report.words import CAVEATS
 
+    shown = shown_names(one.column for one in found.roles.suggested)
     show.heading(f"{found.provenance.table}: {found.verdict.headline.lower()}")
-    _say_decision(found.verdict)
+    _say_decision(found.verdict, shown)
     for section in document(found):
-        _say_section(section)
+        _say_section(section, shown)
     show.heading("Keep in mind")
     for caveat in CAVEATS:
         show.line(f"  • {caveat}")
     for text in found.notes:
-        show.note(text)
+        show.note(_tame(text, shown))
 
 
-def _say_decision(verdict: Verdict) -> None:
+def _tame(value: Any, shown: dict[str, str]) -> Any:
+    """The same with the names of columns fit to show: one of 10 000 letters would fill the screen."""
+    from incrowd.report.names import renamed
+
+    return renamed(value, shown)
+
+
+def _say_decision(verdict: Verdict, shown: dict[str, str]) -> None:
     for text in (verdict.sentence, *verdict.exposures, verdict.recommendation):
-        show.line(text)
+        show.line(_tame(text, shown))
     show.heading("Why")
     for reason in (*verdict.reasons, *verdict.inside_reasons):
-        show.line(f"  • {reason}")
+        show.line(f"  • {_tame(reason, shown)}")
     show.heading("What to do")
     for number, action in enumerate((*verdict.actions, *verdict.inside_actions), start=1):
-        show.line(f"  {number}. {action}")
+        show.line(f"  {number}. {_tame(action, shown)}")
 
 
-def _say_section(section: Section) -> None:
+def _say_section(section: Section, shown: dict[str, str]) -> None:
     show.heading(section.title)
     if section.statements:
-        _say_statements(section.statements)
+        _say_statements(section.statements, shown)
     counted = [figure.table for figure in section.figures if section.key == "facts"]  # the histogram of class sizes
     for table in (*counted, *section.tables):
         show.line(f"  {table.caption}")
-        show.table(table.columns, table.rows)
+        show.table(table.columns, _tame(table.rows, shown))
     for text in section.notes:
-        show.line(f"  {text}")
+        show.line(f"  {_tame(text, shown)}")
 
 
-def _say_statements(statements: Sequence[Statement]) -> None:
+def _say_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:
     """The numbers of a section; how sure they are stands in a line below where it is the same for all."""
     alike = {one.sure for one in statements}
-    if len(alike) > 1:
-        rows = [(one.name, one.shown, one.meaning, one.sure) for one in statements]
-        show.table(("what", "number", "in plain words", "how sure"), rows)
-        return
-    show.table(("what", "number", "in plain words"), [(one.name, one.shown, one.meaning) for one in statements])
-    show.line(f"  How sure: {alike.pop()}.")
+    columns = ("what", "number", "in plain words", "how sure")[: 4 if len(alike) > 1 else 3]
+    rows = [(one.name, one.shown, one.meaning, one.sure)[: len(columns)] for one in statements]
+    show.table(columns, _tame(rows, shown))
+    if len(alike) == 1:
+        show.line(f"  How sure: {alike.pop()}.")

@@ -58,7 +58,7 @@ def _tells_the_server(command: Callable[..., None]) -> Callable[..., None]:
 
 @_tells_the_server
 @options.opens_table
-@options.takes(_RULES)
+@options.takes(_RULES, after="person")
 def check_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,

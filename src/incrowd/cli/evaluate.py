@@ -101,7 +101,7 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
         (
             "unique",
             f"{found.uniques:,} ({found.uniqueness:.2%})",
-            "records some value of which nobody else's range covers"
+            "records that cannot be anybody else's: some value of theirs fits no other record"
             if found.counted == "records"
             else "people whose history nobody else has",
         ),
@@ -110,7 +110,7 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
             f"{found.k:,}",
             "records with the same values" if found.counted == "records" else "people with the same histories",
         ),
-        ("average risk (κ)", f"{found.correctness:.4f}", "chance that a guess within the class is right"),
+        ("average risk (κ)", f"{found.correctness:.2%}", "chance that a guess within the class is right"),
     ]
     if found.undecided:
         rows.append(("undecided", f"{found.undecided:,}", "counted as unique: the search for a cover was cut short"))
@@ -130,7 +130,11 @@ def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     rows = [("detail kept", f"{found.granularity:.2%}", "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:
         rows.append(
-            ("information loss", f"{found.information_loss:.4f}", "standard deviations to the far corner, a column")
+            (
+                "information loss",
+                f"{found.information_loss:.4f}",
+                "how far a value may be from what is written, in standard deviations, a column",
+            )
         )
     if found.suppressed:
         rows.append(("rows dropped", f"{found.suppressed:,}", "suppressed"))

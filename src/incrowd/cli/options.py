@@ -63,8 +63,8 @@ _AFTER = {
 }
 
 
-def takes(more: Mapping[str, tuple[type, str]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a verb with `**` options of these names, types and help texts; what is not given is None."""
+def takes(more: Mapping[str, tuple[type, str]], *, after: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb with `**` options of these names, types and help texts, listed after another; unset ones are None."""
 
     def with_more(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[:-1]
@@ -77,7 +77,10 @@ def takes(more: Mapping[str, tuple[type, str]]) -> Callable[[Callable[..., None]
             )
             for name, (kind, words) in more.items()
         ]
-        command.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+        place = 1 + [parameter.name for parameter in own].index(after)
+        whole = inspect.Signature([*own[:place], *added, *own[place:]])
+        command.__signature__ = whole  # type: ignore[attr-defined]
         return command
 
     return with_more

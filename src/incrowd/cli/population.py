@@ -51,9 +51,6 @@ def population_of_table(
     from incrowd.population import classical_risk, population_risk
     from incrowd.population import sensitivity as for_other_populations
 
-    wanted = options.names(qi, table.columns)
-    if not wanted:
-        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
     if records is not None:
@@ -61,21 +58,16 @@ def population_of_table(
     if plot is not None:
         outputs.check_figure(table, plot, force)
     known: dict[str, Any] = {
-        "quasi_identifiers": wanted,
+        "quasi_identifiers": options.quasi_identifiers(qi, table),
         "population": None if population is None else options.count(population, "--population"),
         "fraction": fraction,
         "weights": weights,
         "person": person,
     }
     with show.working("estimating the risk in the population") as progress:
-        risk = population_risk(
-            table, **known, method=method, seed=seed, draws=draws, progress=progress
-        )  # fmt: skip
-        moved = None
-        if sensitivity or plot:
-            moved = for_other_populations(
-                table, **known, method=method, seed=seed, progress=progress
-            )  # fmt: skip
+        how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
+        risk = population_risk(table, **known, **how, draws=draws)
+        moved = for_other_populations(table, **known, **how) if sensitivity or plot else None
         quoted = classical_risk(table, **known) if classical else {}
         if records is not None:
             _write_records(table, records, known, force)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.cli import options, show
 
 if TYPE_CHECKING:
     from incrowd.table import SuggestedRole
+
+_FEW = 20  # columns that are shown one by one
 
 
 @options.opens_table
@@ -21,12 +24,10 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if json:
         show.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
         return
-    show.heading(f"{table.name}: {table.rows:,} rows, {len(table.columns):,} columns")
-    show.table(
-        ("column", "holds", "suggested role"),
-        [(column.column, _holds(column), f"{column.role}: {column.reason}") for column in found],
-    )
-    show.line("These are suggestions from names and counts; you know your data.")
+    show.heading(f"{table.name}: {_number(table.rows, 'row')}, {_number(len(table.columns), 'column')}")
+    _show_roles(found)
+    show.line("These are suggestions from names and counts; you know your data. What others may know is a")
+    show.line("quasi-identifier, whatever it is called.")
     by_role = {
         option: [column.column for column in found if column.role == role]
         for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
@@ -45,9 +46,27 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     show.line(f"  {command}")
 
 
+def _show_roles(found: Sequence[SuggestedRole]) -> None:
+    """Every column with its role; of many columns those with the same role and reason together."""
+    from incrowd.report.names import shown_names
+
+    shown = shown_names(one.column for one in found)
+    named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in found]
+    if len(found) <= _FEW:
+        show.table(("column", "holds", "suggested role"), named)
+        return
+    for role in dict.fromkeys(why for _, _, why in named):
+        show.heading(role)
+        show.table(("column", "holds"), [(name, holds) for name, holds, why in named if why == role])
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _holds(column: SuggestedRole) -> str:
     """What a column holds, in words; never a value of it."""
     kind = "generalised text" if column.generalised else column.kind
-    values = "" if column.distinct < 0 else f", {column.distinct:,} value{'' if column.distinct == 1 else 's'}"
+    values = "" if column.distinct < 0 else f", {_number(column.distinct, 'value')}"
     missing = f", {column.nulls / column.rows:.1%} missing" if column.nulls else ""
     return kind + values + missing

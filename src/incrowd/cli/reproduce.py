@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import typer
 from incrowd.cli import options, show
 
 if TYPE_CHECKING:
-    from incrowd.reproduce import KeptPart
+    from incrowd.reproduce import Context, KeptPart, Paper
 
 
 def reproduce_paper(
@@ -38,21 +39,14 @@ def reproduce_paper(
     json: options.Json = False,
 ) -> None:
     """Make the tables and figures of the papers behind this package again, beside the papers' own numbers."""
-    from incrowd.reproduce import PAPERS, Context, paper, reproduce
-    from incrowd.reproduce.page import write_pages
+    from incrowd.reproduce import PAPERS, Context, paper
     from incrowd.reproduce.run import called
 
     if data is None and os.environ.get("INCROWD_DATA"):
         data = Path(os.environ["INCROWD_DATA"])
     papers = [paper(name) for name in (PAPERS if which == "all" else [which])]
-    found: dict[str, list[KeptPart]] = {}
-    lines = _nothing if sys.stderr.isatty() else show.note  # a log shows no bar
     try:
-        for one in papers:
-            with show.working(one.name) as progress:
-                context = Context(data, quick, seed, progress)
-                found[one.name] = reproduce(one, out, context, force=force, tell_part=lines)
-                write_pages(out, one, found[one.name])
+        found = _done(papers, out, Context(data, quick, seed), force)
     except KeyboardInterrupt:
         show.problem(f"stopped; finished parts are kept in {out}, and the same command goes on with the rest")
         raise typer.Exit(130) from None
@@ -67,8 +61,18 @@ def reproduce_paper(
         show.note("no public tables were given (--data): only what can be generated was used")
 
 
-def _nothing(line: str) -> None:
-    """Say nothing: a bar says it."""
+def _done(papers: list[Paper], out: Path, context: Context, force: bool) -> dict[str, list[KeptPart]]:
+    """The parts of all papers, and their pages; a log, which shows no bar, gets a line for each part."""
+    from incrowd.reproduce import reproduce
+    from incrowd.reproduce.page import write_pages
+
+    lines = {} if sys.stderr.isatty() else {"tell_part": show.note}
+    found: dict[str, list[KeptPart]] = {}
+    for one in papers:
+        with show.working(one.name) as progress:
+            found[one.name] = reproduce(one, out, replace(context, progress=progress), force=force, **lines)
+            write_pages(out, one, found[one.name])
+    return found
 
 
 def _show_parts(found: dict[str, list[KeptPart]]) -> None:

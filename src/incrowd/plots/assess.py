@@ -162,9 +162,9 @@ def population(found: Assessment) -> Any:
     low, high = risk.interval or (risk.B, risk.B)
     table = found.facts.correctness
     rows = [
-        {"where": "somebody known to be in the table", "risk": table, "low": table, "high": table},
-        {"where": "a record among the population", "risk": risk.B, "low": low, "high": high},
-        {"where": "a person of the population in the table", "risk": risk.A, "low": risk.A, "high": risk.A},
+        {"where": "known to be in the table", "risk": table, "low": table, "high": table},
+        {"where": "record, in the population", "risk": risk.B, "low": low, "high": high},
+        {"where": "anybody, in the table", "risk": risk.A, "low": risk.A, "high": risk.A},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
@@ -174,7 +174,7 @@ def population(found: Assessment) -> Any:
     chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)
     line = alt.Chart(alt.InlineData(values=[{"bound": found.verdict.threshold}]))
     chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="bound:Q")
-    return dressed(chart, title="In the table and in the population", subtitle="Bar: 95 %. Dashed: the threshold.")
+    return dressed(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
 
 
 def forecast(found: Forecast, threshold: float | None = None) -> Any:
@@ -204,16 +204,25 @@ def forecast(found: Forecast, threshold: float | None = None) -> Any:
     return dressed(chart, title="In larger populations", subtitle=said)
 
 
-def leaks(found: Leaks) -> Any:
-    """The chance that one person is named against the share that leaks, now and if protected."""
+def leaks(found: Leaks, protection: Protection | None = None) -> Any:
+    """The chance that one person is named against the share that leaks, as it is and as protection would leave it.
+
+    Where no protection was tried: for tables in which every class has exactly k people.
+    """
     rows = [
         {"leaked": risk.share_leaked, "chance": risk.probability, "table": "as it is"}
         for risk in found.risks
         if risk.targets == 1
     ]
-    if found.planned is not None:
+    if protection is not None and protection.costs:
         rows += [
-            {"leaked": risk.share_leaked, "chance": risk.probability, "table": f"in classes of {k}"}
+            {"leaked": share, "chance": chance, "table": f"protected, k = {cost.k}"}
+            for cost in protection.costs[:3]
+            for share, chance in cost.leaks
+        ]
+    elif found.planned is not None:
+        rows += [
+            {"leaked": risk.share_leaked, "chance": risk.probability, "table": f"if all classes had {k}"}
             for k, series in zip(found.planned.ks, found.planned.risks, strict=True)
             for risk in series
         ]
@@ -242,11 +251,14 @@ def protection(found: Protection, threshold: float | None = None) -> Any:
     tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), alt.Tooltip("risk:Q", format=".2%")]
     chart: Any = base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y, order="order:Q")
     chart += base.mark_point(color=BLUE, filled=True, size=90, opacity=1).encode(x=x, y=y, tooltip=tooltip)
-    chart += base.mark_text(align="left", dx=8, dy=-8, fontSize=12).encode(x=x, y=y, text="k:N")
-    if threshold is not None:
+    chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text="k:N")
+    said = "Dashed: the threshold"
+    if threshold is not None and threshold > 4 * max((cost.risk for cost in found.costs), default=1.0):
+        said = f"The threshold of {100 * threshold:.3g}% is far above"  # with its line the points would be one flat row
+    elif threshold is not None:
         line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
         chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-    return dressed(chart, title="What protection leaves and costs", subtitle="Dashed: the threshold")
+    return dressed(chart, title="What protection leaves and costs", subtitle=said)
 
 
 def overview(found: Assessment) -> Any:

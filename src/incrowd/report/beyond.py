@@ -85,8 +85,13 @@ def leaks(found: Assessment) -> Section:
     figure = Figure(
         "leaks",
         "Chance of being named by the size of the leak",
-        "The chance that a given person is named from a leak, for this table and for tables in classes of k.",
-        plots.leaks(found.leaks),
+        "The chance that a given person is named from a leak, for this table "
+        + (
+            "and for the protected ones of the next section."
+            if found.protection is not None and found.protection.costs
+            else "and for tables in which every class has exactly k people; this one may have larger classes, too."
+        ),
+        plots.leaks(found.leaks, found.protection),
         DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
     )
     return Section(
@@ -123,7 +128,7 @@ def protection(found: Assessment, external: bool) -> Section:
         "protection",
         "Risk left and detail kept",
         f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {share(costs[-1].risk)}, "
-        f"{costs[-1].granularity:.0%} of the detail is kept."
+        f"{share(costs[-1].granularity)} of the detail is kept. The threshold is {100 * found.verdict.threshold:.3g}%."
         if costs
         else "The table is too small to protect.",
         plots.protection(found.protection, found.verdict.threshold),

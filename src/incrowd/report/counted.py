@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.assess import Assessment
-from incrowd.assess.statements import share
+from incrowd.assess.statements import points, share
 from incrowd.plots import assess as plots
 from incrowd.report.pieces import ROWS, DataTable, Figure, Section, about
 
@@ -108,7 +108,7 @@ def drivers(found: Assessment) -> Section:
         else f"over {parts.orders:,} random orders"
     )
     rows = tuple(
-        (part.column, f"{part.correctness:+.4f}", share(parts.share(part)), f"{part.uniqueness:+.4f}")
+        (part.column, points(part.correctness), share(parts.share(part)), points(part.uniqueness))
         for part in parts.ranked
     )
     most = parts.ranked[0]
@@ -117,7 +117,9 @@ def drivers(found: Assessment) -> Section:
         "What each attribute adds",
         f"{most.column} adds most: {parts.share(most):.0%} of what all attributes add to the average risk.",
         plots.contributions(parts),
-        DataTable("What each attribute adds", ("attribute", "to average risk", "share", "to uniqueness"), rows),
+        DataTable(
+            "What each attribute adds", ("attribute", "points of average risk", "share", "points of uniqueness"), rows
+        ),
     )
     return Section(
         "drivers",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assess import Assessment, Verdict
+from incrowd.report.command import assess_command
 from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
 from incrowd.report.names import renamed, shown_names
 from incrowd.report.words import MEANINGS, PUBLIC_TERMS, TERMS
@@ -49,8 +50,9 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
         "notes": [] if external else renamed(list(found.notes), shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
-        "cards": renamed([_card(found, name) for name in _CARDS if not external or name != "unique"], shown),
+        "cards": renamed(_cards(found, external), shown),
         "options": renamed(_options(found, external), shown),
+        "command": renamed(assess_command(found), shown),
         "specs": {figure.name: renamed(chart_spec(figure), shown) for figure in figures},
     }
 
@@ -126,7 +128,16 @@ def _common(texts: Iterable[str]) -> str | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
-_CARDS = ("average risk within the table (κ)", "unique", "smallest class (k)", "risk in the population")
+_POPULATION = "average risk in the population"
+_CARDS = ("average risk within the table (κ)", "unique", "smallest class (k)", _POPULATION)
+
+
+def _cards(found: Assessment, external: bool) -> list[dict[str, Any]]:
+    """The numbers at the top; the one that is held against the threshold comes first."""
+    names = (_POPULATION, *_CARDS[:-1]) if found.verdict.basis == "population" else _CARDS
+    cards = [_card(found, name) for name in names if not external or name != "unique"]
+    cards[0]["sure"] = f"held against the threshold; {cards[0]['sure']}"
+    return cards
 
 
 def _card(found: Assessment, name: str) -> dict[str, Any]:
@@ -156,4 +167,6 @@ def _said(found: Assessment) -> Iterator[tuple[str, str]]:
 
 
 def _number(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -115,8 +115,8 @@ MEANINGS: dict[str, str] = {
     "how much of the risk is left when the crowd grows. The band is how sure that is, if the table is a "
     "random sample.",
     "leaks": "If a tenth of the table leaks, nine in ten people are not in it at all. The lines say how likely a "
-    "certain person is in the stolen part and found there, as the table is now and if everybody had k − 1 "
-    "doubles.",
+    "certain person is in the stolen part and found there, as the table is now and with more doubles. Of a small "
+    "leak the lines lie close together: one's doubles have seldom leaked too, so that protection helps little there.",
     "leak": "The line of this table against lines of tables in which everybody looks like k − 1 others. Where a "
     "line is below the threshold, a leak of that size is bearable.",
     "protection": "Every point is the same table, protected more or less. Down is safer, right keeps more detail. "

@@ -138,7 +138,7 @@ def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: 
         return "other", "it holds lists or records"
     if distinct == 0:
         return "other", "every cell is empty"
-    if distinct == 1 and not nulls:
+    if distinct == 1 and not nulls and filled > 1:
         return "other", "the same in every filled cell"
     all_differ = distinct == filled and filled > 20
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace(".", "_").replace("-", "_").replace(" ", "_")
@@ -160,7 +160,7 @@ def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: 
         return "identifier", "long free text often names people"
     if all_differ and kind in {"text", "integer"}:
         return "identifier", _ALL_DIFFER
-    return "other", "no sign that others know it; if they may, it is a quasi-identifier"
+    return "other", "no sign that others know it"
 
 
 _ALL_DIFFER = "every value differs, so each one names a record"

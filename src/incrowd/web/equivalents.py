@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from incrowd.report.command import each as _each
+from incrowd.report.command import given as _given
 from incrowd.web import models
 from incrowd.web.tables import OpenTable, Source
 from incrowd.web.work.leak import leaked_people
@@ -216,22 +218,6 @@ def _call(result: str, function: str, options: Mapping[str, Any]) -> str:
     """A call with an option a line; what is not asked for is left out."""
     given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {})]
     return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
-
-
-def _each(option: str, names: Sequence[str]) -> list[str]:
-    """An option for names: once with commas, or once for each where a name has one itself."""
-    if not names:
-        return []
-    if any("," in name or name != name.strip() for name in names):
-        return [word for name in names for word in _given(option, name)]
-    return _given(option, ",".join(names))
-
-
-def _given(option: str, value: Any) -> list[str]:
-    """An option with its value, in one word where the value would be taken for an option itself."""
-    if value is None:
-        return []
-    return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]
 
 
 def _forecast_arguments(question: models.ForecastQuestion) -> list[str]:

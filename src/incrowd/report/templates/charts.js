@@ -14,15 +14,12 @@ window.drawFigures = (function () {
     actions: false, renderer: "svg", ast: true, config, mode: "vega-lite", loader: { load: refuse },
     defaultStyle: false, tooltip: { disableDefaultStyle: true },
   };
-  function tilt(part) { // upright labels run into each other where there is little room
-    const axis = part.encoding?.x?.axis;
-    if (axis?.labelAngle === 0) axis.labelAngle = -45;
-    part.layer?.forEach(tilt);
-  }
   function draw(place, spec) {
+    const narrow = place.clientWidth < 400;
     // a legend has as many columns as there is room for, and stands below another one
     const legend = { ...config.legend, columns: Math.max(1, Math.floor(place.clientWidth / 215)), layout: { top: { direction: "vertical", anchor: "start" } } };
-    if (place.clientWidth < 340) tilt(spec);
+    const x = spec.encoding && spec.encoding.x;
+    if (narrow && x && x.type === "nominal" && x.axis) Object.assign(x.axis, { labelAngle: -50, labelOverlap: false });
     return vegaEmbed(place, spec, { ...options, config: { ...config, legend } }).then(
       (made) => { place.dataset.drawn = "yes"; place.dispatchEvent(new CustomEvent("drawn", { bubbles: true, detail: made.view })); },
       () => { place.dataset.drawn = "no"; place.textContent = "The figure could not be drawn; its numbers are in the table below."; },

@@ -12,6 +12,7 @@ from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Pictu
 K = 5
 WANTED = range(1, 21)
 DEVIATIONS = (1, 2, 4, 8)  # of the normal law that class sizes are drawn from
+TRIALS = 10_000  # of every point; a tenth when quick
 _SHOWN = (1, 5, 10, 20)
 _MOST_PEOPLE = {False: 12, True: 8}  # all tables of so many people are gone through
 
@@ -21,7 +22,7 @@ def mixed_classes(context: Context) -> PartResult:
     tables = {"all classes of 5": uniform_sizes(PEOPLE, K)}
     tables |= {f"5 or more, deviation {deviation}": drawn_sizes(deviation, context.seed) for deviation in DEVIATIONS}
     lines = {name: [leak_risk(sizes, PEOPLE, targets=n) for n in WANTED] for name, sizes in tables.items()}
-    trials = 1_000 if context.quick else 10_000
+    trials = TRIALS // 10 if context.quick else TRIALS
     context.progress("simulating attacks", 0.2)
     shown = list(tables)[:2]
     dots = {

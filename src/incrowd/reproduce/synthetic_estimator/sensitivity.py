@@ -11,7 +11,7 @@ from incrowd.population.estimate import answer
 from incrowd.population.sensitivity import FACTORS
 from incrowd.reproduce.parts import Comparison, Context, PartResult, Picture, Row
 from incrowd.reproduce.synthetic_estimator.cases import SMALLEST_SAMPLE, samples
-from incrowd.reproduce.synthetic_estimator.simulation import population, population_names
+from incrowd.reproduce.synthetic_estimator.simulation import each, population, population_names
 from incrowd.reproduce.workers import spread
 
 _METHODS = ("combined", "average")
@@ -34,7 +34,7 @@ def _answers(name: str, context: Context) -> list[tuple[float, str, dict[float, 
     whole = population(name, context.data, context.quick, context.seed)
     found = []
     for fraction in _fractions(context):
-        for truth, sample in samples(whole, fraction, 2 if context.quick else 1, context.seed + 1):
+        for truth, sample in samples(whole, fraction, each(context), context.seed + 1):
             for method in _METHODS:
                 wrong = {factor: replace(sample, population=round(factor * truth.population)) for factor in FACTORS}
                 answers = {factor: answer(one, method, seed=context.seed).B for factor, one in wrong.items()}

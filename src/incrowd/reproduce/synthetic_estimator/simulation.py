@@ -32,7 +32,7 @@ FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 PUBLISHED = ("average", "gaussian", "dvine")
 METHODS = ("combined", "anchored", "posterior", *PUBLISHED, "pitman", "ewens", "benedetti-franconi", "entropy")
 CLASSICAL = ("pitman", "ewens", "benedetti-franconi", "zayatz", "snb", "dankar")
-EACH = 1  # samples of each population at each fraction
+EACH = 3  # samples of each population at each fraction
 HOSPITAL = "generated hospital stays"
 BINS = (0.0, 0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 1.0)
 _LIMIT = 0.05  # the abstract: the average's median error is below this at every fraction and every true risk
@@ -43,6 +43,13 @@ def population_names(context: Context) -> list[str]:
     """The public tables that are held (when quick, the two small ones), and invented hospital stays."""
     tables = [name for name in held(context.data) if not context.quick or name in ("sd2011", "hdv2003")]
     return [*tables, HOSPITAL]
+
+
+def each(context: Context) -> int:
+    """Samples of each population at each fraction; when quick, two if there is one population only."""
+    if context.quick:
+        return 2 if len(population_names(context)) == 1 else 1
+    return EACH
 
 
 @lru_cache(maxsize=1)
@@ -67,13 +74,13 @@ def _counted(tasks: Sequence[Task], cases: Sequence[Case]) -> str:
     """How many cases stand behind a number, and which were left out."""
     at = Counter(case.truth.fraction for case in cases)
     few, many = min(at.values()), max(at.values())
-    each = str(few) if few == many else f"{few} to {many}"
+    behind = str(few) if few == many else f"{few} to {many}"
     seen = {(case.truth.table, case.truth.fraction) for case in cases}
     missing = [str(task) for task in tasks if (task.name, task.fraction) not in seen]
     left = f" Left out, for they are fewer than {SMALLEST_SAMPLE} people: {'; '.join(missing)}." if missing else ""
     return (
-        f"{len(cases)} cases, {each} at each fraction: medians rest on few samples, and a 90th percentile on one or "
-        f"two of them.{left}"
+        f"{len(cases)} cases. A median by fraction rests on {behind} of them, so its last digits are noise, and about "
+        f"{max(few // 10, 1)} lie above a 90th percentile.{left}"
     )
 
 
@@ -108,7 +115,7 @@ class Task(NamedTuple):
 
 def _cases(task: Task, context: Context) -> list[Case]:
     whole = population(task.name, context.data, context.quick, context.seed)
-    drawn = samples(whole, task.fraction, 2 if context.quick else EACH, context.seed)
+    drawn = samples(whole, task.fraction, each(context), context.seed)
     return [asked(truth, sample, context.seed) for truth, sample in drawn]
 
 
