@@ -22,8 +22,9 @@ from incrowd.protect.result import Guarantee
 from incrowd.protect.spreading import Spreading
 from incrowd.protect.tcloseness import bound_on_t
 from incrowd.table import Table, read_table
-from incrowd.table.cluster import spark_errors, written_by_spark
+from incrowd.table.cluster import spark_errors
 from incrowd.table.clusterframe import quoted
+from incrowd.table.clusterstore import written_by_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -128,13 +129,13 @@ def _changed(written: Table, scale: cells.Scale) -> dict[str, int]:
     import pyarrow.compute as pc
     from pyspark.sql import functions as sql
 
-    found = {}
+    wide = [sql.count_if(sql.col(quoted(name)).rlike(_WIDE)) for name in scale.names]
+    found = dict(zip(scale.names, written.native.agg(*wide).first(), strict=True))
     for name, values in zip(scale.names, scale.values, strict=True):
-        wide = written.native.select(quoted(name)).toDF("cell").where(sql.col("cell").rlike(_WIDE))
         texts = as_written(values).cast(pa.string())
         alike = texts.filter(pc.fill_null(pc.match_substring_regex(texts, _WIDE), False))
         if len(alike):
             known = written.native.sparkSession.createDataFrame(pa.table({"cell": alike}))
-            wide = wide.join(known, "cell", "left_anti")
-        found[name] = int(wide.count())
+            cells_of = written.native.select(quoted(name)).toDF("cell")
+            found[name] -= int(cells_of.join(known, "cell", "left_semi").count())
     return found

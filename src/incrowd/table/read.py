@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from incrowd.table.address import DATABASES, masked, scheme_of
 from incrowd.table.table import Table, memory_in_bytes
 
 ENGINES = (None, "duckdb", "spark")
+_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # how PostgreSQL's own tools let an address be written, too
 FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -162,6 +164,8 @@ def _find(path: str) -> list[str]:
         raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
+    if _LIBPQ.search(path):
+        raise InputError("there is no such file; write the address of a database as postgresql://host:port/name")
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
