@@ -166,8 +166,9 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
     working.join(timeout=200)
     assert in_the_middle
     assert found[0].classes == safe.classes
-    written = [read_table(tmp_path / f"{name}.parquet").to_arrow().sort_by("name") for name in ("safe", "again")]
-    assert written[0] == written[1]
+    files = [tmp_path / f"{name}.parquet" for name in ("safe", "again")]
+    first, second = (read_table(file).to_arrow().sort_by("name").to_pydict() for file in files)
+    assert first == second
 
 
 def task_is_done(session):
