@@ -127,6 +127,13 @@ def test_what_the_user_configured_is_not_set_again(monkeypatch, tmp_path):
         assert "spark.driver.memory" not in spark._settings(10**9)
 
 
+def test_the_master_of_the_configuration_is_asked_too(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    (tmp_path / "spark-defaults.conf").write_text("spark.master  spark://127.0.0.1:1\n")
+    with pytest.raises(InputError, match=r"no Spark master answers at spark://127\.0\.0\.1:1;"):
+        spark._check_answer(None)
+
+
 def test_a_store_that_does_not_answer_is_told_in_words(session, tmp_path, monkeypatch):
     with (
         pytest.raises(InputError, match=r"127\.0\.0\.1.*(lost|does not)"),

@@ -12,7 +12,7 @@ from incrowd.table import Table
 from incrowd.table.address import masked
 from incrowd.table.cluster import open_on_spark, spark_errors
 from incrowd.table.clusterstore import written_by_spark
-from incrowd.table.readers import FrameReader
+from incrowd.table.frames import FrameReader
 
 SECRET = "s3cr3t"
 ADDRESSES = [

@@ -187,7 +187,7 @@ def _from_frame(
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    from incrowd.table.readers import FrameReader
+    from incrowd.table.frames import FrameReader
 
     frame = source
     if isinstance(source, dict):
@@ -219,7 +219,7 @@ def _as_column(values: Any) -> Any:
     """Values of one type as Arrow has them; of several types, or too large for it, as text."""
     import pyarrow as pa
 
-    from incrowd.table.readers import as_text
+    from incrowd.table.frames import as_text
 
     try:
         return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
