@@ -103,7 +103,7 @@ def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there,
     fresh = read_table(there.native, memory="4GB")
     with pytest.raises(TooManyDistinctError, match="more than 20 rows that differ"):
         counted_rows(fresh, KNOWN)
-    assert risk_by_subset(fresh, KNOWN[:3]) == risk_by_subset(rows, KNOWN[:3])
+    assert risk_by_subset(fresh, KNOWN[:2]) == risk_by_subset(rows, KNOWN[:2])
     monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: 1_000)
     with pytest.raises(TooManyDistinctError, match="more than 1,000 rows that differ"):
         counted_rows(fresh, [*KNOWN, "los"])
@@ -150,7 +150,7 @@ def test_a_copula_is_fitted_from_contingency_tables(rows, there, monkeypatch):
 
 
 def test_an_assessment_says_what_a_cluster_does_not_do(rows, there):
-    options = {"quasi_identifiers": KNOWN, "sensitive": ["los"], "population": 40_000, "recipient": "trusted"}
+    options = {"quasi_identifiers": KNOWN[:3], "sensitive": ["los"], "population": 40_000, "recipient": "trusted"}
     found, here = assess(there, **options), assess(rows, **options, protection=False)
     assert found.facts.to_dict() == here.facts.to_dict()
     assert found.knowledge.by_set == here.knowledge.by_set

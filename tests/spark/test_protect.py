@@ -142,20 +142,20 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
     everybody = {"x": generator.normal(size=4_500), "y": generator.normal(size=4_500), "name": np.arange(4_500)}
 
     def slowly(batches):
-        time.sleep(0.3)
+        time.sleep(0.2)
         yield from batches
 
-    rows = read_table(everybody, engine="spark").native.repartition(6)
-    frame = rows.mapInArrow(slowly, "x double, y double, name bigint")
+    rows = read_table(everybody, engine="spark").native
+    slow = rows.repartition(6).mapInArrow(slowly, "x double, y double, name bigint")
     options = {"quasi_identifiers": ["x", "y"], "identifiers": [], "k": 7}
-    safe = protect(frame, **options, out=tmp_path / "safe.parquet")
+    safe = protect(rows, **options, out=tmp_path / "safe.parquet")
     assert safe.settings["cells"] > 1
     assert (safe.classes.smallest, safe.classes.largest <= 13) == (7, True)
     found, doing = [], []
 
     def again():
         told = {"out": tmp_path / "again.parquet", "progress": lambda what, done: doing.append(what)}
-        found.append(protect(frame, **options, **told))
+        found.append(protect(slow, **options, **told))
 
     working = threading.Thread(target=again)
     working.start()
