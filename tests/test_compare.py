@@ -22,6 +22,11 @@ def test_protection_makes_every_risk_better_or_leaves_it(tables):
     assert by_name["unique"].after == by_name["in classes below 5"].after == 0
     assert found.of("worse") == ()
     assert len(found.of("better")) >= 7
+    kept = {one.name: (one.before, one.after) for one in found.kept}
+    assert kept["rows"] == (2_000, 2_000)
+    assert kept["columns"][1] <= kept["columns"][0]
+    ages = [str(age) for age in tables[1]["age_yrs"].to_pylist()]
+    assert kept["plain values of age_yrs"] == (2_000, sum(age.isdigit() for age in ages))
 
 
 def test_the_other_way_round_everything_is_worse(tables):
@@ -34,7 +39,8 @@ def test_saved_assessments_are_compared_as_they_were_saved(tables):
     saved = json.loads(json.dumps(before.to_dict()))
     found = compare(saved, after)
     assert "risk in the population" in {change.name for change in found.changes}
-    assert any("the decision was" in note for note in found.notes)
+    assert any("the decision was “Not as it is” and is" in note for note in found.notes)
+    assert [one.name for one in found.kept] == ["rows", "columns"]
     assert compare(saved, saved).of("same") == compare(saved, saved).changes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.assess import SCHEMA, Assessment
 from incrowd.errors import InputError
@@ -12,20 +12,24 @@ from incrowd.measure import measure
 from incrowd.notebook import Shown
 from incrowd.population import population_risk
 from incrowd.progress import Progress, part, silent
-from incrowd.table import read_table
+from incrowd.table import Table, parse_generalised, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Direction = Literal["better", "worse", "same"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change(Shown):
-    """One number before and after."""
+    """One number before and after; a `share` is of 1, and shown as a percentage."""
 
     name: str
     before: float
     after: float
     less_is_better: bool
     meaning: str
+    share: bool = True
 
     @property
     def direction(self) -> Direction:
@@ -40,13 +44,30 @@ class Change(Shown):
 
 
 @dataclass(frozen=True, slots=True)
+class Kept(Shown):
+    """How much of something there was and is: rows, columns, cells of a column that hold a plain value."""
+
+    name: str
+    before: int
+    after: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison(Shown):
-    """What changed from one table to another; `notes` say what cannot be compared."""
+    """What changed from one table to another; `notes` say what cannot be compared.
+
+    `changes` are risks, which got better or worse; `kept` is what is left to work with, and less of it is the price.
+    """
 
     before: str
     after: str
     changes: tuple[Change, ...]
     notes: tuple[str, ...] = ()
+    kept: tuple[Kept, ...] = ()
 
     def of(self, direction: Direction) -> tuple[Change, ...]:
         """The changes in one direction."""
@@ -65,6 +86,7 @@ class Comparison(Shown):
             "after": self.after,
             "sentence": self.sentence,
             "changes": [change.to_dict() for change in self.changes],
+            "kept": [one.to_dict() for one in self.kept],
             "notes": list(self.notes),
         }
 
@@ -82,8 +104,8 @@ def compare(
     """Compare two tables by the same quasi-identifiers, or two assessments (objects, or as read from JSON).
 
     A table beside an assessment is measured by the assessment's columns. With `population`, how many people the tables
-    were drawn from, the risk there is compared too. What protection cost in detail is the business
-    of `evaluate`; this compares risks.
+    were drawn from, the risk there is compared too. `kept` counts what is left of rows, columns and plain values; what
+    protection cost in detail is the business of `evaluate`.
 
     >>> found = compare({"age": [30, 31, 41]}, {"age": [30, 30, 40]}, quasi_identifiers=["age"])
     >>> [(change.name, change.before, change.after, change.direction) for change in found.of("better")][:1]
@@ -96,21 +118,51 @@ def compare(
     sides = []
     for number, (side, saved) in enumerate(zip((before, after), known, strict=True)):
         if saved is not None:
-            sides.append((saved["provenance"]["table"], saved))
+            sides.append(
+                (
+                    saved["provenance"]["table"],
+                    {**saved, "size": {name: saved["provenance"][name] for name in ("rows", "columns")}},
+                )
+            )
             continue
         if quasi_identifiers is None:
             raise InputError("say what others may know about a person: quasi_identifiers= (--qi)")
         table = read_table(side)
         step = part(progress, number / 2, (number + 1) / 2)
         found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, progress=step)
-        measured = {"facts": found.to_dict()}
+        measured = {"facts": found.to_dict(), "size": _size(table, quasi_identifiers)}
         if population is not None:
             asked: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "person": person}
             measured["population"] = population_risk(table, population=population, **asked).to_dict()
         sides.append((table.name, measured))
     (name, old), (other, new) = sides
-    changes = tuple(_changes(old, new))
-    return Comparison(name, other if other != name else f"{other} (after)", changes, tuple(_notes(old, new)))
+    kept = tuple(Kept(what, old["size"][what], new["size"][what]) for what in old["size"] if what in new["size"])
+    after_name = other if other != name else f"{other} (after)"
+    return Comparison(name, after_name, tuple(_changes(old, new)), tuple(_notes(old, new)), kept)
+
+
+def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
+    """How much there is to work with: rows, columns, and the plain values of every quasi-identifier."""
+    found = {"rows": table.rows, "columns": len(table.columns)}
+    if table.engine == "cluster":  # the cells stay there
+        return found
+    return found | {f"plain values of {name}": _plain(column) for name, column in table.read(names)}
+
+
+def _plain(column: pa.ChunkedArray) -> int:
+    """Cells that are filled and hold no range, set, prefix or wildcard."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    filled = int(len(column) - column.null_count)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return filled
+    coarse = [
+        entry["counts"]
+        for entry in column.value_counts().to_pylist()
+        if entry["values"] is not None and parse_generalised(entry["values"]) is not None
+    ]
+    return filled - int(sum(coarse))
 
 
 def _as_saved(side: Any) -> Mapping[str, Any] | None:
@@ -138,7 +190,7 @@ _SECRETS = (
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     was, now = old["facts"], new["facts"]
     for key, name, less, meaning in _FACTS:
-        yield Change(name, was[key], now[key], less, meaning)
+        yield Change(name, was[key], now[key], less, meaning, share=key != "k")
     for k in ("3", "5", "10"):
         meaning = f"share of people with fewer than {int(k) - 1} look-alikes"
         yield Change(f"in classes below {k}", was["share_below"][k], now["share_below"][k], True, meaning)
@@ -147,7 +199,8 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
         other = columns.get(column["column"])
         if other is not None:
             for key, name, less, meaning in _SECRETS:
-                yield Change(f"{column['column']}: {name}", column[key], other[key], less, meaning)
+                named = f"{column['column']}: {name}"
+                yield Change(named, column[key], other[key], less, meaning, share=key == "given_away")
     if old.get("population") and new.get("population"):
         meaning = "share of records matched with the right person in the population"
         yield Change(
@@ -163,7 +216,7 @@ def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     if was["people"] != now["people"]:
         yield f"there were {was['people']:,} people and are {now['people']:,}; risks in a smaller table are higher"
     if old.get("verdict") and new.get("verdict"):
-        yield f"the decision was: {old['verdict']['headline'].lower()}; it is: {new['verdict']['headline'].lower()}"
+        yield f"the decision was “{old['verdict']['headline']}” and is “{new['verdict']['headline']}”"
     populations = [side["population"]["population"] for side in (old, new) if side.get("population")]
     if len(set(populations)) == 2:
         yield "the populations differ, so the risks in the population answer different questions"

@@ -163,6 +163,12 @@ def test_the_gate_says_in_junit_that_it_could_not_check(capsys, stays, tmp_path)
     suite = ElementTree.parse(junit).getroot()
     assert suite.attrib["errors"] == "1"
     assert "nowhere" in suite.find("testcase/error").attrib["message"]
+    assert run(capsys, "check", tmp_path / "gone.csv", "--qi", "a", "--min-k", "2", "--junit", junit)[0] == 2
+    assert "there is no file" in ElementTree.parse(junit).getroot().find("testcase/error").attrib["message"]
+    other = tmp_path / "notes.txt"
+    other.write_text("keep me")
+    assert run(capsys, "check", stays, "--qi", "sex", "--min-k", "2", "--junit", other)[0] == 2
+    assert other.read_text() == "keep me"
 
 
 def test_help_shows_the_sections_of_a_policy(capsys):

@@ -60,7 +60,7 @@ class Terminal:
             os.chdir(folder)
             os.environ.update(TERM="dumb", COLUMNS="160")
             os.execv(command[0], command)
-        self.seen = ""
+        self.seen, self.ended = "", False
 
     def wait_for(self, text, seconds=60):
         """Read until the text stands on the screen, or the command has ended."""
@@ -87,7 +87,14 @@ class Terminal:
                 self.seen += read.decode(errors="replace")
             except OSError:
                 break
+        self.ended = True
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+    def close(self):
+        if not self.ended:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        os.close(self.screen)
 
 
 @pytest.fixture
@@ -101,12 +108,7 @@ def terminal(tmp_path):
 
     yield start
     for one in opened:
-        try:
-            os.kill(one.process, signal.SIGKILL)
-            os.waitpid(one.process, 0)
-        except (ProcessLookupError, ChildProcessError):  # it ended by itself
-            pass
-        os.close(one.screen)
+        one.close()
 
 
 def test_roles_are_changed_then_confirmed_and_saved(terminal, tmp_path):
@@ -117,11 +119,20 @@ def test_roles_are_changed_then_confirmed_and_saved(terminal, tmp_path):
     shell.type("patzip=other, oshpd_id=other, los=sensitive\n")
     assert "as you said" in shell.wait_for("roles> ")
     shell.type("\n")
+    shell.wait_for("population> ")
+    shell.type("many\n")
+    shell.wait_for("is not a number")
+    shell.wait_for("population> ")
+    shell.type("300\n")
+    shell.wait_for("recipient> ")
+    shell.type("trusted\n")
     assert shell.code() == 1
     assert "What to do" in shell.seen
     assert "nobody confirmed" not in shell.seen
     saved = (tmp_path / "incrowd.toml").read_text()
     kept = tomllib.loads(saved)["columns"]
+    question = tomllib.loads(saved)["question"]
+    assert (question["population"], question["recipient"]) == (300, "trusted")
     assert "patzip" not in kept["quasi_identifiers"]
     assert "patzip" in kept["other"]
     assert 'sensitive = ["charge", "diag_p", "los"]' in saved

@@ -74,3 +74,14 @@ def expected_inverse_size(d, alpha, people, population, seen):
         if x < more:
             chance *= mp.mpf(more - x) / (x + 1) * (first + x) / (second + more - x - 1)
     return total
+
+
+def partitions(n):
+    """Every way to put n people into classes, as lists of sizes."""
+    if n == 0:
+        yield []
+        return
+    for rest in partitions(n - 1):
+        yield [*rest, 1]
+        for i in range(len(rest)):
+            yield [*rest[:i], rest[i] + 1, *rest[i + 1 :]]

@@ -4,21 +4,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.pitmanyor.oracle import partitions
 
 from incrowd import ClassSizes, PitmanYor, correctness_curve
 from incrowd.pitmanyor.covariance import CurveMoments
 from incrowd.pitmanyor.likelihood import log_likelihood
-
-
-def partitions(n):
-    """Every way to put n people into classes, as lists of sizes."""
-    if n == 0:
-        yield []
-        return
-    for rest in partitions(n - 1):
-        yield [*rest, 1]
-        for i in range(len(rest)):
-            yield [*rest[:i], rest[i] + 1, *rest[i + 1 :]]
 
 
 @pytest.mark.parametrize(("d", "alpha"), [(0.4, 2.0), (0.0, 5.0), (0.7, 0.5), (-2.0, 8.0)])

@@ -5,23 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from tests.pitmanyor.oracle import partitions
 
 from incrowd import ClassSizes, InputError, PitmanYor, UnsupportedError, fit_class_sizes
 from incrowd.pitmanyor.likelihood import log_likelihood, log_prior
 from incrowd.pitmanyor.model import discount_and_concentration
 from incrowd.pitmanyor.posterior import weighted_interval
 from incrowd.pitmanyor.predictive import Predictive
-
-
-def partitions(n):
-    """Every way to put n people into classes, as lists of sizes."""
-    if n == 0:
-        yield []
-        return
-    for rest in partitions(n - 1):
-        yield [*rest, 1]
-        for i in range(len(rest)):
-            yield [*rest[:i], rest[i] + 1, *rest[i + 1 :]]
 
 
 @pytest.mark.parametrize(

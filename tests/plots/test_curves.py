@@ -57,6 +57,8 @@ def test_the_forecast_figure_tells_of_what_was_asked_and_of_a_failed_check():
 def test_people_on_the_axis_are_in_words(tmp_path):
     answer = forecast(fit_curve(POINTS), [100, 1e10])
     text = save(forecast_plot(POINTS, answer), tmp_path / "figure.svg").read_text()
+    assert "system-ui" in text  # room is made for a wider font, the reader's own is drawn
+    assert "Verdana" not in text
     assert "10 billion" in text
     assert "10G" not in text
 

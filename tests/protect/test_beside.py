@@ -30,3 +30,10 @@ def test_a_column_that_others_may_know_is_said_and_others_are_not():
     every = protect(TABLE, quasi_identifiers=["schooling", "years", "zip"], k=10)
     assert not any("unique" in note for note in every.notes)
     assert not any("unique" in note for note in protect(TABLE, quasi_identifiers=["years"], k=10, warn=False).notes)
+
+
+def test_a_column_that_nobody_outside_knows_is_told_of_only_where_it_gives_something_back():
+    safe = protect(TABLE, quasi_identifiers=["schooling"], k=10, other=["zip", "years"])
+    assert not any("zip" in note for note in safe.notes)
+    told = protect({**TABLE, "age": YEARS % 7}, quasi_identifiers=["schooling", "age"], k=50, other=["years", "zip"])
+    assert any("years is kept and gives" in note for note in told.undone)

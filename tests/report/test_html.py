@@ -102,6 +102,16 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
         assert part not in page
     for part in ("SHA-256", ordinary.provenance.sha256 or "SHA-256", "in classes below", "quasi identifiers"):
         assert part not in words
+    for part in (
+        "look like nobody else",
+        "is certain for",
+        "Protect it",
+        "(--",
+        "keep secret whose",
+        "nobody outside knows",
+    ):
+        assert part not in words
+    assert "Do not look for people in it" in words
     assert "What protection would cost" in words
     assert "Glossary" in words
 

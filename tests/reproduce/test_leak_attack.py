@@ -10,6 +10,7 @@ import pytest
 from incrowd.classes import ClassSizes
 from incrowd.leak import leak_risk, leak_risk_uniform
 from incrowd.reproduce import Context, paper, reproduce
+from incrowd.reproduce.leak_attack import mixed, several, single
 from incrowd.reproduce.leak_attack.attacks import (
     PEOPLE,
     by_listing,
@@ -22,6 +23,8 @@ from incrowd.reproduce.leak_attack.attacks import (
 from incrowd.reproduce.leak_attack.mixed import count_above
 from incrowd.reproduce.leak_attack.several import answers
 from incrowd.reproduce.page import write_pages
+
+pytestmark = pytest.mark.xdist_group("leak-attack")  # one worker: what the fixtures make is made once
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10])
@@ -67,9 +70,12 @@ def test_drawn_classes_hold_everybody_and_none_is_below_five(deviation):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The paper in full, as it runs before every change lands."""
+    """The whole paper, every point and figure of it, with fewer trials a point."""
     out = tmp_path_factory.mktemp("leak")
-    kept = reproduce(paper("leak-attack"), out, Context())
+    with pytest.MonkeyPatch.context() as fewer:
+        for module, trials in ((single, 500), (several, 2_000), (mixed, 1_000)):
+            fewer.setattr(module, "TRIALS", trials)
+        kept = reproduce(paper("leak-attack"), out, Context())
     return {part.name: part for part in kept}, write_pages(out, paper("leak-attack"), kept)
 
 
@@ -106,9 +112,10 @@ def test_equal_classes_are_an_upper_bound(made):
 def test_every_figure_is_on_the_page(made):
     parts, written = made
     text = written[0].read_text(encoding="utf-8")
-    for number in ("Figure 2", "Figure 3a", "Figure 3b", "Figure 4a", "Figure 4b", "Figure 5"):
+    for number in ("Figure 2", "Figure 3a, left", "Figure 3a, right", "Figure 3b, left", "Figure 3b, right",
+                   "Figure 4a", "Figure 4b", "Figure 5"):  # fmt: skip
         assert f"![{number}" in text
-    assert sum(len(part.figures) for part in parts.values()) == 8
+    assert sum(len(part.figures) for part in parts.values()) == 9
 
 
 def test_a_wrong_simulation_without_error_does_not_agree():

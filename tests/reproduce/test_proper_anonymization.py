@@ -7,14 +7,17 @@ import pytest
 from incrowd import evaluate, measure, protect
 from incrowd.demo import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL, demo_table
 from incrowd.progress import silent
+from incrowd.protect import HIPAA_STEPS
 from incrowd.protect.tcloseness import bound_on_t
 from incrowd.reproduce import Context, paper, reproduce
 from incrowd.reproduce.page import write_pages
 from incrowd.reproduce.proper_anonymization import printed
-from incrowd.reproduce.proper_anonymization.coarsening import coarsened
+from incrowd.reproduce.proper_anonymization.coarsening import _on_steps, coarsened
 from incrowd.reproduce.proper_anonymization.masked import READINGS, fill_in, mask_by
 from incrowd.reproduce.proper_anonymization.population import as_printed
 from incrowd.reproduce.proper_anonymization.protection import t_by_record
+
+pytestmark = pytest.mark.xdist_group("proper-anonymization")  # one worker: what the fixtures make is made once
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +52,17 @@ def test_the_original_loses_nothing(small):
     cell = coarsened(small, Context())[-1]
     assert cell.loss == 0
     assert cell.uniques == measure(small, quasi_identifiers=QUASI_IDENTIFIERS).sizes.uniques
+
+
+def test_the_readings_of_table_s3_are_its_columns_and_wider():
+    seven, eight, nine = READINGS.values()
+    assert set(seven) == {column for column, _ in HIPAA_STEPS}
+    assert set(seven) < set(eight) < set(nine) == set(QUASI_IDENTIFIERS)
+
+
+def test_a_straight_fall_is_told_from_a_bent_one():
+    assert _on_steps([0.4, 0.3, 0.2, 0.1, 0.0]).startswith("so here: doubling the width")
+    assert _on_steps([0.0857, 0.0389, 0.0108, 0.0008, 0.0]).startswith("not here")
 
 
 def test_masking_counts_as_evaluate_does(small):
@@ -94,13 +108,17 @@ def rows_of(part):
 def test_the_papers_claims_hold_on_a_small_population(made):
     parts, _ = made
     claims = rows_of(parts["protection"])
-    assert claims["unequivocal re-identifications under k-anonymity"].ours == "0 of 30,000"
+    assert claims["unequivocal re-identifications under k-anonymity"].ours == "0 of 12,000"
     told, holders = claims["charge certain with t-closeness"].ours.split(" of ")
     assert told == "0"
     assert int(holders.replace(",", "")) > 1_000
     assert claims["correct random re-identification, S2, k = 2, 3, 5, 10"].ours == "0.5000, 0.3333, 0.2000, 0.1000"
     sorted_loss, fixed_loss = claims["loss: 2-anonymity (S2) against 1/8 intervals"].ours.split(" against ")
     assert float(sorted_loss) < float(fixed_loss)
+    readings = rows_of(parts["masked"])["masked races: by seven, by eight, by all nine"]
+    shares = [float(share.rstrip("%")) for share in readings.ours.split(", ")]
+    assert shares == sorted(shares)
+    assert readings.says.startswith("nearest by seven")
     left = rows_of(parts["coarsening"])["records still unique with every column in two intervals"]
     assert left.ours > 0
 
@@ -116,7 +134,7 @@ def test_ours_loses_less_at_the_same_k_and_t(made):
 def test_a_quick_run_says_so_and_every_figure_is_on_the_page(made):
     _, written = made
     text = written[0].read_text(encoding="utf-8")
-    assert "A quick run: 30,000 records instead of 3,985,166" in text
+    assert "A quick run: 12,000 records instead of 3,985,166" in text
     for number in ("Figure 1", "Figure 2", "Figure S3", "Figure S4", "Figure S5", "Figure S6", "Figure S7"):
         assert f"![{number}" in text
     for number in ("Tables S4 and S5", "Table S9"):

@@ -223,8 +223,27 @@ def test_the_command_does_a_part_once_and_prints_it(counted, tmp_path, capsys, m
         assert not stopped.value.code
         printed.append(capsys.readouterr())
     assert "no public tables" in printed[0].err
+    assert "small, part 1 of 1 begins: The only part" in printed[0].err  # a log has no bar
+    assert "is kept from an earlier run" in printed[1].err
     assert str(tmp_path / "small.md") in printed[0].out.replace("\n", "")
     assert json.loads(printed[1].out)["small"][0]["tables"][0]["rows"][0]["paper"] == 2
+    assert len(done) == 1
+
+
+def test_a_stopped_run_says_that_it_goes_on(counted, tmp_path, capsys, monkeypatch):
+    small, done = counted
+
+    def stopped(context):
+        raise KeyboardInterrupt
+
+    longer = replace(small, parts=(*small.parts, Part("second", "The second part", stopped)))
+    monkeypatch.setitem(sys.modules, "a_small_paper", SimpleNamespace(PAPER=longer))
+    monkeypatch.setattr("incrowd.reproduce.PAPERS", {"small": "a_small_paper"})
+    for _ in range(2):
+        with pytest.raises(SystemExit) as ended:
+            main(["reproduce", "all", "--out", str(tmp_path)])
+        assert ended.value.code == 130
+        assert "stopped; finished parts are kept" in capsys.readouterr().err
     assert len(done) == 1
 
 

@@ -10,8 +10,11 @@ from incrowd.demo import QUASI_IDENTIFIERS, demo_table
 from incrowd.errors import UnsupportedError
 from incrowd.reproduce import Context, paper, reproduce
 from incrowd.reproduce.synthetic_estimator.cases import Population, samples
+from incrowd.reproduce.synthetic_estimator.formulas import _noise
 from incrowd.reproduce.synthetic_estimator.simulation import METHODS, asked
 from incrowd.table import read_table
+
+pytestmark = pytest.mark.xdist_group("synthetic-estimator")  # one worker: what the fixtures make is made once
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +34,8 @@ def test_the_formulas_are_what_attacks_reach(quick):
     found = [row.ours for row in quick["formulas"].tables[0].rows]
     assert found[0] == pytest.approx(found[1], abs=0.003)
     assert found[2] == pytest.approx(found[3], abs=0.006)
+    assert "no more than chance" in quick["formulas"].tables[0].says
+    assert "more than chance: one of the two is wrong" in _noise((0.1, 0.2), (0.1, 0.3), 10_000)
 
 
 def test_the_average_keeps_the_abstracts_word(quick):
@@ -58,7 +63,7 @@ def test_a_search_for_columns_ends():
 
 def test_every_estimator_has_its_row(quick):
     *by_kind, uniqueness = quick["simulation"].tables[1:]
-    assert {"zayatz", "pitman", "combined", "average"} <= {row[0] for row in uniqueness.cells}
+    assert {"zayatz", "snb", "dankar", "pitman", "combined", "average"} <= {row[0] for row in uniqueness.cells}
     for table in by_kind:
         assert [row[0] for row in table.cells][: len(METHODS)] == list(METHODS)
 

@@ -83,6 +83,20 @@ def test_a_type_that_only_the_last_row_breaks_is_not_taken(tmp_path):
     assert column(table, "a") == rows
 
 
+def test_decimal_commas_are_numbers_where_the_comma_does_not_part_the_cells(tmp_path):
+    rows = ["3,5;1,250;1,5;2,00000000000000001;7", "-12;3,400;1.5;1;7", ";;2;3;7", "0,25;2,000;3;4;8"]
+    table = read_table(write(tmp_path, "x;thousands;mixed;long;whole\n" + "\n".join(rows) + "\n"))
+    assert column(table, "x") == [3.5, -12.0, None, 0.25]
+    assert column(table, "thousands") == ["1,250", "3,400", None, "2,000"]  # 1250 or 1.25? nobody can say
+    assert column(table, "mixed") == ["1,5", "1.5", "2", "3"]
+    assert column(table, "long")[0] == "2,00000000000000001"  # a double would lose the last digit
+    assert kind(table, "whole") == pa.int64()
+    assert table.notes == ("read as numbers with a decimal comma: x",)
+    assert table.lazy(["x"]).collect()["c0"].to_list() == [3.5, -12.0, None, 0.25]
+    quoted = read_table(write(tmp_path, 'a,b\n"3,5",1\n'))
+    assert column(quoted, "a") == ["3,5"]
+
+
 def test_an_empty_cell_and_a_stated_word_are_null(tmp_path):
     file = write(tmp_path, "a,b\n1,x\n,y\nNA,z\n")
     assert column(read_table(file), "a") == ["1", None, "NA"]

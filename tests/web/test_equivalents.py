@@ -171,3 +171,7 @@ def test_odd_names_stay_whole_in_command_and_script(script, wait_for):
     assert options.names(given, odd) == odd
     assert words[2] == "./-odd name's.csv"
     compile(same["python"], "script", "exec")
+    script.patch(f"{TABLES}/{table}/settings", json={"groups": {"a=b": ["it's"]}})
+    same, _ = done(script, wait_for, f"{TABLES}/{table}/assessments", {"protection": False})
+    assert same["cli"].startswith("# a name has a letter")
+    assert "{'a=b': [\"it's\"]}" in same["python"]

@@ -208,11 +208,19 @@ def test_removing_a_table_stops_its_jobs_and_forgets_them(script, demo):
     assert script.get("/api/v1/jobs").json() == []
 
 
-def test_a_result_that_is_not_there_yet_says_so(script, demo, wait_for):
+def test_a_result_that_is_not_there_yet_says_so(jobs):
+    gate = threading.Event()
+    job = jobs.add(job_of("a", waiting_work(gate)))
+    with pytest.raises(Refusal, match="not done yet"):
+        job.answer()
+    gate.set()
+    until(lambda: job.over)
+    assert job.answer().result() == {"found": None}
+
+
+def test_only_the_work_that_makes_it_has_a_report_or_a_table(script, demo, wait_for):
     table = demo(script)["id"]
     job = script.post(f"{TABLES}/{table}/leaks", json={"share": 0.5}).json()
-    early = script.get(f"/api/v1/jobs/{job['id']}/result")
-    assert early.status_code in (200, 409)
     assert wait_for(script, job)["state"] == "done"
     for path in ("report.html", "table"):
         answer = script.get(f"/api/v1/jobs/{job['id']}/{path}")

@@ -1,12 +1,16 @@
 """A session keeps to its limits whatever comes at the same time, and leaves nothing when it ends."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
 from incrowd.errors import InputError
 from incrowd.web import server as server_module
+from incrowd.web.jobs import Job, Outcome
+from incrowd.web.models import Equivalent
 from incrowd.web.problems import Refusal
 from incrowd.web.server import Server
 from incrowd.web.settings import ServerSettings
@@ -53,6 +57,48 @@ def test_uploads_at_the_same_time_share_the_room_there_is(server):
             pass
     with server.place(session, 10**9) as again:
         assert again == 1_000
+
+
+def test_protected_tables_that_are_kept_take_room_too(server):
+    session = server.sessions.named("one")
+    job = Job(session.key, "protection", None, lambda progress, publish: result, Equivalent(cli="", python=""))
+    result = Outcome(None, dict, dict, None, 1_400)
+    server.jobs.add(job)
+    while not job.over:
+        time.sleep(0.005)
+    with server.place(session, 10**9) as most:
+        assert most == 100
+    server.jobs.remove(job)
+    with server.place(session, 10**9) as most:
+        assert most == 1_000
+
+
+def test_a_disk_that_is_almost_full_is_left_alone(server, monkeypatch):
+    session = server.sessions.named("one")
+    monkeypatch.setattr(server.store, "free", lambda: server.settings.min_free + 70)
+    with server.place(session, 10**9) as most:
+        assert most == 70
+    monkeypatch.setattr(server.store, "free", lambda: server.settings.min_free)
+    with pytest.raises(Refusal, match="almost full"):
+        server.check_room(session)
+    with pytest.raises(Refusal, match="almost full"):
+        server.open_demo(session, 10, 0)
+
+
+def test_only_so_many_read_at_once_and_pages_are_answered_beside_them(script, app, demo):
+    table = demo(script)["id"]
+    server = app.state.server
+    with ExitStack() as held:
+        for _ in range(server.settings.max_opening):
+            held.enter_context(server.in_turn())
+        for path, body in (("/tables/demo", {"rows": 10}), (f"/tables/{table}/live", {"quasi_identifiers": ["sex"]})):
+            answer = script.post(f"/api/v1{path}", json=body)
+            assert (answer.status_code, "try again" in answer.json()["error"]) == (429, True)
+        folders = len(list(server.store.folder.iterdir()))
+        assert script.post("/api/v1/tables", files={"file": ("a.csv", b"a,b\n1,2\n")}).status_code == 429
+        assert len(list(server.store.folder.iterdir())) == folders
+        assert script.get("/").status_code == 200
+    assert script.post(f"/api/v1/tables/{table}/live", json={"quasi_identifiers": ["sex"]}).status_code == 200
 
 
 def test_an_upload_of_a_session_that_ended_meanwhile_is_not_kept(server):

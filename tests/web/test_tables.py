@@ -250,6 +250,17 @@ def test_settings_change_and_can_be_undone_and_redone(script, demo):
     assert script.get(path).json()["can_redo"] is False
 
 
+def test_two_pages_that_change_different_settings_both_count(script, demo):
+    path = f"{TABLES}/{demo(script)['id']}/settings"
+    script.put(path, json={"roles": {"los": "other"}, "population": 4_000_000})
+    script.patch(path, json={"roles": {"sex": "sensitive"}})
+    settings = script.patch(path, json={"protection": {"k": 60}}).json()["settings"]
+    assert (settings["roles"]["los"], settings["roles"]["sex"]) == ("other", "sensitive")
+    assert (settings["population"], settings["protection"]["k"]) == (4_000_000, 60)
+    assert script.patch(path, json={"population": None}).json()["settings"]["population"] is None
+    assert script.patch(path, json={"roles": {"nope": "other"}}).status_code == 400
+
+
 def test_settings_that_make_no_sense_are_refused(script, demo):
     path = f"{TABLES}/{demo(script)['id']}/settings"
     for settings, status in (
@@ -276,6 +287,22 @@ def test_what_was_sent_wrongly_is_not_repeated(script, demo):
         answer = script.post(f"{TABLES}/{table}/live", json=body)
         assert answer.status_code == 422
         assert secret not in answer.text
+
+
+def test_a_request_that_does_not_fit_is_refused_in_a_sentence(script, demo):
+    table = demo(script)["id"]
+    for path, body, words in (
+        ("/protections", {"protection": {"t": 5}}, "protection.t is not right: it must be at most 1"),
+        ("/protections", {"protection": {"k": 1}}, "protection.k is not right: it must be 2 or more"),
+        ("/protections", {"protection": {"method": "magic"}}, "protection.method is not right: it must be 'partition'"),
+        ("/leaks", {"size": 1}, "there is no field size here; /api/v1/openapi.json says which there are"),
+        ("/live", {}, "quasi_identifiers is missing"),
+    ):
+        assert script.post(f"{TABLES}/{table}{path}", json=body).json()["error"].startswith(words)
+    points = script.post("/api/v1/forecasts", json={"points": [[1, 2], [3, 4]]}).json()["error"]
+    assert points == "points.0 is not right: it must be an object with named fields, {…}"
+    broken = script.put(f"{TABLES}/{table}/settings", content=b"{no", headers={"content-type": "application/json"})
+    assert broken.json()["error"] == "the request is not JSON that can be read"
 
 
 def test_only_so_many_tables_are_open(script, app):

@@ -31,14 +31,15 @@ def outlook(sizes: ClassSizes, risks: Sequence[PopulationRisk], seed: int) -> Fo
     only, and its interval holds only if the population follows it.
     """
     named = {size: name for name, size in POPULATIONS.items()}
-    at = [named.get(risk.population, risk.population) for risk in risks]
-    law = forecast(fit_class_sizes(sizes), at=at, seed=seed)
+    law = forecast(fit_class_sizes(sizes), at=sizes.people, seed=seed)  # h and γ are the same wherever it looks
     open_end = -math.expm1(math.log(0.05) / sizes.people)  # nobody unique among n: at most about 3/n are
     ends = [risk.still_unique_interval or (0.0, 0.0) for risk in risks]
     unique = [(risk.population_uniques or 0.0) / risk.population for risk in risks]
     least, most = ([end[side] * sizes.uniqueness for end in ends] for side in (0, 1))
     return replace(
         law,
+        at=np.array([float(risk.population) for risk in risks]),
+        names=tuple(named.get(risk.population, f"{risk.population:,}") for risk in risks),
         correctness=_estimate(
             [risk.B for risk in risks],
             [risk.B if risk.interval is None else risk.interval[0] for risk in risks],

@@ -132,7 +132,7 @@ def decide(
         exposures,
         tuple(_reasons(facts, population, pending)),
         (*advice_by_columns(roles), *_actions(decision, threshold, risk, facts, protection)),
-        (*_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
+        (*_findable(facts, population), *_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
         () if decision == "within" else tuple(_drivers(knowledge)),
         f"nobody outside knows {listed(roles.unnamed)}" if roles.unnamed else None,
     )
@@ -196,16 +196,18 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
             f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is "
             f"matched with the right person {share(population.overall)} of the time."
         )
-    if facts.uniques and population is not None:
-        found.append(
-            f"{_alone(facts)} in the table; whoever knows that one of them is in it finds them, so keep secret whose "
-            "records these are."
-        )
-    if population is not None:
-        found.extend(_certain(facts))
     if not facts.uniques:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
     return found
+
+
+def _findable(facts: Measurement, population: PopulationRisk | None) -> Iterator[str]:
+    """Who is found in the table by those who know that they are in it, where the risk is that of the population."""
+    if facts.uniques and population is not None:
+        yield (
+            f"{_alone(facts)} in the table; whoever knows that one of them is in it finds them, so keep secret whose "
+            "records these are."
+        )
 
 
 def _given_away(facts: Measurement) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,49 +18,61 @@ if TYPE_CHECKING:
     from incrowd.table import Table
 
 
+_HEAD = 4096  # bytes of a file in which its first element is
+
+_RULES: Mapping[str, tuple[type, str]] = {
+    "min_k": (int, "Fewest people in a class."),
+    "max_risk": (float, "Highest average chance of being named, such as 0.09."),
+    "max_uniqueness": (float, "Largest share of people nobody looks like."),
+    "max_identifiers": (int, "Most columns that look like names of people: 0."),
+    "min_l": (float, "Fewest different values in a class, for sensitive columns."),
+    "min_entropy_l": (float, "The same by entropy: rare values count less."),
+    "max_t": (float, "Farthest a class may be from the table, 0 to 1."),
+    "max_alpha": (float, "Largest share one value may have of a class."),
+    "max_beta": (float, "Largest relative gain in a value's share."),
+    "max_delta": (float, "Largest |ln| of a value's share over the table's."),
+    "max_given_away": (float, "Largest share of records whose value is certain."),
+}
+
+
+def _tells_the_server(command: Callable[..., None]) -> Callable[..., None]:
+    """The verb, which writes to --junit why it could not answer; a CI server would go on showing the last result."""
+
+    @functools.wraps(command)
+    def telling(**given: Any) -> None:
+        junit = given["junit"]
+        if junit is not None:
+            _refuse_other_files(junit)
+        try:
+            command(**given)
+        except IncrowdError as error:
+            if junit is not None:
+                from incrowd.check import junit_error
+                from incrowd.table.address import masked
+
+                _write_junit(junit_error(masked(given["table"]), str(error)), junit)
+            raise
+
+    return telling
+
+
+@_tells_the_server
 @options.opens_table
+@options.takes(_RULES)
 def check_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     person: options.Person = None,
-    min_k: Annotated[int | None, typer.Option("--min-k", help="Fewest people in a class.")] = None,
-    max_risk: Annotated[
-        float | None, typer.Option("--max-risk", help="Highest average chance of being named, such as 0.09.")
-    ] = None,
-    max_uniqueness: Annotated[
-        float | None, typer.Option("--max-uniqueness", help="Largest share of people nobody looks like.")
-    ] = None,
-    max_identifiers: Annotated[
-        int | None, typer.Option("--max-identifiers", help="Most columns that look like names of people: 0.")
-    ] = None,
-    min_l: Annotated[
-        float | None, typer.Option("--min-l", help="Fewest different values in a class, for sensitive columns.")
-    ] = None,
-    min_entropy_l: Annotated[
-        float | None, typer.Option("--min-entropy-l", help="The same by entropy: rare values count less.")
-    ] = None,
-    max_t: Annotated[
-        float | None, typer.Option("--max-t", help="Farthest a class may be from the table, 0 to 1.")
-    ] = None,
-    max_alpha: Annotated[
-        float | None, typer.Option("--max-alpha", help="Largest share one value may have of a class.")
-    ] = None,
-    max_beta: Annotated[
-        float | None, typer.Option("--max-beta", help="Largest relative gain in a value's share.")
-    ] = None,
-    max_delta: Annotated[
-        float | None, typer.Option("--max-delta", help="Largest |ln| of a value's share over the table's.")
-    ] = None,
-    max_given_away: Annotated[
-        float | None, typer.Option("--max-given-away", help="Largest share of records whose value is certain.")
-    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
     ] = None,
-    junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML for a CI server.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one.")
+    ] = None,
     json: options.Json = False,
+    **rules: float | None,
 ) -> None:
     """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
 
@@ -67,29 +80,9 @@ def check_table(
 
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
-    given = {
-        "min_k": min_k,
-        "max_risk": max_risk,
-        "max_uniqueness": max_uniqueness,
-        "max_identifiers": max_identifiers,
-        "min_l": min_l,
-        "min_entropy_l": min_entropy_l,
-        "max_t": max_t,
-        "max_alpha": max_alpha,
-        "max_beta": max_beta,
-        "max_delta": max_delta,
-        "max_given_away": max_given_away,
-    }
-    from incrowd.check import junit_error
-
     if junit is not None:
         outputs.check_place(table, junit, force=True)
-    try:
-        found = _check(table, _asked(table, policy, qi, sensitive, person, given))
-    except IncrowdError as error:
-        if junit is not None:  # or a CI server goes on showing the last result
-            _write_junit(junit_error(table.name, str(error)), junit)
-        raise
+    found = _check(table, _asked(table, policy, qi, sensitive, person, rules))
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:
@@ -141,6 +134,14 @@ def _check(table: Table, asked: Settings) -> Check:
             progress=progress,
             **asked.rules,
         )
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Every run replaces the result of the last one, and nothing else."""
+    if path.is_file():
+        with open(path, "rb") as file:
+            if b"<testsuite" not in file.read(_HEAD):
+                raise InputError(f"{path} exists already and is no JUnit XML; name another file")
 
 
 def _write_junit(text: str, path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli import options, show
+
+if TYPE_CHECKING:
+    from incrowd.compare import Change
 
 
 @options.opens_two_tables
@@ -49,12 +52,20 @@ def compare_tables(
         show.heading(found.sentence)
         show.table(
             ("", "before", "after", "", "what it means"),
-            [
-                (change.name, show.cell(change.before), show.cell(change.after), change.direction, change.meaning)
-                for change in found.changes
-            ],
+            [(change.name, *_sides(change), change.direction, change.meaning) for change in found.changes],
         )
+        if found.kept:
+            show.heading("What is left to work with")
+            show.table(("", "before", "after"), [(one.name, one.before, one.after) for one in found.kept])
         for text in found.notes:
             show.note(text)
     if fail and found.of("worse"):
         raise typer.Exit(1)
+
+
+def _sides(change: Change) -> tuple[str, str]:
+    """The number before and after as people read it."""
+    from incrowd.forecast import percent
+
+    before, after = (percent(side) if change.share else show.cell(side) for side in (change.before, change.after))
+    return before, after

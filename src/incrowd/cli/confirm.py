@@ -1,15 +1,17 @@
-"""Asking on a terminal whether the suggested roles are right, and taking changes."""
+"""Asking on a terminal: are the suggested roles right, how many people are there, who is to get the table?"""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from incrowd.cli import show
+from incrowd.cli import options, show
 from incrowd.errors import InputError
+from incrowd.recipients import listed, usual_threshold
 
 if TYPE_CHECKING:
     from incrowd.assess import Roles
@@ -36,14 +38,18 @@ def confirmed(table: Table, asked: Settings, *, yes: bool, quiet: bool) -> Setti
     if quiet or not _terminal():
         known = ",".join(roles.quasi_identifiers)
         raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
+    said = [asked.person, asked.weight]
+    for name, role in zip(said, ("person", "weight"), strict=True):
+        roles = roles if name is None else _with(roles, name, role)
     roles = _talk(table, roles)
-    show.note("these roles are kept for the next run with --save")
+    asked = replace(asked, **_question(asked, roles))
+    show.note("these answers are kept for the next run with --save")
     return replace(
         asked,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=asked.sensitive or roles.sensitive,
-        person=asked.person or roles.person,
-        weight=asked.weight or roles.weight,
+        person=roles.person,
+        weight=roles.weight,
         identifiers=roles.identifiers,
         other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
     )
@@ -62,9 +68,7 @@ def _talk(table: Table, roles: Roles) -> Roles:
     show.line("Press Enter if all is right, or change roles like this: age=other, charge=qi. q stops.")
     show.line(f"Roles: {', '.join(ROLES)}; qi and id for short.")
     while True:
-        answer = _answer()
-        if answer in ("q", "quit"):
-            raise InputError("stopped: nothing was assessed, because the roles were not confirmed")
+        answer = _answer("roles> ")
         if not answer and roles.quasi_identifiers:
             return roles
         try:
@@ -75,25 +79,62 @@ def _talk(table: Table, roles: Roles) -> Roles:
         _show(table, roles)
 
 
-def _answer() -> str:
-    """One line from the terminal; its end (Ctrl-D) is a refusal, as is Ctrl-C."""
+def _question(asked: Settings, roles: Roles) -> dict[str, Any]:
+    """What the options and the settings leave open: how many people there are, and who is to get the table."""
+    found: dict[str, Any] = {}
+    if asked.population is None and roles.weight is None:
+        show.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
+        found["population"] = _until(_people, "population> ")
+    if asked.recipient is None:
+        show.line(f"Who is to get it? {listed()}; Enter: public.")
+        found["recipient"] = _until(_recipient, "recipient> ")
+    return found
+
+
+def _until(understood: Callable[[str], Any], prompt: str) -> Any:
+    """The answer to a question, asked until it is understood."""
+    while True:
+        answer = _answer(prompt)
+        try:
+            return understood(answer)
+        except InputError as error:
+            show.problem(str(error))
+
+
+def _people(text: str) -> int | None:
+    return options.count(text, "population") if text else None
+
+
+def _recipient(text: str) -> str:
+    usual_threshold(text.lower() or "public")
+    return text.lower() or "public"
+
+
+def _answer(prompt: str) -> str:
+    """One line from the terminal; q and its end (Ctrl-D) are a refusal, as is Ctrl-C."""
     with suppress(ImportError):
         import readline  # noqa: F401  (arrow keys and history, on systems that have them)
     try:
-        return input("roles> ").strip()
+        answer = input(prompt).strip()
     except EOFError:
         show.line()
-        return "q"
+        answer = "q"
     except KeyboardInterrupt:
         show.line()
         show.problem("stopped: nothing was assessed")
         sys.exit(130)
+    if answer in ("q", "quit"):
+        raise InputError("stopped: nothing was assessed, because the questions were not answered")
+    return answer
 
 
 def _show(table: Table, roles: Roles) -> None:
     show.heading(f"{table.name}: what the columns seem to be")
     rows = [(one.column, one.kind, roles.role(one.column), roles.reason(one.column)) for one in roles.suggested]
     show.table(("column", "type", "role", "why"), rows)
+    show.line("Every record is a person." if roles.person is None else f"{roles.person} says whose record it is.")
+    if roles.weight is not None:
+        show.line(f"{roles.weight} says how many people a record stands for.")
 
 
 def changed(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +28,7 @@ Gallery = Annotated[
 ]
 Metric = Annotated[str, typer.Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
 _SHOWN = 12
+_DRAWS, _METRIC = 5, "cosine"
 
 
 @options.opens_table
@@ -36,10 +38,10 @@ def measure_curve(
     person: options.Person = None,
     item: Item = None,
     known: Known = None,
-    draws: Draws = 5,
+    draws: Draws = _DRAWS,
     probes: Probes = None,
     gallery: Gallery = None,
-    metric: Metric = "cosine",
+    metric: Metric = _METRIC,
     out: Annotated[Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness.")] = None,
     plot: options.Plot = None,
     force: options.Force = False,
@@ -48,7 +50,8 @@ def measure_curve(
 ) -> None:
     """Measure the correctness of an identification technique at every size of gallery, without sampling noise."""
     with show.working("measuring the curve") as progress:
-        curve = curve_of(table, qi, person, item, known, draws, probes, gallery, metric, seed, progress)
+        source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
+        curve = source.curve(seed, progress)
     for text in curve.notes:
         show.note(text)
     if out is not None:
@@ -65,68 +68,65 @@ def measure_curve(
         _show(curve)
 
 
-def curve_of(
-    table: Table | None,
-    qi: list[str] | None,
-    person: str | None,
-    item: list[str] | None,
-    known: int | None,
-    draws: int,
-    probes: str | None,
-    gallery: str | None,
-    metric: str,
-    seed: int,
-    progress: Progress,
-) -> Curve:
-    """The curve that the options describe."""
-    refuse_mixed(table, qi, person, item, known, draws, probes, gallery, metric)
-    from incrowd.classes import ClassSizes
-    from incrowd.curves import correctness_curve, robust_curve, sparse_curve
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a curve is measured from, as the options say it."""
 
-    if probes is not None or gallery is not None:
-        if probes is None or gallery is None or table is not None:
-            raise InputError("robust matching takes --probes and --gallery, and no table")
-        return robust_curve(probes, gallery, metric=metric, progress=progress)  # type: ignore[arg-type]
-    if table is None:
-        raise InputError("name a table, or --probes and --gallery")
-    if options.names(item):
-        if person is None or known is None:
-            raise InputError("sparse matching takes --person, --item and --known")
-        return sparse_curve(
-            table, person=person, item=options.names(item), known=known, draws=draws, seed=seed, progress=progress
-        )
-    known_columns = options.names(qi, table.columns)
-    if not known_columns:
-        raise InputError(
-            "say what an attacker knows: --qi columns, or --person, --item and --known for sets of points; the table "
-            f"has: {', '.join(table.columns[:30])}"
-        )
-    return correctness_curve(ClassSizes.from_table(table, quasi_identifiers=known_columns, person=person))
+    table: Table | None
+    qi: list[str] | None
+    person: str | None
+    item: list[str] | None
+    known: int | None
+    draws: int
+    probes: str | None
+    gallery: str | None
+    metric: str
 
+    @property
+    def robust(self) -> bool:
+        """Whether vectors are matched."""
+        return self.probes is not None or self.gallery is not None
 
-def refuse_mixed(
-    table: Table | None,
-    qi: list[str] | None,
-    person: str | None,
-    item: list[str] | None,
-    known: int | None,
-    draws: int,
-    probes: str | None,
-    gallery: str | None,
-    metric: str,
-) -> None:
-    """An option that the kind of matching does not use would be ignored in silence."""
-    robust, sparse = probes is not None or gallery is not None, bool(options.names(item))
-    if robust and (options.names(qi) or person or sparse or known is not None):
-        raise InputError("robust matching takes --probes and --gallery; leave out --qi, --person, --item and --known")
-    if sparse and options.names(qi):
-        raise InputError("--qi is for exact matching, --item for sparse matching; give one of them")
-    if not sparse and (known is not None or draws != 5):
-        raise InputError("--known and --draws are for sparse matching: name the columns of a point with --item")
-    if not robust and metric != "cosine":
-        raise InputError("--metric is for robust matching: name --probes and --gallery")
-    if person is not None and not sparse and not options.names(qi):
-        raise InputError("--person goes with --qi, or with --item and --known")
+    def refuse_mixed(self) -> None:
+        """An option that the kind of matching does not use would be ignored in silence."""
+        exact, sparse = bool(options.names(self.qi)), bool(options.names(self.item))
+        if self.robust and (exact or self.person or sparse or self.known is not None):
+            raise InputError(
+                "robust matching takes --probes and --gallery; leave out --qi, --person, --item and --known"
+            )
+        if sparse and exact:
+            raise InputError("--qi is for exact matching, --item for sparse matching; give one of them")
+        if not sparse and (self.known is not None or self.draws != _DRAWS):
+            raise InputError("--known and --draws are for sparse matching: name the columns of a point with --item")
+        if not self.robust and self.metric != _METRIC:
+            raise InputError("--metric is for robust matching: name --probes and --gallery")
+        if self.person is not None and not sparse and not exact:
+            raise InputError("--person goes with --qi, or with --item and --known")
+
+    def curve(self, seed: int, progress: Progress) -> Curve:
+        """The curve that the options describe."""
+        self.refuse_mixed()
+        from incrowd.classes import ClassSizes
+        from incrowd.curves import correctness_curve, robust_curve, sparse_curve
+
+        if self.robust:
+            if self.probes is None or self.gallery is None or self.table is not None:
+                raise InputError("robust matching takes --probes and --gallery, and no table")
+            return robust_curve(self.probes, self.gallery, metric=self.metric, progress=progress)  # type: ignore[arg-type]
+        if self.table is None:
+            raise InputError("name a table, or --probes and --gallery")
+        if item := options.names(self.item):
+            if self.person is None or self.known is None:
+                raise InputError("sparse matching takes --person, --item and --known")
+            asked: dict[str, Any] = {"item": item, "known": self.known, "draws": self.draws}
+            return sparse_curve(self.table, person=self.person, **asked, seed=seed, progress=progress)
+        columns = options.names(self.qi, self.table.columns)
+        if not columns:
+            raise InputError(
+                "say what an attacker knows: --qi columns, or --person, --item and --known for sets of points; the "
+                f"table has: {', '.join(self.table.columns[:30])}"
+            )
+        return correctness_curve(ClassSizes.from_table(self.table, quasi_identifiers=columns, person=self.person))
 
 
 def _show(curve: Curve) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, show
-from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, curve_of, refuse_mixed
+from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
 from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incrowd.forecast import Forecast
     from incrowd.pitmanyor.check import HoldOut
     from incrowd.pitmanyor.fit import ClassSizeFit, CurveFit
-    from incrowd.table import Table
+    from incrowd.progress import Progress
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -68,8 +68,8 @@ def forecast_population(
     wanted, named = _populations(at)
     sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
     with show.working("fitting the scaling law") as progress:
-        source = (table, qi, person, item, known, draws, probes, gallery, metric, seed, progress)
-        curve, fit = _fitted(source, uniqueness, maximum_likelihood, people)
+        source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
+        curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
         answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
         check = _checked(fit, seed)
         if check is not None and check.warning:
@@ -93,7 +93,7 @@ def forecast_population(
 
 
 def _fitted(
-    source: Any, unique: bool, maximum_likelihood: bool, people: int | None
+    source: Source, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
 ) -> tuple[Curve, ClassSizeFit | CurveFit]:
     """The curve and the fit: from class sizes where they are known, else from points."""
     from dataclasses import replace
@@ -102,19 +102,19 @@ def _fitted(
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitmanyor import fit_class_sizes, fit_curve
 
-    table: Table | None = source[0]
-    quasi_identifiers, person = options.names(source[1]), source[2]
-    refuse_mixed(*source[:-2])
+    source.refuse_mixed()
+    table, quasi_identifiers = source.table, options.names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
-    given = table is not None and not any(source[1:5]) and {"n", "correctness"} <= set(table.columns)
+    asked = source.qi or source.person or source.item or source.known
+    given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
     if people is not None and not given:
         raise InputError("--people goes with a curve file; other input says itself how many people there are")
     if maximum_likelihood and not classes:
         raise InputError("--ml is a fit to class sizes: it goes with a table and --qi")
-    if unique and (classes or source[6] is not None):
+    if unique and (classes or source.robust):
         raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
     if table is not None and classes:
-        sizes = ClassSizes.from_table(table, quasi_identifiers=quasi_identifiers, person=person)
+        sizes = ClassSizes.from_table(table, quasi_identifiers=quasi_identifiers, person=source.person)
         return correctness_curve(sizes), fit_class_sizes(sizes, method="ml" if maximum_likelihood else "map")
     if given:
         curve = Curve.read(table)
@@ -122,7 +122,7 @@ def _fitted(
             raise InputError(f"the file says that {curve.people:,} people were tested, --people {people:,}")
         curve = replace(curve, people=people or curve.people)
     else:
-        curve = curve_of(*source)
+        curve = source.curve(seed, progress)
     return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
 
 

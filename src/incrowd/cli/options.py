@@ -63,6 +63,26 @@ _AFTER = {
 }
 
 
+def takes(more: Mapping[str, tuple[type, str]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb with `**` options of these names, types and help texts; what is not given is None."""
+
+    def with_more(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[:-1]
+        added = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=words)],
+            )
+            for name, (kind, words) in more.items()
+        ]
+        command.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        return command
+
+    return with_more
+
+
 def opens_table(command: Callable[..., None]) -> Callable[..., None]:
     """Give a verb the options on how to read its `table`, and hand it the opened `Table` instead of the path.
 

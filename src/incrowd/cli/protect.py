@@ -42,6 +42,10 @@ def protect_table(
         list[str] | None,
         typer.Option("--identifier", help="Columns to remove ('none': keep all). Default: those that look so."),
     ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
+    ] = None,
     hierarchy: Annotated[
         list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
     ] = None,
@@ -84,7 +88,8 @@ def protect_table(
             diversity=diversity,
             c=c,
             person=person,
-            identifiers=_identifiers(identifier),
+            identifiers=_identifiers(identifier, table.columns),
+            other=options.names(other, table.columns) or None,
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
             aim=aim,
             seed=seed,
@@ -143,8 +148,8 @@ def _t(given: str | None) -> float | str | None:
         raise InputError(f"--t {given!r} is not a number; give one above 0 and at most 1, or 'bound'") from None
 
 
-def _identifiers(given: Sequence[str] | None) -> list[str] | None:
-    names = options.names(given)
+def _identifiers(given: Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
+    names = options.names(given, columns)
     return [] if names == ["none"] else names or None
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incrowd.cli import options, show
+
+if TYPE_CHECKING:
+    from incrowd.reproduce import Context, KeptPart, Paper
 
 
 def reproduce_paper(
@@ -34,29 +39,46 @@ def reproduce_paper(
     json: options.Json = False,
 ) -> None:
     """Make the tables and figures of the papers behind this package again, beside the papers' own numbers."""
-    from incrowd.reproduce import PAPERS, Context, KeptPart, paper, reproduce
-    from incrowd.reproduce.page import write_pages
+    from incrowd.reproduce import PAPERS, Context, paper
     from incrowd.reproduce.run import called
 
     if data is None and os.environ.get("INCROWD_DATA"):
         data = Path(os.environ["INCROWD_DATA"])
     papers = [paper(name) for name in (PAPERS if which == "all" else [which])]
-    found: dict[str, list[KeptPart]] = {}
-    for one in papers:
-        with show.working(one.name) as progress:
-            found[one.name] = reproduce(one, out, Context(data, quick, seed, progress), force=force)
-            write_pages(out, one, found[one.name])
+    try:
+        found = _done(papers, out, Context(data, quick, seed), force)
+    except KeyboardInterrupt:
+        show.problem(f"stopped; finished parts are kept in {out}, and the same command goes on with the rest")
+        raise typer.Exit(130) from None
     if json:
         show.as_json({name: [part.to_dict() for part in parts] for name, parts in found.items()})
         return
+    _show_parts(found)
+    for one in papers:
+        page = out / called(one, quick=quick)
+        show.line(f"{one.name}: {page}.md and {page}.html")
+    if data is None and any(one.uses_data for one in papers):
+        show.note("no public tables were given (--data): only what can be generated was used")
+
+
+def _done(papers: list[Paper], out: Path, context: Context, force: bool) -> dict[str, list[KeptPart]]:
+    """The parts of all papers, and their pages; a log, which shows no bar, gets a line for each part."""
+    from incrowd.reproduce import reproduce
+    from incrowd.reproduce.page import write_pages
+
+    lines = {} if sys.stderr.isatty() else {"tell_part": show.note}
+    found: dict[str, list[KeptPart]] = {}
+    for one in papers:
+        with show.working(one.name) as progress:
+            found[one.name] = reproduce(one, out, replace(context, progress=progress), force=force, **lines)
+            write_pages(out, one, found[one.name])
+    return found
+
+
+def _show_parts(found: dict[str, list[KeptPart]]) -> None:
     rows = [
         [name, part.name, "kept" if part.again else "done", part.seconds, len(part.tables), len(part.figures)]
         for name, parts in found.items()
         for part in parts
     ]
     show.table(["paper", "part", "", "seconds", "tables", "figures"], rows)
-    for one in papers:
-        page = out / called(one, quick=quick)
-        show.line(f"{one.name}: {page}.md and {page}.html")
-    if data is None and any(one.uses_data for one in papers):
-        show.note("no public tables were given (--data): only what can be generated was used")

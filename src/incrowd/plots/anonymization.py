@@ -18,10 +18,11 @@ def risk_bars(series: Mapping[str, Mapping[str, float]]) -> Any:
         for known, risk in risks.items()
     ]
     known, names = list(next(iter(series.values()))), list(series)
-    base = alt.Chart({"values": rows}, height=alt.Step(24)).encode(
-        y=alt.Y("known:N", sort=known, title=None, axis=alt.Axis(labelLimit=260)),
+    gap = alt.Scale(paddingInner=0.2, paddingOuter=0.1)
+    base = alt.Chart({"values": rows}, height=alt.Step(24 if len(names) == 1 else 18)).encode(
+        y=alt.Y("known:N", sort=known, title=None, axis=alt.Axis(labelLimit=260), scale=gap),
         yOffset=alt.YOffset("table:N", sort=names),
-        x=alt.X("risk:Q", title="Unique records", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        x=alt.X("risk:Q", title="Unique records", axis=_percent(), scale=alt.Scale(domain=[0, 1])),
     )
     bars = base.mark_bar().encode(
         color=alt.Color(
@@ -84,6 +85,10 @@ def heat(rows: Sequence[Mapping[str, Any]], *, title: str, subtitle: str, share:
         color=alt.condition(alt.datum.value > middle, alt.value("white"), alt.value("#1d2430")),
     )
     return dressed((cells + words).properties(width=WIDTH - 60, height=300), title=title, subtitle=subtitle)
+
+
+def _percent() -> alt.Axis:
+    return alt.Axis(format="%", tickCount=5)
 
 
 def _flat() -> alt.Axis:

@@ -127,13 +127,15 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
             for n, u in zip(size, people, strict=True)
             if u >= 1e-3
         ]
+    number = "datum.value < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
+    axis = alt.Axis(labelExpr=_in_words(number), values=[10.0**power for power in range(-3, 10, 3)])
     chart = (
         alt.Chart(inline(rows))
         .mark_line()
         .encode(
-            x=people_axis(),
-            y=alt.Y("unique:Q", title="unique people", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g")),
-            color=alt.Color("tail:N", title="tail"),
+            x=people_axis(largest),
+            y=alt.Y("unique:Q", title="unique people", scale=alt.Scale(type="log"), axis=axis),
+            color=alt.Color("tail:N", title="tail", sort=[names.get(gamma, f"γ = {gamma:g}") for gamma in gammas]),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -234,8 +236,8 @@ def inline_columns(**columns: Any) -> Any:
 
 
 def inline(rows: list[Any]) -> Any:
-    """Rows as a chart's data."""
-    return alt.Data(values=rows)  # type: ignore[no-untyped-call]
+    """Rows as a chart's data; a tuple of them, which altair does not copy with every chart it puts into another."""
+    return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
 
 
 def _log() -> Any:
@@ -244,16 +246,22 @@ def _log() -> Any:
 
 def people_axis(largest: float | None = None) -> Any:
     """Gallery sizes on a log scale, large ones in words; up to `largest` with powers of ten only, for small panels."""
-    words = "format(datum.value, '~s')"
-    for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
-        words = f"replace({words}, '{letter}', ' {word}')"
+    words = _in_words("format(datum.value, '~s')")
+    apart: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
     title = "people in the gallery"
     if largest is None:
-        return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words))
+        return alt.X("n:Q", title=title, scale=_log(), axis=alt.Axis(labelExpr=words, **apart))
     decades = int(np.log10(largest))
     ticks = [10.0**power for power in range(0, decades + 1, 1 if decades < 7 else 3)]
     scale = alt.Scale(type="log", domain=[1, largest], nice=False)
-    return alt.X("n:Q", title=title, scale=scale, axis=alt.Axis(labelExpr=words, values=ticks))
+    return alt.X("n:Q", title=title, scale=scale, axis=alt.Axis(labelExpr=words, values=ticks, **apart))
+
+
+def _in_words(expression: str) -> str:
+    """The letters for a million, a billion and a trillion in what an expression gives, as words."""
+    for letter, word in (("M", "million"), ("G", "billion"), ("T", "trillion")):
+        expression = f"replace({expression}, '{letter}', ' {word}')"
+    return expression
 
 
 def share_axis(field: str = "correctness") -> Any:

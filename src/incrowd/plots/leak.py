@@ -119,7 +119,8 @@ def error_against_leak(
     """Relative errors against the people leaked: a colour for each second, a kind of line for each third entry."""
     rows = [{"leaked": leaked, "label": label, "kind": kind, "off": off} for leaked, label, kind, off in errors]
     order = list(dict.fromkeys(str(row["label"]) for row in rows))
-    x = alt.X("leaked:Q", title="People leaked", axis=alt.Axis(format=",d"), scale=alt.Scale(nice=False))
+    apart = alt.Axis(format=",d", labelOverlap="greedy", labelSeparation=8)
+    x = alt.X("leaked:Q", title="People leaked", axis=apart, scale=alt.Scale(nice=False))
     base = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).encode(
         x=x,
         y=alt.Y("off:Q", title="Recursion against the exact chance", axis=alt.Axis(format="+.1%")),
@@ -158,7 +159,7 @@ def _lines(
     x = alt.X(
         f"{across}:Q",
         title=words,
-        axis=alt.Axis(format=",d", labelOverlap=True, tickMinStep=1),
+        axis=alt.Axis(format=",d", labelOverlap="greedy", labelSeparation=8, tickMinStep=1),
         scale=alt.Scale(nice=False),
     )
     log = alt.Scale(type="log")

@@ -15,6 +15,8 @@ BLUE, ORANGE, GREEN, RED, GREY = "#2f6db5", "#d9822b", "#3c8d5a", "#c23b3b", "#8
 PALETTE = [BLUE, ORANGE, GREEN, RED, "#7a5ea8", "#8c6d4f", GREY]
 WIDTH, HEIGHT = 560, 320
 
+_FONT = "system-ui, sans-serif"
+_WIDE = "Verdana, DejaVu Sans, sans-serif"  # as wide as any font that a reader's system-ui may be
 _KINDS = (".html", ".svg", ".png", ".json")
 
 
@@ -22,7 +24,7 @@ def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
     """The chart with a title, what it says in a sentence, and the house's fonts and colours."""
     return (
         chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))
-        .configure(font="system-ui, sans-serif", background="white")
+        .configure(font=_FONT, background="white")
         .configure_range(category=PALETTE)
         .configure_axis(gridColor="#e6e8eb", domainColor=GREY, tickColor=GREY, labelFontSize=12, titleFontSize=13)
         .configure_title(fontSize=16, subtitleFontSize=13, subtitleColor="#555b66")
@@ -50,7 +52,8 @@ def save(chart: Any, path: str | Path, *, force: bool = False) -> Path:
     if kind == ".html":
         content: str | bytes = vl_convert.vegalite_to_html(spec, bundle=True)
     elif kind == ".svg":
-        content = vl_convert.vegalite_to_svg(spec)
+        # room is made for the widest letters: which font a reader has is not known, and what does not fit is cut off
+        content = vl_convert.vegalite_to_svg(spec.replace(_FONT, _WIDE)).replace(_WIDE, _FONT)
     elif kind == ".png":
         content = vl_convert.vegalite_to_png(spec, scale=2)
     else:

@@ -11,9 +11,18 @@ from incrowd.table import Table, read_table, suggest_roles
 
 
 def what_undoes_it(
-    original: Table, protected: Any, quasi_identifiers: Sequence[Coded], kept: Sequence[str], *, person: str | None
+    original: Table,
+    protected: Any,
+    quasi_identifiers: Sequence[Coded],
+    kept: Sequence[str],
+    *,
+    person: str | None,
+    unknown: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Notes on kept columns that determine a quasi-identifier, or look like one; with what they would do, counted."""
+    """Notes on kept columns that determine a quasi-identifier, or look like one; with what they would do, counted.
+
+    Of those that are said to be `unknown` outside, how they look is not told; that they give something back is.
+    """
     if not kept:
         return
     after = read_table(protected)
@@ -32,7 +41,8 @@ def what_undoes_it(
                 f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
             )
     looks = suggest_roles(read_table(original.to_arrow(list(kept))))
-    others = [one.column for one in looks if one.role == "quasi-identifier" and one.column not in given_back]
+    told_already = {*given_back, *unknown}
+    others = [one.column for one in looks if one.role == "quasi-identifier" and one.column not in told_already]
     if others:
         known = known_beside(after, names, others, person=person)
         if known.k < before_k:

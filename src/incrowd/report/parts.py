@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.assess import Assessment
+from incrowd.assess import Assessment, Verdict
 from incrowd.report.document import DataTable, Figure, Section, document, verdict_figure
 from incrowd.report.names import renamed, shown_names
-from incrowd.report.words import MEANINGS
+from incrowd.report.words import MEANINGS, TERMS
 
 if TYPE_CHECKING:
     import jinja2
@@ -40,17 +41,23 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
     shown = shown_names([one.column for one in found.roles.suggested] or found.roles.quasi_identifiers)
     sections = document(found, external=external)
     figures = [verdict_figure(found), *(figure for section in sections for figure in section.figures)]
+    verdict = _outward(found.verdict) if external else found.verdict
     return {
         "found": found,
         "external": external,
-        "verdict": renamed(found.verdict.to_dict(), shown),
-        "notes": renamed(list(found.notes), shown),
+        "verdict": renamed(verdict.to_dict(), shown),
+        "notes": [] if external else renamed(list(found.notes), shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
-        "cards": renamed([_card(found, name) for name in _CARDS], shown),
+        "cards": renamed([_card(found, name) for name in _CARDS if not external or name != "unique"], shown),
         "options": renamed(_options(found, external), shown),
         "specs": {figure.name: renamed(chart_spec(figure), shown) for figure in figures},
     }
+
+
+def _outward(verdict: Verdict) -> Verdict:
+    """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs."""
+    return replace(verdict, exposures=(), actions=TERMS, inside_reasons=(), inside_actions=(), condition=None)
 
 
 def safe_json(value: Any) -> str:

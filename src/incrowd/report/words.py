@@ -86,6 +86,14 @@ CAVEATS: tuple[str, ...] = (
     "Thresholds are conventions. The decision, and the law, remain yours.",
 )
 
+TERMS: tuple[str, ...] = (
+    "Use the table for what it was given to you for, and give it to nobody else.",
+    "Do not look for people in it, and do not join it with other data on persons.",
+    "Whoever recognises somebody in it says so to those who gave it, and to nobody else.",
+    "Delete it when the purpose is served.",
+)
+"""What whoever receives a table owes to the people in it."""
+
 MEANINGS: dict[str, str] = {
     "verdict": "The mark is the average risk of this table; the lines are what is usually accepted for three kinds "
     "of recipient. Left of a line is accepted there. A bar around the mark is what the risk may also be.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
@@ -58,10 +59,17 @@ class KeptPart(Shown):
         }
 
 
-def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False) -> list[KeptPart]:
+def _nobody(line: str) -> None:
+    """Told of every part, and says nothing."""
+
+
+def reproduce(
+    paper: Paper, out: Path, context: Context, *, force: bool = False, tell_part: Callable[[str], None] = _nobody
+) -> list[KeptPart]:
     """Every part of a paper; a part that `out` has already, made with the same options, is not done again.
 
-    Quick runs and full ones are kept apart. `force` does all parts again.
+    Quick runs and full ones are kept apart. `force` does all parts again. `tell_part` gets a line for each part as it
+    begins, where nobody can watch the progress.
     """
     if context.data is not None and not context.data.is_dir():
         raise InputError(f"no folder {context.data}; name one that holds the public tables, or leave --data out")
@@ -73,6 +81,8 @@ def reproduce(paper: Paper, out: Path, context: Context, *, force: bool = False)
     for index, part in enumerate(paper.parts):
         made_with = _made_with(paper, part, context)
         kept = None if force else load(out, paper, part, quick=context.quick, made_with=made_with)
+        state = "begins" if kept is None else "is kept from an earlier run"
+        tell_part(f"{paper.name}, part {index + 1} of {len(paper.parts)} {state}: {part.title}")
         if kept is None:
             tell = share_of(context.progress, index / len(paper.parts), (index + 1) / len(paper.parts))
             tell(part.title, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -25,8 +26,13 @@ def spread(work: Callable[[Task, Context], Result], tasks: Sequence[Task], conte
     if context.quick:
         yield from _told(map(work, tasks, contexts), tasks, context)
         return
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=_end_quietly) as pool:
         yield from _told(pool.map(work, tasks, contexts), tasks, context)
+
+
+def _end_quietly() -> None:
+    """A helper process that is stopped by the keyboard just ends: the one who waits for it says so."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _told(results: Iterator[Result], tasks: Sequence[Task], context: Context) -> Iterator[Result]:

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BAD_LINES_SHOWN = 5
+_NAMES_SHOWN = 8
 _WHOLE = r"-?(0|[1-9][0-9]{0,17})"
 _NO_NUMBER = r"NaN|nan|-?(inf|Inf|Infinity)"  # as programs write what is not a finite number
+_COMMA = "double, written with a comma"
+_THOUSANDS = r"^-?[1-9][0-9]{0,2}(,[0-9]{3})+$"
 _SHAPES = {  # type to the shape its cells must have; a double keeps 15 digits, so longer decimals stay text
     "int64": rf"^{_WHOLE}$",
     "double": rf"^({NUMBER}|{_NO_NUMBER})$",
+    _COMMA: rf"^({NUMBER.replace(chr(92) + '.', ',')}|{_NO_NUMBER})$",
     "date32": rf"^{DAY}$",
     "timestamp[s]": rf"^{DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
 }
@@ -52,6 +56,9 @@ def open_delimited(
     types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
     if bad:
         _report_bad_lines(path, dialect, bad, skip_bad_lines, notes)
+    if commas := [name for name, kind in types.items() if kind == _COMMA]:
+        more = f" and {len(commas) - _NAMES_SHOWN:,} more" if len(commas) > _NAMES_SHOWN else ""
+        notes.append(f"read as numbers with a decimal comma: {', '.join(commas[:_NAMES_SHOWN])}{more}")
     return DelimitedReader(workspace, types, memory), notes
 
 
@@ -72,12 +79,14 @@ class DelimitedReader(DatasetReader):
         kind = self._types[name]
         if kind is None:
             return text
-        cells = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in text.chunks]
-        return pa.chunked_array(cells, pa.type_for_alias(kind))
+        cells = [_cast(chunk.dictionary, kind).take(chunk.indices) for chunk in text.chunks]
+        return pa.chunked_array(cells, _arrow_type(kind))
 
     def _as_sql(self, name: str) -> str:
         names = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
         kind = self._types[name]
+        if kind == _COMMA:
+            return f"CAST(replace({quoted(name)}, ',', '.') AS DOUBLE)"
         return quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]})"
 
 
@@ -106,7 +115,8 @@ def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[d
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    shapes = Shapes(dict.fromkeys(dialect.columns, tuple(_SHAPES)))
+    kinds = tuple(kind for kind in _SHAPES if kind != _COMMA or dialect.separator != ",")
+    shapes = Shapes(dict.fromkeys(dialect.columns, kinds))
     schema = pa.schema([(name, pa.string()) for name in dialect.columns])
     bad: list[int] = []
     over_lines = False
@@ -162,11 +172,33 @@ def _fits(distinct: pa.Array, kind: str) -> bool:
         return True
     if not pc.all(pc.match_substring_regex(distinct, _SHAPES[kind])).as_py():
         return False
+    if kind == _COMMA and _may_be_thousands(distinct):
+        return False
     try:
-        values = distinct.cast(kind)
+        values = _cast(distinct, kind)
     except pa.ArrowInvalid:
         return False
-    return kind != "double" or _is_exact(distinct, values)
+    return kind not in ("double", _COMMA) or _is_exact(distinct, values)
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.type_for_alias("double" if kind == _COMMA else kind)
+
+
+def _cast(texts: pa.Array, kind: str) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return (pc.replace_substring(texts, ",", ".") if kind == _COMMA else texts).cast(_arrow_type(kind))
+
+
+def _may_be_thousands(distinct: pa.Array) -> bool:
+    """Whether every comma may as well part thousands, as in 1,250: then nobody can say what number it is."""
+    import pyarrow.compute as pc
+
+    commas = distinct.filter(pc.match_substring(distinct, ","))
+    return len(commas) > 0 and bool(pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py())
 
 
 def _is_exact(texts: pa.Array, values: pa.Array) -> bool:

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from incrowd import __version__
 from incrowd.errors import IncrowdError, UnsupportedError
 from incrowd.web import api, pages
-from incrowd.web.problems import Refusal
+from incrowd.web.problems import Refusal, misfit
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
 from incrowd.web.settings import ServerSettings
@@ -81,9 +81,7 @@ def _in_words(request: Request, error: Exception) -> JSONResponse:
 def _not_understood(request: Request, error: Exception) -> JSONResponse:
     """A request that does not fit its model; what was sent is not repeated."""
     assert isinstance(error, RequestValidationError)
-    first: dict[str, Any] = next(iter(error.errors()), {})
-    where = ".".join(str(part) for part in first.get("loc", ()) if part != "body")
-    return _problem(422, f"{where or 'the request'}: {first.get('msg', 'not understood')}")
+    return _problem(422, misfit(error.errors()))
 
 
 def _as_usual(request: Request, error: Exception) -> Response:

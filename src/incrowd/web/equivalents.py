@@ -46,7 +46,8 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
     }
     lines = [_call("found", "assess", options), "print(found.verdict.sentence)", 'found.to_html("report.html")']
     found = _both(table.source, "assess", arguments, ["assess"], lines)
-    return _without_command(found, [name for members in settings.groups.values() for name in members])
+    labels, members = list(settings.groups), [name for members in settings.groups.values() for name in members]
+    return _without_command(found, _awkward(labels, "=") or _awkward(members, ","))
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
@@ -131,6 +132,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *_given("--sensitive", asked.sensitive),
         *_given("--person", options["person"]),
         *(_each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
+        *_each("--other", options["other"] or []),
         *_given("--resolution", _resolution(asked)),
         *_given("--suppress", asked.suppress),
         *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
@@ -147,14 +149,20 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
     found = _both(table.source, "protect", arguments, ["protect"], lines)
     python = found.python.replace("\n\n", "\nfrom incrowd.table import write_table\n\n", 1)
     named = asked.resolution if isinstance(asked.resolution, dict) else {}
-    return _without_command(models.Equivalent(cli=found.cli, python=python), list(named))
+    awkward = _awkward([*named, *asked.top, *asked.bottom], ",=") or _awkward([one.column for one in asked.steps], ":")
+    return _without_command(models.Equivalent(cli=found.cli, python=python), awkward)
 
 
-def _without_command(found: models.Equivalent, listed: Sequence[str]) -> models.Equivalent:
-    """The same, or words in place of the command where it would need a list of names and a name has a comma."""
-    if not any("," in name for name in listed):
+def _awkward(names: Sequence[str], letters: str) -> bool:
+    """Whether a name cannot be written where these letters end it."""
+    return any(letter in name for name in names for letter in letters) or any(name != name.strip() for name in names)
+
+
+def _without_command(found: models.Equivalent, awkward: bool) -> models.Equivalent:
+    """The same, or words in place of the command where it cannot be written."""
+    if not awkward:
         return found
-    words = "# a column's name has a comma, which lists on the command line cannot hold; use the Python script"
+    words = "# a name has a letter that the command line reads otherwise, such as a comma; use the Python script"
     return models.Equivalent(cli=words, python=found.python)
 
 

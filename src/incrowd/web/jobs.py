@@ -40,6 +40,7 @@ class Outcome:
     result: Callable[[], dict[str, Any]]
     figures: Callable[[], dict[str, Any]]
     file: Path | None = None
+    bytes: int = 0  # of the file
 
 
 Publish = Callable[[Outcome], None]
@@ -160,6 +161,11 @@ class Jobs:
         """How many jobs of the session wait or run."""
         with self._changed:
             return sum(not job.over for job in self._of(session))
+
+    def bytes(self, session: str) -> int:
+        """How much the files take that the session's jobs have made."""
+        with self._changed:
+            return sum(job.outcome.bytes for job in self._of(session) if job.outcome is not None)
 
     def cancel(self, job: Job) -> None:
         """Stop a job; one that is over stays as it is."""

@@ -141,7 +141,7 @@ def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
 def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLResponse:
     tables = [
         {"id": one.id, "name": one.name, "rows": one.table.rows, "columns": len(one.columns)}
-        for one in _session(request).tables.values()
+        for one in list(_session(request).tables.values())
     ]
     own = _environment().get_template("pages/parts.html").module
     context: Mapping[str, Any] = {"page": name, "table": table, "tables": tables, "own": own, **more}

@@ -11,10 +11,10 @@ import hmac
 import json
 import logging
 from collections.abc import MutableMapping
-from html import escape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from incrowd.web import pages
 from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings
@@ -236,15 +236,7 @@ async def _refuse(send: Any, refusal: Refusal, *, as_json: bool) -> None:
     if as_json:
         body, kind = json.dumps({"error": str(refusal)}).encode(), b"application/json"
     else:
-        sentence = escape(str(refusal))
-        page = (
-            "<!doctype html><html lang='en'><meta charset='utf-8'><title>incrowd</title>"
-            "<meta name='viewport' content='width=device-width'>"
-            "<link rel='stylesheet' href='/static/report.css'><link rel='stylesheet' href='/static/app.css'>"
-            "<link rel='stylesheet' href='/static/dark.css' media='screen and (prefers-color-scheme: dark)'>"
-            f"<body class='app'><main><h1>incrowd</h1><p class='lead'>{sentence[:1].upper()}{sentence[1:]}.</p></main>"
-        )
-        body, kind = page.encode(), b"text/html; charset=utf-8"
+        body, kind = bytes(pages.refusal(refusal.status, str(refusal)).body), b"text/html; charset=utf-8"
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     if refusal.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

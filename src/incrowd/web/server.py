@@ -29,6 +29,7 @@ class Server:
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self.store = Store()
+        self._turns = threading.Semaphore(settings.max_opening)
         self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
         self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
 
@@ -47,8 +48,9 @@ class Server:
         try:
             name = shown_name(given_name)
             (file,) = folder.iterdir()
-            check_unpacked(file, self.settings.max_unpacked)
-            return self._add(session, file, name, Source("upload", name), folder)
+            with self.in_turn():
+                check_unpacked(file, self.settings.max_unpacked)
+                return self._add(session, file, name, Source("upload", name), folder)
         except Exception:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -106,10 +108,7 @@ class Server:
             count = len(session.tables) + session.opening
             if count >= self.settings.max_tables:
                 raise Refusal(429, f"{count} tables are open already; remove one first")
-            used = sum(table.bytes for table in session.tables.values()) + session.reserved
-            most = min(self.settings.max_bytes, self.settings.max_session_bytes - used, size)
-            if size and most <= 0:
-                raise Refusal(413, "your tables take all the room there is for them; remove one first")
+            most = min(self.settings.max_bytes, self._room(session), size)
             session.opening += 1
             session.reserved += most
         try:
@@ -118,6 +117,32 @@ class Server:
             with session.lock:
                 session.opening -= 1
                 session.reserved -= most
+
+    def check_room(self, session: Session) -> None:
+        """Refuse what would write where there is no room for it."""
+        with session.going_on():
+            self._room(session)
+
+    def _room(self, session: Session) -> int:
+        """How many bytes the session may still write."""
+        used = sum(table.bytes for table in session.tables.values()) + self.jobs.bytes(session.key)
+        left = self.settings.max_session_bytes - used - session.reserved
+        if left <= 0:
+            raise Refusal(413, "your tables take all the room there is for them; remove one first")
+        free = self.store.free() - self.settings.min_free
+        if free <= 0:
+            raise Refusal(413, "the disk of this machine is almost full; make room on it first")
+        return min(left, free)
+
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """One of a few that read or count while somebody waits: pages are answered beside them, however many come."""
+        if not self._turns.acquire(blocking=False):
+            raise Refusal(429, "too many tables are being opened at once; try again in a moment")
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     @contextmanager
     def _new_folder(self) -> Iterator[Path]:

@@ -25,7 +25,8 @@ class ServerSettings:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     memory: str | None = None
     max_bytes: int = 4 * 10**9  # of one upload
-    max_session_bytes: int = 20 * 10**9  # of all uploads of a session together
+    max_session_bytes: int = 20 * 10**9  # of all tables of a session together, protected ones that are kept too
+    min_free: int = 10**9  # bytes of the disk that are left to others
     max_unpacked: int = 2 * 10**9  # of a compressed workbook once it is unpacked
     max_rows: int = 200_000_000
     max_columns: int = 2_000
@@ -33,6 +34,7 @@ class ServerSettings:
     max_sessions: int = 200
     max_tables: int = 20  # of a session
     max_jobs: int = 20  # waiting or running, of a session
+    max_opening: int = 20  # tables that are read, and counts that are waited for, at the same time
     workers: int = 2
     kept_jobs: int = 30  # finished, of a session; the oldest are forgotten
     idle_seconds: float = 12 * 3600.0

@@ -39,6 +39,10 @@ class Store:
         """A folder in it for one table or one job."""
         return Path(tempfile.mkdtemp(dir=self.folder))
 
+    def free(self) -> int:
+        """Bytes that are left on its disk."""
+        return shutil.disk_usage(self.folder).free
+
     def close(self) -> None:
         """Delete everything."""
         self._cleaner()

@@ -84,14 +84,24 @@ class OpenTable:
 
     def change(self, wanted: models.TableSettings) -> None:
         """Take new settings; what was undone before is forgotten."""
+        with self._lock:
+            self._change(wanted)
+
+    def change_some(self, changes: models.TableSettings) -> None:
+        """Take what is said of the settings, and of the roles; two pages that change different things both count."""
+        with self._lock:
+            named = {name: getattr(changes, name) for name in changes.model_fields_set}
+            named["roles"] = self.settings.roles | changes.roles
+            self._change(self.settings.model_copy(update=named))
+
+    def _change(self, wanted: models.TableSettings) -> None:
         roles = self._suggested | wanted.roles
         self._check(wanted, roles)
         full = wanted.model_copy(update={"roles": roles})
-        with self._lock:
-            if full != self.settings:
-                self._history[self._now + 1 :] = [full]
-                self._history[: max(0, len(self._history) - _STEPS)] = []
-                self._now = len(self._history) - 1
+        if full != self.settings:
+            self._history[self._now + 1 :] = [full]
+            self._history[: max(0, len(self._history) - _STEPS)] = []
+            self._now = len(self._history) - 1
 
     def begin_with(self, decided: models.TableSettings) -> None:
         """Begin with what was decided for the table this one was made of, as far as its columns are still there.

@@ -32,16 +32,12 @@ def share_at_risk(people: int, k: int, leaked: int, h: int) -> float:
 def drawn_sizes(deviation: float, seed: int = 0) -> ClassSizes:
     """Classes of 5 or more for 10,000 people: a normal law with mean 5, cut off below 5 (Figure 5).
 
-    The last class takes who is left, so that the people are as many as in equal classes.
+    The last class takes who is left, 5 or more, so that the people are as many as in equal classes.
     """
     drawn = np.random.default_rng(seed).normal(5, deviation, size=8_000)
     sizes = np.round(drawn[drawn >= 5]).astype(int)
     kept = sizes[: int(np.searchsorted(np.cumsum(sizes), PEOPLE - 4))]
-    left = PEOPLE - int(kept.sum())
-    if left < 5:
-        kept[-1] += left
-        return ClassSizes.from_sizes(kept)
-    return ClassSizes.from_sizes([*kept, left])
+    return ClassSizes.from_sizes([*kept, PEOPLE - int(kept.sum())])
 
 
 def by_listing(sizes: Sequence[int], leaked: int, targets: int) -> Fraction:

@@ -29,7 +29,7 @@ def population(context: Context) -> PartResult:
                 "fig-1",
                 "Figure 1: risk by what the attacker knows",
                 risk_bars({"the population": {risk.label: risk.uniqueness for risk in risks}}),
-                "Records that nobody else looks like. The paper prints only the last bar, 75 %.",
+                f"Records that nobody else looks like. The paper prints only the last bar, {printed.UNIQUENESS}.",
             ),
         ),
         (printed.size_note(context),),
@@ -58,10 +58,10 @@ def _claims(risks: tuple[KnowledgeRisk, ...], ours: NDArray[np.float64], above: 
             Row(
                 "unique by all nine quasi-identifiers",
                 f"{everything.uniqueness:.2%}",
-                "75 %",
+                printed.UNIQUENESS,
                 f"{everything.uniques:,} records; the paper: nearly 3 million{at}",
             ),
-            Row("charges above 100,000", f"{above:.1%}", "around 10 %", "drawn, not fitted"),
+            Row("charges above 100,000", f"{above:.1%}", "around 10 %", "drawn, not fitted to that number"),
             Row(
                 "correlations: largest difference to Table S4",
                 float(off.max()),

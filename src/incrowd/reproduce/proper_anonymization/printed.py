@@ -10,7 +10,7 @@ from incrowd.reproduce.parts import Context
 if TYPE_CHECKING:
     import pyarrow as pa
 
-UNIQUENESS = 0.75  # "reaches almost 75 % of patients (nearly 3 million)"
+UNIQUENESS = "75 %"  # "reaches almost 75 % of patients (nearly 3 million)"
 MASKED_UNIQUENESS = 0.0026  # "0.26 % in the worst case"
 UNMASKED = 3_142_313  # records with an unmasked value, on average over the attributes
 MASKED_RACES = 568_394 + 136_264 + 10_761 + 130_597 + 193_477 + 32_857  # v[race] under Algorithm S1
@@ -42,7 +42,7 @@ TABLE_S5 = (
 )
 PAIRS = tuple((a, b) for at, a in enumerate(QUASI_IDENTIFIERS) for b in QUASI_IDENTIFIERS[at + 1 :])
 
-_QUICK = 30_000
+_QUICK = 12_000
 
 
 def records_of(context: Context) -> int:

@@ -123,66 +123,88 @@ def protection(context: Context) -> PartResult:
             printed.size_note(context),
             "Safe harbour is Table S3's masking of whoever is alone by all nine columns. Its loss counts a masked "
             "cell by the farther end of the column's domain.",
-            "Our partition splits the widest column again and again where Algorithm S2 sorts by one distance: see the "
-            "page on protection. The smaller a class's box, the more alike its members are, also in their charge: that "
-            "is why plain k-anonymity by the partition gives more charges away than by S2, and why a t is needed.",
+            f"Our partition splits the widest column again and again where Algorithm S2 sorts by one distance: see the "
+            f"page on protection.{_on_partition(at)}",
         ),
     )
 
 
 def _claims(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> Comparison:
+    return Comparison("The paper's claims", (*_on_identity(at, rows), _on_loss(at), *_on_charges(at, above, rows)))
+
+
+def _on_identity(at: dict[tuple[str, Any], Outcome], rows: int) -> tuple[Row, ...]:
     anonymous = [at[kind, k] for kind in (SORTED, PARTITION) for k in SIZES]
-    close = [at[kind, k] for kind in (T_SORTED, T_PARTITION) for k in SIZES]
-    two, eighth = at[SORTED, 2], at[FIXED, "1/8"]
-    wider = [at[T_SORTED, k].loss / at[SORTED, k].loss - 1 for k in SIZES]
     fixed = [at[FIXED, f"1/{parts}"] for parts in (32, 16, 8)]
-    return Comparison(
-        "The paper's claims",
-        (
-            Row(
-                "unequivocal re-identifications under k-anonymity",
-                f"{max(one.uniques for one in anonymous):,} of {rows:,}",
-                "zero",
-                "the most records by S2 and by ours, for any k",
-            ),
-            Row(
-                "the same in 1/32, 1/16, 1/8 of the domains",
-                ", ".join(f"{one.unique:.2%}" for one in fixed),
-                "not zero",
-                "",
-            ),
-            Row(
-                "correct random re-identification, S2, k = 2, 3, 5, 10",
-                ", ".join(f"{at[SORTED, k].named:.4f}" for k in SIZES),
-                "1/k",
-                "never above 1/k; below it where clusters have the same box and so make one class",
-            ),
-            Row(
-                "loss: 2-anonymity (S2) against 1/8 intervals",
-                f"{two.loss:.3f} against {eighth.loss:.3f}",
-                "less",
-                f"ours by the partition: {at[PARTITION, 2].loss:.3f}",
-            ),
-            Row(
-                "charge certain: S2, k = 2 … 10",
-                ", ".join(f"{at[SORTED, k].secret:.2%}" for k in SIZES),
-                "the best of all without t",
-                _on_disclosure(at),
-            ),
-            Row(
-                "charge certain with t-closeness",
-                f"{max(one.told for one in close):,} of {above:,}",
-                "zero in all cases",
-                _on_closeness(close, above / rows),
-            ),
-            Row(
-                "loss added by t-closeness, S4 against S2, k = 2 … 10",
-                ", ".join(f"{more:+.1%}" for more in wider),
-                "slightly increased",
-                f"with k = 10 {at[T_SORTED, 10].loss:.3f} against {eighth.loss:.3f} in 1/8 intervals; by our partition "
-                f"{at[T_PARTITION, 10].loss:.3f}",
-            ),
+    named = {k: at[SORTED, k].named for k in SIZES}
+    over = [f"k = {k}" for k, share in named.items() if share > (1 + 1e-9) / k]
+    return (
+        Row(
+            "unequivocal re-identifications under k-anonymity",
+            f"{max(one.uniques for one in anonymous):,} of {rows:,}",
+            "zero",
+            "the most records by S2 and by ours, for any k",
         ),
+        Row(
+            "the same in 1/32, 1/16, 1/8 of the domains",
+            ", ".join(f"{one.unique:.2%}" for one in fixed),
+            "not zero",
+            "so here" if all(one.uniques for one in fixed) else "zero in some here",
+        ),
+        Row(
+            "correct random re-identification, S2, k = 2, 3, 5, 10",
+            ", ".join(f"{share:.4f}" for share in named.values()),
+            "1/k",
+            f"above it for {', '.join(over)}"
+            if over
+            else "never above 1/k; below it where clusters have the same box and so make one class",
+        ),
+    )
+
+
+def _on_loss(at: dict[tuple[str, Any], Outcome]) -> Row:
+    two, eighth = at[SORTED, 2].loss, at[FIXED, "1/8"].loss
+    return Row(
+        "loss: 2-anonymity (S2) against 1/8 intervals",
+        f"{two:.3f} against {eighth:.3f}",
+        "less",
+        f"{'so here' if two < eighth else 'not here'}; by our partition {at[PARTITION, 2].loss:.3f}",
+    )
+
+
+def _on_charges(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> tuple[Row, ...]:
+    close = [at[kind, k] for kind in (T_SORTED, T_PARTITION) for k in SIZES]
+    wider = [at[T_SORTED, k].loss / at[SORTED, k].loss - 1 for k in SIZES]
+    return (
+        Row(
+            "charge certain: S2, k = 2 … 10",
+            ", ".join(f"{at[SORTED, k].secret:.2%}" for k in SIZES),
+            "the best of all without t",
+            _on_disclosure(at),
+        ),
+        Row(
+            "charge certain with t-closeness",
+            f"{max(one.told for one in close):,} of {above:,}",
+            "zero in all cases",
+            _on_closeness(close, above / rows),
+        ),
+        Row(
+            "loss added by t-closeness, S4 against S2, k = 2 … 10",
+            ", ".join(f"{more:+.1%}" for more in wider),
+            "slightly increased",
+            f"with k = 10 {at[T_SORTED, 10].loss:.3f} against {at[FIXED, '1/8'].loss:.3f} in 1/8 intervals; by our "
+            f"partition {at[T_PARTITION, 10].loss:.3f}",
+        ),
+    )
+
+
+def _on_partition(at: dict[tuple[str, Any], Outcome]) -> str:
+    """What smaller boxes give away of the charge, if they do."""
+    if not all(at[PARTITION, k].secret > at[SORTED, k].secret for k in SIZES):
+        return ""
+    return (
+        " Plain k-anonymity by the partition gives more charges away than by S2 for every k: the smaller a class's "
+        "box, the more alike its members are, also in their charge. That is what a t is for."
     )
 
 
@@ -207,7 +229,7 @@ def _on_disclosure(at: dict[tuple[str, Any], Outcome]) -> str:
     listed = ", ".join(f"{name} {risk:.2%}" for name, risk in others.items())
     if not better:
         return f"the same: {listed}"
-    return f"not here for k = 2: {', '.join(better)} give away less, at a far larger loss; in all: {listed}"
+    return f"not here for k = 2: {', '.join(better)} give away less; in all: {listed}"
 
 
 def _table_s9(at: dict[tuple[str, Any], Outcome], rows: int) -> Grid:
@@ -249,45 +271,34 @@ def _grid(found: list[Outcome]) -> Grid:
 
 
 def _pictures(found: list[Outcome]) -> tuple[Picture, ...]:
-    from incrowd.plots.anonymization import panels
-
-    def of(*kinds: str) -> list[dict[str, Any]]:
-        return [one.bar() for one in found if one.kind in kinds]
-
-    two = {name: _MEASURES[name] for name in ("secret", "loss")}
-    first = {name: _MEASURES[name] for name in ("unique", "named", "loss")}
     return (
-        Picture(
-            "fig-2",
-            "Figure 2: k-anonymity against fixed intervals",
-            panels(
-                of(SORTED, PARTITION, FIXED),
-                first,
-                title="k-anonymity leaves nobody unique",
-                subtitle="Fixed intervals cover 1/32, 1/16 and 1/8 of each column's domain",
-            ),
+        _picture(
+            found, "fig-2", "Figure 2: k-anonymity against fixed intervals", (SORTED, PARTITION, FIXED),
+            ("unique", "named", "loss"), "What k-anonymity and fixed intervals leave",
+            "Fixed intervals cover 1/32, 1/16 and 1/8 of each column's domain",
             "Correct random re-identification is the chance that a guess within the class is right.",
         ),
-        Picture(
-            "fig-s4",
-            "Figure S4: the same with attribute disclosure and safe harbour",
-            panels(
-                of(SORTED, PARTITION, FIXED, MASKED),
-                _MEASURES,
-                title="What is left and lost by every method",
-                subtitle="Charge above 100,000: share of its holders whose whole class has it",
-            ),
+        _picture(
+            found, "fig-s4", "Figure S4: the same with attribute disclosure and safe harbour",
+            (SORTED, PARTITION, FIXED, MASKED), tuple(_MEASURES), "What is left and lost by every method",
+            "Charge above 100,000: share of its holders whose whole class has it",
             "Safe harbour masks the cells of whoever is alone, as Table S3 says.",
         ),
-        Picture(
-            "fig-s7",
-            "Figure S7: k-anonymity with and without t-closeness",
-            panels(
-                of(SORTED, T_SORTED, PARTITION, T_PARTITION),
-                two,
-                title="t-closeness gives no charge away",
-                subtitle="t is the bound of eq. 6 for each k",
-            ),
+        _picture(
+            found, "fig-s7", "Figure S7: k-anonymity with and without t-closeness",
+            (SORTED, T_SORTED, PARTITION, T_PARTITION), ("secret", "loss"),
+            "Charges given away, and what t-closeness costs", "t is the bound of eq. 6 for each k",
             "S2 and S4 are the paper's algorithms; ours are partitions with the same guarantees.",
         ),
-    )
+    )  # fmt: skip
+
+
+def _picture(
+    found: list[Outcome], name: str, words: str, kinds: tuple[str, ...], measures: tuple[str, ...], title: str,
+    subtitle: str, says: str,
+) -> Picture:  # fmt: skip
+    from incrowd.plots.anonymization import panels
+
+    bars = [one.bar() for one in found if one.kind in kinds]
+    shown = {measure: _MEASURES[measure] for measure in measures}
+    return Picture(name, words, panels(bars, shown, title=title, subtitle=subtitle), says)

@@ -28,6 +28,7 @@ from incrowd.reproduce.scaling_law.studies import (
 )
 from incrowd.reproduce.workers import spread
 
+_FEW = 10  # collections, below which a row of the table says little
 _SHOWN = (0.01, 0.05, 0.1)  # the shares of Fig. 2
 _LABELS = {"PYC": "PYC-MB"}
 _BOUNDED = "POL, bounded"
@@ -37,10 +38,10 @@ _SCORED = (*NAMES, CUBIC)
 
 @dataclass(slots=True)
 class _Found:
-    """Errors by kind, share and method, those of PYC-MB from a tenth by corpus, and how many samples were refused."""
+    """Errors by kind, share and method, those of PYC-MB also by corpus, and how many samples were refused."""
 
     errors: dict[tuple[str, float, str], list[float]] = field(default_factory=dict)
-    by_corpus: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    by_corpus: dict[tuple[str, float, str], list[float]] = field(default_factory=dict)
     refused: int = 0
 
     def __add__(self, other: _Found) -> _Found:
@@ -61,16 +62,16 @@ def extrapolation(context: Context) -> PartResult:
         *movement_studies(context, 24, range(2, 3)),
         robust_study(context, 16, 0.7, 0.6),
     ]
-    figure = extrapolation_figure({study.kind: _drawn(study, context.seed) for study in shown})
+    drawn = {study.kind: _drawn(study, context.seed) for study in shown}
     notes = [f"{found.refused} samples were refused by a fit and are left out."] if found.refused else []
     return PartResult(
         (_main_numbers(found), _table_1(found), _corpora(found)),
         (
             Picture(
-                "curves", "Fig. 2: forecasts from 1, 5 and 10 % of the people", figure,
+                "curves", "Fig. 2: forecasts from 1, 5 and 10 % of the people", extrapolation_figure(drawn),
                 "Exact: of the first corpus, the attributes whose κ is nearest 0.4; sparse: movement, two points "
                 "known; robust: 16 dimensions, uneven noise. Shaded: what was measured; dots: the truth; "
-                "forecasts outside 0 to 1 are not drawn.",
+                f"forecasts outside 0 to 1 are not drawn.{_without_lines(drawn)}",
             ),
         ),
         (*notes, *_NOTES),
@@ -133,8 +134,8 @@ def _fit(study: Study, fraction: float, found: _Found, seed: int) -> None:
             bounded = min(max(forecast, 0.0), 1.0) - study.truth
             found.errors.setdefault((study.kind, fraction, _BOUNDED), []).append(bounded)
         found.errors.setdefault((study.kind, fraction, name), []).append(error)
-        if name == "PYC" and fraction == 0.1:
-            found.by_corpus.setdefault((study.kind, study.corpus.split(",")[0]), []).append(error)
+        if name == "PYC":
+            found.by_corpus.setdefault((study.kind, fraction, study.corpus.split(",")[0]), []).append(error)
 
 
 def _main_numbers(found: _Found) -> Comparison:
@@ -144,13 +145,16 @@ def _main_numbers(found: _Found) -> Comparison:
             errors = found.errors.get((kind, fraction, "PYC"))
             if errors:
                 paper = TABLE_1[kind, fraction]["PYC"]
-                rows.append(Row(f"{kind}, {fraction:.0%} measured", rmse(errors), paper, _beside(rmse(errors), paper)))
+                says = f"{_beside(rmse(errors), paper)} {_largest(found, kind, fraction)}"
+                rows.append(Row(f"{kind}, {fraction:.0%} measured", rmse(errors), paper, says.rstrip()))
     polynomial = found.errors.get(("exact", 0.001, _BOUNDED))
     if polynomial:
+        free = rmse(found.errors["exact", 0.001, "POL"])
         rows.append(
             Row(
                 "POL, exact, 0.1% measured, kept within 0 and 1", rmse(polynomial),
-                TABLE_1["exact", 0.001]["POL"], "As it is, POL leaves 0 to 1 by far; the table below scores it so.",
+                TABLE_1["exact", 0.001]["POL"], f"As it is, it leaves 0 to 1 and is {free:.3f} off; the table below "
+                "scores it so.",
             )
         )  # fmt: skip
     rows += _polynomials(found)
@@ -170,6 +174,20 @@ def _beside(ours: float, paper: float) -> str:
     if abs(points) < 0.05:
         return "The same."
     return f"{abs(points):.1f} points {'above' if points > 0 else 'below'} the paper's."
+
+
+def _largest(found: _Found, kind: str, fraction: float) -> str:
+    """Which corpus the error is largest in, and what it is in the others."""
+    groups = {
+        corpus: errors
+        for (of, at, corpus), errors in found.by_corpus.items()
+        if (of, at) == (kind, fraction) and errors
+    }
+    if len(groups) < 2:
+        return ""
+    worst = max(groups, key=lambda corpus: rmse(groups[corpus]))
+    others = [error for corpus, errors in groups.items() if corpus != worst for error in errors]
+    return f"Largest in {worst}, {rmse(groups[worst]):.3f}; {rmse(others):.3f} in the others."
 
 
 def cubic(curve: Curve, people: float) -> float:
@@ -231,24 +249,45 @@ def _table_1(found: _Found) -> Grid:
             count = f"{len(errors['PYC'])} ({paper['count']:.0f})"
             cells.append([f"{100 * fraction:g} %", kind, count, *row, third])
     heads = ("measured", "matching", "collections", *(_LABELS.get(name, name) for name in NAMES), CUBIC)
-    return Grid(
-        "Table 1: RMSE of the forecast at full size", heads, cells, "Ours (the paper's); * is our best in the row."
-    )
+    few = [
+        f"{kind} at {100 * fraction:g} %"
+        for fraction in FRACTIONS
+        for kind in KINDS
+        if 0 < len(found.errors.get((kind, fraction, "PYC"), [])) < _FEW
+    ]
+    says = "Ours (the paper's); * is our best in the row."
+    if few:
+        says += f" Rows of fewer than {_FEW} collections say little: {', '.join(few)}."
+    return Grid("Table 1: RMSE of the forecast at full size", heads, cells, says)
 
 
 def _corpora(found: _Found) -> Grid:
     cells: list[list[Value]] = [
         [kind, corpus, len(errors), rmse(errors), float(np.mean(errors))]
-        for (kind, corpus), errors in found.by_corpus.items()
+        for (kind, fraction, corpus), errors in found.by_corpus.items()
+        if fraction == 0.1
     ]
     heads = ("matching", "corpus", "collections", "RMSE", "bias")
     return Grid("PYC-MB from 10 % of the people, by corpus", heads, cells)
 
 
-def _drawn(study: Study, seed: int) -> dict[float, tuple[Curve, Mapping[Name, CurveFit]]]:
+_Drawn = dict[float, tuple[Curve, Mapping[Name, CurveFit]]]
+
+
+def _without_lines(drawn: Mapping[str, _Drawn]) -> str:
+    """Panels in which there is nothing to extrapolate from."""
+    empty = [
+        f"{kind}, {share:.0%}" for kind, shares in drawn.items() for share, (_, fits) in shares.items() if not fits
+    ]
+    if not empty:
+        return ""
+    return f" No lines in {'; '.join(empty)}: of so few people nearly all, or hardly any, were named, or no fit stands."
+
+
+def _drawn(study: Study, seed: int) -> _Drawn:
     """The whole curve and the fits, for each share of the figure."""
     whole = study.measure(study.people)
-    found: dict[float, tuple[Curve, Mapping[Name, CurveFit]]] = {}
+    found: _Drawn = {}
     for fraction in _SHOWN:
         curve = study.measured(fraction)
         try:

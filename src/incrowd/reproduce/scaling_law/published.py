@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+WORLD = 7.53e9  # people, as the paper counts them
 FRACTIONS = (0.001, 0.005, 0.01, 0.05, 0.1, 1.0)
 NAMES = ("PYC", "ENT", "EXP", "POL", "RND")
 KINDS = ("exact", "sparse", "robust")

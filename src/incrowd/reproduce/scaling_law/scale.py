@@ -9,10 +9,8 @@ from incrowd.forecast import Estimate, Forecast, forecast
 from incrowd.pitmanyor.fit import CurveFit, compare_fits, fit_curve
 from incrowd.plots.scaling_law import scale_figure
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
-from incrowd.reproduce.scaling_law.published import FACES_2002
+from incrowd.reproduce.scaling_law.published import FACES_2002, WORLD
 from incrowd.reproduce.scaling_law.studies import movement_studies, robust_study
-
-_WORLD = 7.53e9
 
 
 def scale(context: Context) -> PartResult:
@@ -31,8 +29,8 @@ def scale(context: Context) -> PartResult:
     for number, (name, curve) in enumerate(curves.items()):
         context.progress(f"forecasting {name}", 0.6 + 0.4 * number / len(curves))
         fit = fit_curve(curve)
-        sizes = np.unique(np.rint(np.geomspace(1.0, _WORLD, 40)))
-        forecasts[name] = (curve, fit, forecast(fit, at=[*sizes.tolist(), 1e6, _WORLD], seed=context.seed))
+        sizes = np.unique(np.rint(np.geomspace(1.0, WORLD, 40)))
+        forecasts[name] = (curve, fit, forecast(fit, at=[*sizes.tolist(), 1e6, WORLD], seed=context.seed))
     figure = scale_figure({name: (curve, found) for name, (curve, _, found) in forecasts.items()})
     return PartResult(
         (_published_faces(faces), _table(forecasts)),
@@ -77,7 +75,7 @@ def _published_faces(faces: Curve) -> Comparison:
     return Comparison(
         "Published points: the best face recognition of 2002", tuple(rows),
         "Points of the Face Recognition Vendor Test 2002 (NISTIR 6965); “the paper” is what that report measured. The "
-        "two smaller galleries are rounded to a percent and only a factor of two apart: the forecast is wide.",
+        "two smaller galleries are rounded to a percent and only a factor of two apart.",
     )  # fmt: skip
 
 
@@ -95,15 +93,22 @@ def _interval_in_words(fit: CurveFit, limits: Estimate) -> str:
 def _table(forecasts: dict[str, tuple[Curve, CurveFit, Forecast]]) -> Grid:
     cells: list[list[Value]] = []
     for name, (curve, fit, found) in forecasts.items():
-        shown = [_with_interval(found, size) for size in (1e6, _WORLD)]
+        shown = [_with_interval(found, size) for size in (1e6, WORLD)]
         cells.append([name, int(curve.sizes[-1]), float(curve.correctness[-1]), fit.h, fit.gamma, *shown])
     heads = ("technique", "largest gallery", "κ there", "h, nats", "γ", "κ of a million", "κ of 7.53 billion")
-    return Grid(
-        "Forecasts", heads, cells,
-        "In brackets the 95 % interval. Where it ends at the estimate it is one-sided: the points leave γ open, the "
-        "fit takes a γ that the posterior, whose prior is against large ones, holds for unlikely, and the interval is "
-        "stretched just so far as to hold the estimate.",
-    )  # fmt: skip
+    ending = [name for name, (_, _, found) in forecasts.items() if found.correctness.high[-1] <= _last(found)]
+    says = "In brackets the 95 % interval."
+    if ending:
+        says += (
+            f" For {', '.join(ending)} it ends at the estimate: it is one-sided, for the points leave γ open, the fit "
+            "takes a γ that the posterior, whose prior is against large ones, holds for unlikely, and the interval is "
+            "stretched just so far as to hold the estimate."
+        )
+    return Grid("Forecasts", heads, cells, says)
+
+
+def _last(found: Forecast) -> float:
+    return float(found.correctness.value[-1])
 
 
 def _with_interval(found: Forecast, size: float) -> str:

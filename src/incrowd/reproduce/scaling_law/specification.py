@@ -25,19 +25,25 @@ _METRICS = ("correctness", "uniqueness", "violations")
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """One collection: (observed, expected) of each metric, the correctness without the prior on γ and by entropy
-    alone, and the divergence."""
+    alone, the divergence, and γ with the prior and without."""
 
     corpus: str
     values: dict[str, tuple[float, float]]
     without_prior: float
     entropy_rule: float
     divergence: float
+    gammas: tuple[float, float]
 
     @property
     def error(self) -> float:
         """Expected less observed correctness."""
         observed, expected = self.values["correctness"]
         return expected - observed
+
+    @property
+    def plain_error(self) -> float:
+        """The same without the prior."""
+        return self.without_prior - self.values["correctness"][0]
 
 
 def specification(context: Context) -> PartResult:
@@ -89,10 +95,11 @@ def _fitted(collection: Collection, fit: ClassSizeFit, context: Context) -> Fitt
         "uniqueness": (sizes.uniqueness, float(model.uniqueness(people))),
         "violations": (sizes.below(_K) / people, float(model.violations(people, _K))),
     }
-    plain = float(fit_class_sizes(sizes, method="ml").model.correctness(people))
+    plain = fit_class_sizes(sizes, method="ml")
     rule = float(EntropyRule(fit.h / np.log(2.0)).correctness(people))
     divergence = rank_size_check(fit, draws=2 if context.quick else 5, seed=context.seed).divergence
-    return Fitted(collection.corpus, values, plain, rule, divergence)
+    without_prior = float(plain.model.correctness(people))
+    return Fitted(collection.corpus, values, without_prior, rule, divergence, (fit.gamma, plain.gamma))
 
 
 def rmse(errors: list[float]) -> float:
@@ -107,14 +114,15 @@ def _summary(found: list[Fitted]) -> Comparison:
     errors = [one.error for one in found]
     regular = [one.error for one in found if one.corpus != _MIXTURE]
     regular_real = [one.error for one in found if one.corpus not in (*FAMILIES, _MIXTURE)]
-    plain = [one.without_prior - one.values["correctness"][0] for one in found]
+    plain = [one.plain_error for one in found]
     rule = rmse([one.entropy_rule - one.values["correctness"][0] for one in found])
     rows = [
         Row("collections", len(found), paper["collections"], "The paper's USA, MIDUS and WEB are not at hand."),
-        Row("RMSE of κ", rmse(errors), paper["rmse"], _times(rmse(errors), rmse(regular))),
+        Row("RMSE of κ", rmse(errors), paper["rmse"], _times(errors, regular)),
         Row("bias of κ", float(np.mean(errors)), paper["bias"], _on_prior(errors, plain)),
         Row("bias of κ without the prior", float(np.mean(plain))),
-        *(_without_mixture(regular) if len(regular) < len(found) else []),
+        *(_without_mixture([one for one in found if one.corpus != _MIXTURE]) if len(regular) < len(found) else []),
+        *_zipf([one for one in found if one.corpus == "zipf"]),
         *(
             Row(f"bias of κ, {kind}", float(np.mean(group)), f"slightly {sign}", _on_sign(group, sign, without))
             for kind, sign, group, without in (
@@ -136,11 +144,34 @@ def _summary(found: list[Fitted]) -> Comparison:
     return Comparison("Model specification (Table S1)", tuple(rows))
 
 
-def _times(ours: float, regular: float) -> str:
+def _times(errors: list[float], regular: list[float]) -> str:
     """The error beside the paper's, with and without the corpus that the model does not describe."""
     paper = SPECIFICATION["rmse"]
-    without = f"; {regular / paper:.2g} times without {_MIXTURE}" if regular != ours else ""
-    return f"{ours / paper:.2g} times the paper's{without}. Same model and prior, other collections; see by corpus."
+    without = f"; {rmse(regular) / paper:.2g} times without {_MIXTURE}" if len(regular) < len(errors) else ""
+    return f"{rmse(errors) / paper:.2g} times the paper's{without}. Same model and prior, other collections."
+
+
+def _zipf(group: list[Fitted]) -> list[Row]:
+    """The family that both have and that the prior is against: how much of its error is the prior's."""
+    if not group:
+        return []
+    errors, plain = ([getattr(one, name) for one in group] for name in ("error", "plain_error"))
+    gammas = np.median([one.gammas for one in group], axis=0)
+    says = f"Without the prior {rmse(plain):.4f}: "
+    if rmse(plain) < 0.5 * rmse(errors):
+        says += (
+            f"the prior exp(−10/(1−γ)) is against γ near 1 and takes it from {gammas[1]:.2f} to {gammas[0]:.2f} "
+            "(medians), so the fitted tail is too light and κ is overstated. Which exponents the paper drew is not "
+            "printed; ours are 1.03 to 1.82."
+        )
+    else:
+        says += "it is not the prior's."
+    mean, without = float(np.mean(errors)), float(np.mean(plain))
+    return [
+        Row("RMSE of κ, Zipf", rmse(errors), None, says),
+        Row("bias of κ, Zipf", mean, "slightly positive", f"{_on_sign(errors, 'positive', [])} Without the prior "
+            f"{without:+.4f}."),
+    ]  # fmt: skip
 
 
 def _on_prior(errors: list[float], plain: list[float]) -> str:
@@ -148,11 +179,11 @@ def _on_prior(errors: list[float], plain: list[float]) -> str:
     bias, without = float(np.mean(errors)), float(np.mean(plain))
     way = "Upwards in both." if bias > 0 else "Downwards here."
     if bias * (bias - without) <= 0:
-        return f"{way} None of it is the prior's: without it the bias is {without:+.4f}; see by corpus."
+        return f"{way} None of it is the prior's: without it the bias is {without:+.4f}."
     share = (bias - without) / bias
     if share > 1.0:
         return f"{way} It is the prior's: without it the bias is {without:+.4f}."
-    return f"{way} {share:.0%} of it is the prior's: without it the bias is {without:+.4f}; see by corpus."
+    return f"{way} {share:.0%} of it is the prior's: without it the bias is {without:+.4f}."
 
 
 def _on_sign(group: list[float], sign: str, without: list[float]) -> str:
@@ -164,12 +195,20 @@ def _on_sign(group: list[float], sign: str, without: list[float]) -> str:
     return says
 
 
-def _without_mixture(errors: list[float]) -> list[Row]:
+def _without_mixture(regular: list[Fitted]) -> list[Row]:
     why = "Its income columns are empty for half to nearly all people and all different for the rest: a mixture that "
     why += "no Pitman–Yor process describes. The paper has no such corpus."
+    errors = [one.error for one in regular]
+    bias, paper = float(np.mean(errors)), SPECIFICATION["bias"]
+    by_corpus: dict[str, float] = {}
+    for one in regular:
+        by_corpus[one.corpus] = by_corpus.get(one.corpus, 0.0) + one.error
+    most = max(by_corpus, key=lambda corpus: abs(by_corpus[corpus]))
+    says = f"{abs(100 * (bias - paper)):.1f} points {'above' if bias > paper else 'below'} the paper's. "
+    says += f"{by_corpus[most] / sum(errors):.0%} of it is from {most}."
     return [
         Row(f"RMSE of κ without {_MIXTURE}", rmse(errors), SPECIFICATION["rmse"], why),
-        Row(f"bias of κ without {_MIXTURE}", float(np.mean(errors)), SPECIFICATION["bias"]),
+        Row(f"bias of κ without {_MIXTURE}", bias, paper, says),
     ]
 
 
@@ -178,12 +217,12 @@ def _by_corpus(found: list[Fitted]) -> Grid:
     for corpus in [*dict.fromkeys(one.corpus for one in found), "all"]:
         group = [one for one in found if corpus in ("all", one.corpus)]
         errors = {name: rmse([b - a for a, b in (one.values[name] for one in group)]) for name in _METRICS}
-        bias = float(np.mean([one.error for one in group]))
+        bias, plain = (float(np.mean([getattr(one, name) for one in group])) for name in ("error", "plain_error"))
         divergence = float(np.mean([one.divergence for one in group]))
-        cells.append(
-            [corpus, len(group), errors["correctness"], bias, errors["uniqueness"], errors["violations"], divergence]
-        )
-    heads = ("corpus", "collections", "RMSE κ", "bias κ", "RMSE Ξ", f"RMSE V{_K}", "divergence, bits")
+        kappa = (errors["correctness"], bias, rmse([one.plain_error for one in group]), plain)
+        cells.append([corpus, len(group), *kappa, errors["uniqueness"], errors["violations"], divergence])
+    plainly = ("RMSE κ, no prior", "bias κ, no prior")
+    heads = ("corpus", "collections", "RMSE κ", "bias κ", *plainly, "RMSE Ξ", f"RMSE V{_K}", "divergence, bits")
     return Grid("By corpus", heads, cells, f"Ξ is uniqueness, V{_K} the share of people in classes smaller than {_K}.")
 
 

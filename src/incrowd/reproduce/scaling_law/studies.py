@@ -42,10 +42,10 @@ def corpora(context: Context) -> list[str]:
 
 def collections(context: Context, corpus: str) -> Iterator[Collection]:
     """Exact matching: attribute sets of a public table, or populations of a generated family."""
-    sets, people = (4, 3_000) if context.quick else (50, 100_000)
+    sets, people = (2, 3_000) if context.quick else (50, 100_000)
     if corpus in FAMILIES:
         number = list(FAMILIES).index(corpus)
-        yield from generated(corpus, 2 * sets if context.quick else sets, people, _random(context, "generated", number))
+        yield from generated(corpus, 4 * sets if context.quick else sets, people, _random(context, "generated", number))
     else:
         assert context.data is not None
         number = held(context.data).index(corpus)

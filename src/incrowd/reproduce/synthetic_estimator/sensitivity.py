@@ -10,8 +10,8 @@ from incrowd.plots.estimators import wrong_population_figure
 from incrowd.population.estimate import answer
 from incrowd.population.sensitivity import FACTORS
 from incrowd.reproduce.parts import Comparison, Context, PartResult, Picture, Row
-from incrowd.reproduce.synthetic_estimator.cases import samples
-from incrowd.reproduce.synthetic_estimator.simulation import population, population_names
+from incrowd.reproduce.synthetic_estimator.cases import SMALLEST_SAMPLE, samples
+from incrowd.reproduce.synthetic_estimator.simulation import each, population, population_names
 from incrowd.reproduce.workers import spread
 
 _METHODS = ("combined", "average")
@@ -26,20 +26,32 @@ def sensitivity(context: Context) -> PartResult:
             for factor, B in answers.items():
                 changes.setdefault((method, factor), []).append(B / answers[1.0] - 1.0)
                 errors.setdefault((method, factor), []).append(abs(B - truth))
-    return PartResult((_table(changes, errors),), (_figure(changes),), _NOTES)
+    return PartResult((_table(changes, errors),), (_figure(changes),), (_fractions_note(context), *_NOTES))
 
 
 def _answers(name: str, context: Context) -> list[tuple[float, str, dict[float, float]]]:
     """The true B, the method and its estimate for each factor, of samples of one population."""
     whole = population(name, context.data, context.quick, context.seed)
     found = []
-    for fraction in (0.1,) if context.quick else (0.05, 0.3):
-        for truth, sample in samples(whole, fraction, 2 if context.quick else 1, context.seed + 1):
+    for fraction in _fractions(context):
+        for truth, sample in samples(whole, fraction, each(context), context.seed + 1):
             for method in _METHODS:
                 wrong = {factor: replace(sample, population=round(factor * truth.population)) for factor in FACTORS}
                 answers = {factor: answer(one, method, seed=context.seed).B for factor, one in wrong.items()}
                 found.append((truth.B, method, answers))
     return found
+
+
+def _fractions(context: Context) -> tuple[float, ...]:
+    return (0.1,) if context.quick else (0.05, 0.3)
+
+
+def _fractions_note(context: Context) -> str:
+    shown = " and ".join(f"{fraction:.0%}" for fraction in _fractions(context))
+    return (
+        f"Samples of {shown} only: above one half, N × 0.5 would be fewer people than the sample has. Samples of fewer "
+        f"than {SMALLEST_SAMPLE} people are left out."
+    )
 
 
 _NOTES = (

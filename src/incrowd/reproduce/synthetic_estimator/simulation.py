@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -15,6 +16,7 @@ from incrowd.plots.estimators import error_figure, estimates_figure
 from incrowd.reproduce.corpora import held
 from incrowd.reproduce.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from incrowd.reproduce.synthetic_estimator.cases import (
+    SMALLEST_SAMPLE,
     Case,
     CodedSample,
     Population,
@@ -29,8 +31,8 @@ from incrowd.table import read_table
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 PUBLISHED = ("average", "gaussian", "dvine")
 METHODS = ("combined", "anchored", "posterior", *PUBLISHED, "pitman", "ewens", "benedetti-franconi", "entropy")
-CLASSICAL = ("pitman", "ewens", "benedetti-franconi", "zayatz")
-EACH = 1  # samples of each population at each fraction
+CLASSICAL = ("pitman", "ewens", "benedetti-franconi", "zayatz", "snb", "dankar")
+EACH = 3  # samples of each population at each fraction
 HOSPITAL = "generated hospital stays"
 BINS = (0.0, 0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 1.0)
 _LIMIT = 0.05  # the abstract: the average's median error is below this at every fraction and every true risk
@@ -41,6 +43,13 @@ def population_names(context: Context) -> list[str]:
     """The public tables that are held (when quick, the two small ones), and invented hospital stays."""
     tables = [name for name in held(context.data) if not context.quick or name in ("sd2011", "hdv2003")]
     return [*tables, HOSPITAL]
+
+
+def each(context: Context) -> int:
+    """Samples of each population at each fraction; when quick, two if there is one population only."""
+    if context.quick:
+        return 2 if len(population_names(context)) == 1 else 1
+    return EACH
 
 
 @lru_cache(maxsize=1)
@@ -58,7 +67,21 @@ def simulation(context: Context) -> PartResult:
     tasks = [Task(name, fraction) for name in population_names(context) for fraction in fractions]
     cases = [case for found in spread(_cases, tasks, context) for case in found]
     tables = (_claims(cases), _by_fraction(cases), _by_risk(cases), _by_table(cases), _uniqueness(cases))
-    return PartResult(tables, _figures(cases), _NOTES)
+    return PartResult(tables, _figures(cases), (_counted(tasks, cases), *_NOTES))
+
+
+def _counted(tasks: Sequence[Task], cases: Sequence[Case]) -> str:
+    """How many cases stand behind a number, and which were left out."""
+    at = Counter(case.truth.fraction for case in cases)
+    few, many = min(at.values()), max(at.values())
+    behind = str(few) if few == many else f"{few} to {many}"
+    seen = {(case.truth.table, case.truth.fraction) for case in cases}
+    missing = [str(task) for task in tasks if (task.name, task.fraction) not in seen]
+    left = f" Left out, for they are fewer than {SMALLEST_SAMPLE} people: {'; '.join(missing)}." if missing else ""
+    return (
+        f"{len(cases)} cases. A median by fraction rests on {behind} of them, so its last digits are noise, and about "
+        f"{max(few // 10, 1)} lie above a 90th percentile.{left}"
+    )
 
 
 _NOTES = (
@@ -75,8 +98,8 @@ _NOTES = (
     "on all tables in view. Their errors here are a cleaner test than their intervals.",
     "Classical estimators stand where they give a B and their equations have a solution. The paper compared with three "
     "estimators from the literature; which three does not stand in the appendix at hand, so that Pitman's may not be "
-    "among them. SNB and Dankar's rule give no B of their own; benchmarks/population.py "
-    "scores their uniqueness.",
+    "among them. Zayatz, SNB and Dankar's rule give no B: they say how many people are unique in the population, and "
+    "stand in that table.",
 )
 
 
@@ -92,7 +115,7 @@ class Task(NamedTuple):
 
 def _cases(task: Task, context: Context) -> list[Case]:
     whole = population(task.name, context.data, context.quick, context.seed)
-    drawn = samples(whole, task.fraction, 2 if context.quick else EACH, context.seed)
+    drawn = samples(whole, task.fraction, each(context), context.seed)
     return [asked(truth, sample, context.seed) for truth, sample in drawn]
 
 
@@ -135,19 +158,20 @@ def _claims(cases: list[Case]) -> Comparison:
     by_fraction = [errors_of(cases, "average", _at(fraction)) for fraction in fractions]
     by_risk = [errors_of(cases, "average", inside) for _, inside in _bins(cases)]
     by_risk = [errors for errors in by_risk if len(errors) >= _FEWEST]
+    largest, over_risks = max(map(_median, by_fraction)), max(map(_median, by_risk), default=None)
     medians = {method: float(np.median(errors_of(cases, method))) for method in METHODS if errors_of(cases, method)}
     classical = {name: medians[name] for name in METHODS[6:] if name in medians}
     nearest = min(classical, key=lambda name: classical[name])
     below = f"below {_LIMIT}"
     rows = [
         Row("cases", len(cases)),
-        Row("average, largest median error over fractions", max(map(_median, by_fraction)), below, "By fraction."),
+        Row("average, largest median error over fractions", largest, below, _limit(largest)),
         Row(
-            "average, largest median error over true risks", max(map(_median, by_risk)) if by_risk else None, below,
-            f"By ranges of the true risk with {_FEWEST} or more cases.",
+            "average, largest median error over true risks", over_risks, below,
+            f"{_limit(over_risks)} By ranges of the true risk with {_FEWEST} or more cases.",
         ),
         _by_population(cases),
-        Row("average, median error", medians["average"], below, "Over all cases."),
+        Row("average, median error", medians["average"], below, f"{_limit(medians['average'])} Over all cases."),
         *(
             Row(f"{label}, median error", medians[name], _LARGER, _larger(medians[name], medians["average"]))
             for name, label in (("benedetti-franconi", "Benedetti–Franconi"), ("entropy", "entropy"))
@@ -160,6 +184,13 @@ def _claims(cases: list[Case]) -> Comparison:
         Row("cases in which A exceeds B", sum(case.truth.A > case.truth.B for case in cases)),
     ]  # fmt: skip
     return Comparison("What the abstract says", tuple(rows))
+
+
+def _limit(median: float | None) -> str:
+    """Whether a median error keeps the abstract's word."""
+    if median is None:
+        return "Too few cases."
+    return "So here." if median < _LIMIT else "Not so here."
 
 
 _LARGER = "larger than the average's"
@@ -263,9 +294,10 @@ def _figures(cases: list[Case]) -> tuple[Picture, ...]:
         for name, inside in _bins(cases)
         if (errors := errors_of(cases, method, inside))
     ]
+    chosen = cases[:: max(len(cases) // 150, 1)]
     shown = [
         {"method": method, "truth": case.truth.B, "estimate": case.estimates[method]}
-        for case in cases[:: max(len(cases) // 150, 1)]
+        for case in chosen
         for method in ("average", "combined", "benedetti-franconi", "entropy")
         if method in case.estimates
     ]
@@ -275,5 +307,8 @@ def _figures(cases: list[Case]) -> tuple[Picture, ...]:
             "risk", "Median error by true risk", error_figure(by_risk, METHODS, PUBLISHED, _LIMIT),
             "The dashed line is the paper's 0.05.",
         ),
-        Picture("estimates", "Estimates against the truth", estimates_figure(shown), "About 150 of the cases."),
+        Picture(
+            "estimates", "Estimates against the truth", estimates_figure(shown),
+            f"{len(chosen)} of {len(cases)} cases.",
+        ),
     )  # fmt: skip

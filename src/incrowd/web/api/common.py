@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
@@ -75,3 +76,11 @@ def _job(job_id: _Id, session: TheSession, server: TheServer) -> Job:
 
 TheTable = Annotated[OpenTable, Depends(_table)]
 TheJob = Annotated[Job, Depends(_job)]
+
+
+def _in_turn(server: TheServer) -> Iterator[None]:
+    with server.in_turn():
+        yield
+
+
+Heavy = Depends(_in_turn)  # of an operation that counts or reads before it answers

@@ -2,42 +2,69 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, Response
 
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
-from incrowd.web.api.common import TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.common import Heavy, TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.jobs import Job, Work
 from incrowd.web.server import Server
 from incrowd.web.sessions import Session
 from incrowd.web.tables import OpenTable
 
 router = APIRouter(tags=["jobs"])
+Question = TypeVar("Question")
+
+
+class _OnTable:
+    """Starts work on a table: the work itself, and how to do it again without the app, are made of one question."""
+
+    def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
+        self.table, self._server, self._session = table, server, session
+
+    def __call__(
+        self,
+        kind: models.Kind,
+        work: Callable[[OpenTable, Question], Work],
+        again: Callable[[OpenTable, Question], models.Equivalent],
+        question: Question,
+    ) -> models.JobInfo:
+        """Queue it; the settings it goes by are those of now."""
+        table = self.table
+        if not table.with_role("quasi-identifier"):
+            raise InputError("no column is a quasi-identifier; say first which columns others may know")
+        same, settings = again(table, question), table.settings
+        if table.source.script:  # the table was made here: how comes first
+            same = models.Equivalent(cli=same.cli, python=f"{table.source.script}\n\n{same.python}")
+        job = Job(self._session.key, kind, table.id, work(table, question), same, source=table, asked=settings)
+        return _queue(self._server, self._session, job)
+
+
+OnTable = Annotated[_OnTable, Depends()]
+
+
+def _queue(server: Server, session: Session, job: Job) -> models.JobInfo:
+    with session.going_on():
+        return server.jobs.add(job).info()
 
 
 @router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404, 409))
-def start_assessment(
-    table: TheTable, server: TheServer, session: TheSession, question: models.AssessmentQuestion | None = None
-) -> models.JobInfo:
+def start_assessment(start: OnTable, question: models.AssessmentQuestion | None = None) -> models.JobInfo:
     """From the table to a decision, by the table's settings. The result is there in stages."""
     from incrowd.web.work.assessment import assessment
 
-    asked = question or models.AssessmentQuestion()
-    _check_known(table)
-    return _start(server, session, "assessment", table, assessment(table, asked), equivalents.assessment(table, asked))
+    return start("assessment", assessment, equivalents.assessment, question or models.AssessmentQuestion())
 
 
 @router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404, 409))
-def start_forecast(
-    table: TheTable, server: TheServer, session: TheSession, question: models.ForecastQuestion | None = None
-) -> models.JobInfo:
+def start_forecast(start: OnTable, question: models.ForecastQuestion | None = None) -> models.JobInfo:
     """How many people would be named in larger populations."""
     from incrowd.web.work.forecast import table_forecast
 
-    asked = question or models.ForecastQuestion()
-    _check_known(table)
-    work = table_forecast(table, asked)
-    return _start(server, session, "forecast", table, work, equivalents.table_forecast(table, asked))
+    return start("forecast", table_forecast, equivalents.table_forecast, question or models.ForecastQuestion())
 
 
 @router.post("/forecasts", status_code=202, responses=refusals(409))
@@ -45,45 +72,37 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
     """The same from measured points, without a table."""
     from incrowd.web.work.forecast import points_forecast
 
-    work = points_forecast(question)
-    return _start(server, session, "points", None, work, equivalents.points_forecast(question))
+    same = equivalents.points_forecast(question)
+    return _queue(server, session, Job(session.key, "points", None, points_forecast(question), same))
 
 
-@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
-def start_leak(
-    table: TheTable, server: TheServer, session: TheSession, question: models.LeakQuestion | None = None
-) -> models.JobInfo:
+@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409), dependencies=[Heavy])
+def start_leak(start: OnTable, question: models.LeakQuestion | None = None) -> models.JobInfo:
     """How likely a leak of part of the table names the people somebody looks for."""
     from incrowd.web.work.leak import leak
 
-    asked = question or models.LeakQuestion()
-    _check_known(table)
-    return _start(server, session, "leak", table, leak(table, asked), equivalents.leak(table, asked))
+    return start("leak", leak, equivalents.leak, question or models.LeakQuestion())
 
 
 @router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404, 409))
 def start_protection(
-    table: TheTable, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
+    start: OnTable, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
     """Protect the table; the result can be downloaded, or opened as a table."""
     from incrowd.web.work.protection import protection
 
-    asked = (question.protection if question else None) or table.settings.protection
-    _check_known(table)
-    work = protection(table, asked, server.store.folder)
-    return _start(server, session, "protection", table, work, equivalents.protection(table, asked))
+    server.check_room(session)
+    asked = (question.protection if question else None) or start.table.settings.protection
+    folder = server.store.folder
+    return start("protection", lambda table, asked: protection(table, asked, folder), equivalents.protection, asked)
 
 
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
-def start_frontier(
-    table: TheTable, server: TheServer, session: TheSession, question: models.FrontierQuestion | None = None
-) -> models.JobInfo:
+def start_frontier(start: OnTable, question: models.FrontierQuestion | None = None) -> models.JobInfo:
     """Protect the table in every way and measure each; points carry what /protections takes to make them."""
     from incrowd.web.work.protection import every_way
 
-    asked = question or models.FrontierQuestion()
-    _check_known(table)
-    return _start(server, session, "frontier", table, every_way(table, asked), equivalents.every_way(table, asked))
+    return start("frontier", every_way, equivalents.every_way, question or models.FrontierQuestion())
 
 
 @router.get("/jobs", responses=refusals())
@@ -110,25 +129,3 @@ def remove_job(job: TheJob, server: TheServer) -> Response:
     """Stop a job and forget what it found."""
     server.jobs.remove(job)
     return Response(status_code=204)
-
-
-def _check_known(table: OpenTable) -> None:
-    if not table.with_role("quasi-identifier"):
-        raise InputError("no column is a quasi-identifier; say first which columns others may know")
-
-
-def _start(
-    server: Server,
-    session: Session,
-    kind: models.Kind,
-    table: OpenTable | None,
-    work: Work,
-    equivalent: models.Equivalent,
-) -> models.JobInfo:
-    if table is not None and table.source.script:  # the table was made here: how comes first
-        equivalent = models.Equivalent(cli=equivalent.cli, python=f"{table.source.script}\n\n{equivalent.python}")
-    job = Job(session.key, kind, table.id if table else None, work, equivalent)
-    if table is not None:
-        job.source, job.asked = table, table.settings
-    with session.going_on():
-        return server.jobs.add(job).info()

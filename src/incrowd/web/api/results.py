@@ -14,7 +14,7 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 
 from incrowd.assess import Assessment
 from incrowd.web import models
-from incrowd.web.api.common import TheJob, TheServer, TheSession, refusals
+from incrowd.web.api.common import Heavy, TheJob, TheServer, TheSession, refusals
 from incrowd.web.jobs import Job
 from incrowd.web.problems import Refusal
 
@@ -86,7 +86,7 @@ def download_table(
     return StreamingResponse(_as_csv(file), media_type="text/csv", headers=_as_attachment(name))
 
 
-@router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
+@router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409), dependencies=[Heavy])
 def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
     """Go on with the protected table: it becomes a table of the session."""
     return server.open_protected(session, job).info()

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from incrowd.web import models
-from incrowd.web.api.common import TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.common import Heavy, TheServer, TheSession, TheTable, refusals
 from incrowd.web.uploads import receive_upload
 
 router = APIRouter(tags=["tables"])
@@ -46,13 +46,13 @@ async def upload_table(request: Request, server: TheServer, session: TheSession)
     return table.info()
 
 
-@router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415))
+@router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415), dependencies=[Heavy])
 def open_path(path: models.Path, server: TheServer, session: TheSession) -> models.TableInfo:
     """Open a file on the server's machine, in one of the folders it allows."""
     return server.open_path(session, path.path).info()
 
 
-@router.post("/tables/demo", status_code=201, responses=refusals(409))
+@router.post("/tables/demo", status_code=201, responses=refusals(409), dependencies=[Heavy])
 def open_demo(server: TheServer, session: TheSession, demo: models.Demo | None = None) -> models.TableInfo:
     """Open a table of invented hospital stays."""
     wanted = demo or models.Demo()
@@ -90,8 +90,15 @@ def read_settings(table: TheTable) -> models.SettingsState:
 
 @router.put("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
-    """Replace the settings; the old ones can be had back with undo."""
+    """Replace the settings: what is not named is as at first. The old ones can be had back with undo."""
     table.change(settings)
+    return table.state
+
+
+@router.patch("/tables/{table_id:key}/settings", responses=refusals(404, 409))
+def change_some_settings(changes: models.TableSettings, table: TheTable) -> models.SettingsState:
+    """Change what is named; all else, roles of other columns too, stays as it is."""
+    table.change_some(changes)
     return table.state
 
 
@@ -109,7 +116,7 @@ def redo_settings(table: TheTable) -> models.SettingsState:
     return table.state
 
 
-@router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))
+@router.post("/tables/{table_id:key}/live", responses=refusals(404, 409), dependencies=[Heavy])
 def count_live(question: models.LiveQuestion, table: TheTable) -> models.Live:
     """Count by the given columns, at once."""
     return table.live(question)

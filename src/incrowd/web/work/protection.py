@@ -34,6 +34,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": table.with_role("identifier"),
+        "other": table.said_other() or None,
         "aim": asked.aim,
         "seed": asked.seed,
     }
@@ -71,7 +72,8 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
             "recipient": recipient,
         }
         progress("writing the protected table", 0.95)
-        return Outcome(None, lambda: result, lambda: figures, _kept(safe, folder))
+        file = _kept(safe, folder)
+        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size)
 
     return work
 
