@@ -40,10 +40,8 @@ def missing():
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.xdist_group("spark"))  # one cluster, whoever runs the tests
-            if missing():
-                item.add_marker(pytest.mark.skip(reason=missing()))
+        if item.path.is_relative_to(here) and missing():
+            item.add_marker(pytest.mark.skip(reason=missing()))
 
 
 @pytest.fixture(scope="session")
