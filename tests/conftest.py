@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,26 @@ from hypothesis import settings
 # a gate draws the same examples every time; elsewhere each run looks at new ones
 settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize="CI" in os.environ)
 settings.load_profile("incrowd")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Files that ask for one worker (xdist_group) get it: xdist 3.8 writes groups where pytest 9.2 does not look."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return "spark" if file.startswith("tests/spark/") else file if _asks(config.rootpath / file) else nodeid
+
+    return ByFile(config, log)
+
+
+@cache
+def _asks(file):
+    return file.suffix == ".py" and "xdist_group" in file.read_text()
 
 
 @pytest.fixture(scope="session")

@@ -223,8 +223,8 @@ def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str |
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if table.engine == "cluster":
         raise UnsupportedError(
-            f"{table.name} stays in its cluster, and every record's class with it; write_class_sizes lets the cluster "
-            "write them, and what needs whole histories and more than their classes is not done there"
+            f"{table.name} stays in its cluster, and every record's class with it; the cluster can write them "
+            "(--records, write_class_sizes), and what looks at each record here is not done there"
         )
     needed = table.rows * _BYTES_A_RECORD
     if needed > table.memory:
@@ -286,7 +286,7 @@ def class_size_of_each_record(
 
 def write_class_sizes(
     source: Any, out: str | os.PathLike[str], *, quasi_identifiers: Sequence[str], force: bool = False
-) -> Path:
+) -> Path | str:
     """Write a table as Parquet with a column `class_size`: how many people share every record's class.
 
     The engine counts, joins and writes, DuckDB a file and Spark a folder, so that no record comes here and any size

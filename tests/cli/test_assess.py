@@ -1,6 +1,7 @@
 """assess, check and compare as a user meets them."""
 
 import json
+import sqlite3
 from xml.etree import ElementTree
 
 import pyarrow as pa
@@ -139,6 +140,21 @@ def test_settings_are_used_for_the_table_they_are_about_only(capsys, stays):
     code, _, err = run(capsys, "assess", other, "--qi", "sex", "--save", "--no-protection")
     assert code == 2
     assert "not about this table" in err
+
+
+def test_settings_of_a_database_are_about_one_table_of_it(capsys, tmp_path):
+    with sqlite3.connect(tmp_path / "clinic.db") as connection:
+        for name in ("patients", "staff"):
+            connection.execute(f"CREATE TABLE {name} (age INTEGER)")
+            connection.executemany(f"INSERT INTO {name} VALUES (?)", [(age,) for age in (30, 30, 41, 41)])
+    connection.close()
+    asked = ["assess", tmp_path / "clinic.db", "--no-protection", "--json", "--table"]
+    run(capsys, *asked, "patients", "--qi", "age", "--population", "900", "--save")
+    assert 'file = "clinic.db --table patients"' in (tmp_path / "incrowd.toml").read_text()
+    assert json.loads(run(capsys, *asked, "patients")[1])["population"]["population"] == 900
+    _, out, err = run(capsys, *asked, "staff", "--qi", "age")
+    assert "is about clinic.db --table patients, so it was not used" in err
+    assert json.loads(out)["population"] is None
 
 
 def test_the_gate_says_in_junit_that_it_could_not_check(capsys, stays, tmp_path):

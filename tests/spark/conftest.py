@@ -12,7 +12,9 @@ from incrowd.errors import InputError
 from incrowd.table import cluster as module
 
 MEMORY = 4 * 10**9
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # quick to start: nothing here runs long enough to be optimised
+JAVA = (  # quick to start: nothing here runs long enough to be optimised
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 SETTINGS = {
     "spark.driver.extraJavaOptions": JAVA,
     "spark.executor.extraJavaOptions": JAVA,
@@ -21,6 +23,8 @@ SETTINGS = {
     "spark.locality.wait": "0s",
     "spark.shuffle.io.maxRetries": "1",  # a worker that is lost is not asked again
     "spark.shuffle.io.retryWait": "100ms",
+    "spark.task.maxFailures": "2",
+    "spark.hadoop.ipc.client.connect.max.retries": "0",
 }
 
 
@@ -36,10 +40,8 @@ def missing():
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.xdist_group("spark"))  # one cluster, whoever runs the tests
-            if missing():
-                item.add_marker(pytest.mark.skip(reason=missing()))
+        if item.path.is_relative_to(here) and missing():
+            item.add_marker(pytest.mark.skip(reason=missing()))
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,15 @@
 """What can be wrong with a cluster, and a worker that is lost."""
 
 import socket
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
-from incrowd import ClassSizes, read_table
+from incrowd import read_table
 from incrowd.errors import InputError
 from incrowd.table import cluster as spark
+from incrowd.table.clusterstore import _Store, written_by_spark
 
 TINY = {"age": [30, 30, 41]}
 
@@ -87,18 +86,13 @@ def test_engines_and_masters_that_do_not_go_together_are_refused(session):
         read_table(TINY, engine="spark", master="local[2]")
 
 
-def test_a_master_without_a_worker_to_give_is_an_error_and_not_a_wait(cluster, tmp_path):
-    (tmp_path / "spark-defaults.conf").write_text("spark.executor.memory 64g\n")
-    program = (
-        "from incrowd.table import cluster; cluster._WORKERS_WITHIN = 2; import incrowd; "
-        f"incrowd.read_table({{'a': [1]}}, engine='spark', master={cluster.master!r}, memory='1GB')"
-    )
-    environment = cluster.environment | {"SPARK_CONF_DIR": str(tmp_path)}
-    found = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert found.returncode == 1
-    assert "gave no worker within 2 s" in found.stderr
+def test_a_master_without_a_worker_to_give_is_an_error_and_not_a_wait(said_at_start):
+    assert "gave no worker within 0.5 s" in said_at_start[0]
+
+
+def test_what_spark_says_while_it_starts_is_not_shown(said_at_start, session):
+    assert session.range(3).count() == 3
+    assert said_at_start[1].read_text() == ""
 
 
 def test_a_session_is_found_from_another_thread_and_keeps_its_settings(session, cluster):
@@ -133,20 +127,27 @@ def test_what_the_user_configured_is_not_set_again(monkeypatch, tmp_path):
         assert "spark.driver.memory" not in spark._settings(10**9)
 
 
+def test_the_master_of_the_configuration_is_asked_too(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    (tmp_path / "spark-defaults.conf").write_text("spark.master  spark://127.0.0.1:1\n")
+    with pytest.raises(InputError, match=r"no Spark master answers at spark://127\.0\.0\.1:1;"):
+        spark._check_answer(None)
+
+
 def test_a_store_that_does_not_answer_is_told_in_words(session, tmp_path, monkeypatch):
     with (
         pytest.raises(InputError, match=r"127\.0\.0\.1.*(lost|does not)"),
-        spark.written_by_spark(session.range(1), "hdfs://127.0.0.1:1/out.parquet"),
+        written_by_spark(session.range(1), "hdfs://127.0.0.1:1/out.parquet"),
     ):
         pass
 
     def gone(self, name):
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(spark._Store, "delete", gone)
+    monkeypatch.setattr(_Store, "delete", gone)
     with (
         pytest.raises(InputError, match=r"the real reason; .* is left as x\.parquet\..*\.writing, remove it"),
-        spark.written_by_spark(session.range(1), str(tmp_path / "x.parquet")),
+        written_by_spark(session.range(1), str(tmp_path / "x.parquet")),
     ):
         raise InputError("the real reason")
 
@@ -158,43 +159,6 @@ def test_files_that_a_cluster_cannot_read_are_named(session, tmp_path):
         read_table(path, engine="spark")
     with pytest.raises(InputError, match="there is no file"):
         read_table(tmp_path / "none.parquet", engine="spark")
-
-
-def test_a_file_that_goes_away_while_it_is_counted_is_an_error_in_words(session, tmp_path):
-    session.range(5).selectExpr("id AS age").write.parquet(str(tmp_path / "people.parquet"))
-    table = read_table(tmp_path / "people.parquet", engine="spark")
-    for part in (tmp_path / "people.parquet").iterdir():
-        part.unlink()
-    with pytest.raises(InputError, match="were not found by the cluster, or changed while they were read"):
-        ClassSizes.from_table(table, quasi_identifiers=["age"])
-
-
-def test_a_worker_that_is_lost_in_the_middle_of_a_job_changes_nothing(session, cluster):
-    rows = 6_000_000
-    frame = session.range(0, rows, 1, 12).selectExpr(
-        "id % 1000 AS a", "CAST(id % 7 AS STRING) AS b", "hash(id) % 3 AS c"
-    )
-    found = []
-    counting = threading.Thread(
-        target=lambda: found.append(ClassSizes.from_table(frame, quasi_identifiers=["a", "b", "c"]))
-    )
-    counting.start()
-    tracker = session.sparkContext.statusTracker()
-    ends = time.monotonic() + 60
-    while not any(
-        info.numCompletedTasks for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))
-    ):
-        assert counting.is_alive()
-        assert time.monotonic() < ends
-        time.sleep(0.01)
-    lost = cluster.running[1]
-    cluster.kill(lost)
-    in_the_middle = counting.is_alive()
-    cluster.add_worker()
-    counting.join(timeout=200)
-    assert in_the_middle
-    assert found[0] == ClassSizes.from_table(frame, quasi_identifiers=["a", "b", "c"])
-    assert found[0].people == rows
 
 
 def test_reasons_are_told_and_cells_are_not():

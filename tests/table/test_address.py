@@ -10,8 +10,9 @@ from incrowd import read_table
 from incrowd.errors import InputError
 from incrowd.table import Table
 from incrowd.table.address import masked
-from incrowd.table.cluster import open_on_spark, spark_errors, written_by_spark
-from incrowd.table.readers import FrameReader
+from incrowd.table.cluster import open_on_spark, spark_errors
+from incrowd.table.clusterstore import written_by_spark
+from incrowd.table.frames import FrameReader
 
 SECRET = "s3cr3t"
 ADDRESSES = [

@@ -340,6 +340,9 @@ def test_who_may_not_read_is_told(postgres):
         read_table(postgres.address("reader", PASSWORD), table="closed").to_arrow()
     with pytest.raises(InputError, match="no permission to read the rows of the query"):
         read_table(postgres.address("reader", PASSWORD), query="SELECT * FROM closed").to_arrow()
+    with pytest.raises(InputError, match="there are") as listed:
+        read_table(postgres.address("reader", PASSWORD), table="nothing")
+    assert "closed" not in str(listed.value)
 
 
 def test_an_unknown_table_lists_what_there_is(postgres, demo, tmp_path):
@@ -412,7 +415,7 @@ def test_credentials_come_from_the_environment_a_password_file_or_a_service(post
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     assert read_table("postgresql://?service=clinic", table="patients").rows == 3_000
     monkeypatch.setenv("PGSERVICE", "clinic")
-    assert read_table("postgresql://", table="patients").rows == 3_000
+    assert read_table("PostgreSQL://", table="patients").rows == 3_000
 
 
 @pytest.mark.parametrize(
@@ -428,7 +431,7 @@ def test_credentials_come_from_the_environment_a_password_file_or_a_service(post
         ("postgresql://127.0.0.1:{port}/postgres?user=reader&password={secret}&nonsense=1", "not a valid address"),
         ("mysql://reader:{secret}@127.0.0.1/x", "mysql:// is not a database"),
         ("postgresql:/reader:{secret}@127.0.0.1/x", "postgresql"),
-        ("host=127.0.0.1 user=reader password={secret}", "no file …"),
+        ("host=127.0.0.1 user=reader password={secret}", "write the address of a database as postgresql://"),
     ],
 )
 def test_a_password_is_in_no_error(postgres, address, message):
@@ -469,6 +472,7 @@ def test_a_password_is_in_no_output(postgres, demo, tmp_path, capsys, monkeypatc
             "60000",
             "--html",
             "report.html",
+            "--save",
         ],
         ["measure", address, "--table", "nothing", *qi],
     ):
@@ -478,6 +482,8 @@ def test_a_password_is_in_no_output(postgres, demo, tmp_path, capsys, monkeypatc
     shown += [path.read_text() for path in tmp_path.iterdir()]
     assert (tmp_path / "report.html").exists()
     assert all(PASSWORD not in text for text in shown)
+    assert f"127.0.0.1:{postgres.port}/postgres --table patients" in (tmp_path / "incrowd.toml").read_text()
+    assert any("come from PGUSER and PGPASSWORD" in text for text in shown)
     assert any("there are: " in text for text in shown)
 
 

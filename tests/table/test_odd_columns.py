@@ -2,6 +2,7 @@
 
 import decimal
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -137,3 +138,5 @@ def test_roles_of_text_that_is_not_utf8_are_refused_without_quoting_it(tmp_path)
 def test_lists_in_a_pandas_column_are_refused():
     with pytest.raises(InputError, match="lists or records"):
         histogram(pd.DataFrame({"x": [[1], ["S"]]}))
+    with pytest.raises(InputError, match="lists or records"):
+        histogram(duckdb.sql("SELECT [1] AS x UNION ALL SELECT [2]"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -122,9 +123,9 @@ def _settings(table: Table, config: Path | None) -> Settings:
 
     if config is not None:
         return read_settings(config)
-    if table.source is not None and (beside := Path(table.source).parent / FILE_NAME).is_file():
+    if (beside := _folder(table) / FILE_NAME).is_file():
         found = read_settings(beside)
-        if found.file is not None and found.file != Path(table.source).name:
+        if found.file is not None and found.file != _about(table):
             show.note(f"{beside} is about {found.file}, so it was not used; --config {beside} uses it")
             return Settings()
         show.note(f"settings taken from {beside}")
@@ -136,9 +137,9 @@ def _check_save(table: Table, force: bool) -> None:
     """Refuse, before the work is done, to replace settings that are not about this table."""
     from incrowd.settings import FILE_NAME, read_settings
 
-    if table.source is None or force or not (beside := Path(table.source).parent / FILE_NAME).exists():
+    if force or not (beside := _folder(table) / FILE_NAME).exists():
         return
-    if read_settings(beside).file != Path(table.source).name:
+    if read_settings(beside).file != _about(table):
         raise InputError(f"{beside} exists already and is not about this table; --force replaces it")
 
 
@@ -193,7 +194,7 @@ def _save(table: Table, found: Assessment, asked: Settings, wanted: bool) -> Pat
     verdict, roles = found.verdict, found.roles
     fresh = replace(
         asked,
-        file=None if table.source is None else Path(table.source).name,
+        file=_about(table),
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
         person=roles.person,
@@ -203,4 +204,15 @@ def _save(table: Table, found: Assessment, asked: Settings, wanted: bool) -> Pat
         threshold=None if verdict.threshold == RECIPIENTS[verdict.recipient] else verdict.threshold,
         seed=found.provenance.seed,
     )
-    return fresh.save(Path(table.source or ".").parent / FILE_NAME, force=True)
+    return fresh.save(_folder(table) / FILE_NAME, force=True)
+
+
+def _folder(table: Table) -> Path:
+    """Where a table's settings are: beside a file, in the folder one works in for what is no file."""
+    return Path() if table.source is None or "://" in table.source else Path(table.source).parent
+
+
+def _about(table: Table) -> str:
+    """Which table settings are about: a file by its name, a table of a database by how a command names it."""
+    place, *which = table.named
+    return shlex.join([place if "://" in place else Path(place).name, *which]) if which else Path(place).name

@@ -10,6 +10,7 @@ import typer
 
 from incrowd.cli import options, outputs, show
 from incrowd.errors import InputError
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     from incrowd.measure import Diversity, KnowledgeRisk, Measurement, MinimalSets
@@ -38,7 +39,7 @@ def measure_table(
     ] = None,
     max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the average risk is higher.")] = None,
     records: Annotated[
-        Path | None, typer.Option("--records", help="Write the table with every record's class size: .parquet.")
+        str | None, typer.Option("--records", help="Write the table with every record's class size: .parquet.")
     ] = None,
     json: options.Json = False,
     force: options.Force = False,
@@ -57,8 +58,7 @@ def measure_table(
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    if records is not None:
-        _check_records(table, records, person, force)
+    place = None if records is None else _records_place(table, records, person, force)
     with show.working("counting people who look alike") as progress:
         found = measure(
             table,
@@ -70,25 +70,26 @@ def measure_table(
         by_group = risk_by_group(table, known, person=person, progress=progress) if known else ()
         by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
         single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
-        if records is not None:
+        if place is not None:
             progress("writing the class size of every record", 0.95)
-            write_class_sizes(table, records, quasi_identifiers=wanted, force=force)
+            write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
     if json:
         show.as_json(_plain(found, by_group, by_set, single))
     else:
         _show(found, by_group, by_set, single)
-        if records is not None:
-            show.line(f"The size of every record's class is in {records}, in the column class_size.")
+        if place is not None:
+            show.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     if _over(found, min_k, max_risk):
         raise typer.Exit(1)
 
 
-def _check_records(table: Any, records: Path, person: str | None, force: bool) -> None:
-    outputs.check_table(table, records, force)
-    if records.suffix.lower() not in {".parquet", ".pq"}:
-        raise InputError(f"records are written by the engine, as Parquet; name it {records.stem}.parquet")
+def _records_place(table: Any, records: str, person: str | None, force: bool) -> str | Path:
+    place = outputs.table_place(table, records, force)
+    if not records.lower().endswith((".parquet", ".pq")):
+        raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
     if person is not None:
         raise InputError("--records is about records, not about people with several; leave out --person or --records")
+    return place
 
 
 def _plain(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     from incrowd.table import Table
@@ -24,6 +25,21 @@ def check_table(table: Table, out: Path, force: bool) -> None:
         raise InputError(
             f"a table cannot be written as {out.suffix or 'a file without ending'!r}; use .parquet or .csv"
         )
+
+
+def table_place(table: Table, out: str, force: bool) -> str | Path:
+    """The same, and the place: a path, or an address of a store, which only a cluster writes to.
+
+    An address is no path: two slashes would become one.
+    """
+    if "://" not in out:
+        check_table(table, Path(out), force)
+        return Path(out)
+    if table.engine != "cluster":
+        raise InputError(
+            f"{masked(out)} is an address, and only a cluster writes to one: name a file, or give --engine spark"
+        )
+    return out
 
 
 def check_figure(table: Table, out: Path, force: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from incrowd.cli import options, outputs, show
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import in_words, listed
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     from incrowd.population import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -36,7 +37,7 @@ def population_of_table(
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
     seed: options.Seed = 0,
     records: Annotated[
-        Path | None, typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv.")
+        str | None, typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv.")
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
@@ -53,8 +54,7 @@ def population_of_table(
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    if records is not None:
-        outputs.check_table(table, records, force)
+    place = None if records is None else outputs.table_place(table, records, force)
     if plot is not None:
         outputs.check_figure(table, plot, force)
     known: dict[str, Any] = {
@@ -69,8 +69,8 @@ def population_of_table(
         risk = population_risk(table, **known, **how, draws=draws)
         moved = for_other_populations(table, **known, **how) if sensitivity or plot else None
         quoted = classical_risk(table, **known) if classical else {}
-        if records is not None:
-            _write_records(table, records, known, force)
+        if place is not None:
+            _write_records(table, place, known, force)
     if plot is not None and moved is not None:
         from incrowd.plots import look
         from incrowd.plots.population import plot_sensitivity
@@ -80,13 +80,13 @@ def population_of_table(
         show.as_json(_plain(risk, moved if sensitivity else None, quoted))
     else:
         _show(risk, moved if sensitivity else None, quoted)
-        if records is not None:
-            show.line(f"The risk of every record is in {records}, riskiest first by risk_rank.")
+        if place is not None:
+            show.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
     if max_risk is not None and risk.overall > max_risk:
         raise typer.Exit(1)
 
 
-def _write_records(table: Any, path: Path, known: dict[str, Any], force: bool) -> None:
+def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: bool) -> None:
     from incrowd.population import record_risk, write_record_risk
     from incrowd.table import write_table
 

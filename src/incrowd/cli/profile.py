@@ -44,6 +44,8 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
         command += "".join(f" {option} {shlex.quote(column)}" for column in taken if "," in column)
     show.line("To measure with them:")
     show.line(f"  {command}")
+    if table.engine == "database" and table.source is None:
+        show.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 
 
 def _show_roles(found: Sequence[SuggestedRole]) -> None:

@@ -11,6 +11,7 @@ import typer
 from incrowd.cli import options, outputs, show
 from incrowd.cli.evaluate import cost_rows, risk_rows
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.table.address import masked
 
 if TYPE_CHECKING:
     from incrowd.evaluate import Evaluation
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @options.opens_table
 def protect_table(
     table: options.TablePath,
-    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False)],
+    out: Annotated[str, typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False)],
     qi: options.QuasiIdentifiers = None,
     k: Annotated[int, typer.Option("--k", help="Everybody looks like at least k - 1 others.")] = 5,
     t: Annotated[
@@ -71,7 +72,7 @@ def protect_table(
     """Protect a table, check the file that was written, and say what it cost."""
     from incrowd.protect import protect
 
-    outputs.check_table(table, out, force)
+    place = outputs.table_place(table, out, force)
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     there = table.engine == "cluster"
@@ -93,7 +94,7 @@ def protect_table(
             aim=aim,
             seed=seed,
             progress=progress,
-            out=out if there else None,
+            out=place if there else None,
             force=force,
             **extra,
         )
@@ -101,11 +102,11 @@ def protect_table(
         if not there:
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
-            _write_and_check(safe, out, force, progress)
+            _write_and_check(safe, Path(out), force, progress)
     if json:
-        show.as_json({"file": str(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
+        show.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
     else:
-        _show(safe, cost, out)
+        _show(safe, cost, masked(out))
 
 
 def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
@@ -181,7 +182,7 @@ def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
     return found
 
 
-def _show(safe: Protected, cost: Evaluation | None, out: Path) -> None:
+def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     show.heading(f"{out}: {safe.guarantee.sentence}")
     if cost is None:
         show.table(

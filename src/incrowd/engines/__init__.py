@@ -5,7 +5,7 @@ from incrowd.engines.encode import Coded, codes_among, encode, encode_each
 from incrowd.engines.histories import history_classes
 from incrowd.engines.keys import class_numbers, frequencies, pack
 from incrowd.engines.records import write_with_class_sizes
-from incrowd.engines.relational import count_in_engine, distinct_in_engine, plain_keys
+from incrowd.engines.relational import count_in_engine, distinct_in_engine, plain_keys, with_histories
 from incrowd.engines.split import Split, split_by_class
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "pack",
     "plain_keys",
     "split_by_class",
+    "with_histories",
     "write_with_class_sizes",
 ]

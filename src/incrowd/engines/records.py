@@ -31,7 +31,7 @@ def write_with_class_sizes(
     of_size: pa.Table | None = None,
     counted: Mapping[int, int] | None = None,
     force: bool = False,
-) -> Path:
+) -> Path | str:
     """Write the table as Parquet with the size of every record's class, and what `of_size` says of classes that size.
 
     DuckDB writes a file and Spark a folder; the rows are in no particular order. `counted` says how many classes of
@@ -55,7 +55,7 @@ def write_with_class_sizes(
     with _written(table, frame, target, force) as written:
         table.confirm()
         _check_tally(table, written, rows, counted)
-    return Path(target)
+    return target if "://" in target else Path(target)  # an address is no path: two slashes would become one
 
 
 def _with_class_sizes(table: Table, names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -72,7 +72,8 @@ def _with_class_sizes(table: Table, names: Sequence[str]) -> nw.LazyFrame[Any]:
 @contextmanager
 def _written(table: Table, frame: nw.LazyFrame[Any], target: str, force: bool) -> Iterator[dict[int, int]]:
     """Write, hand out how many records of each class size were written, and give the file its name if all is well."""
-    from incrowd.table.cluster import spark_errors, written_by_spark
+    from incrowd.table.cluster import spark_errors
+    from incrowd.table.clusterstore import written_by_spark
 
     native = frame.to_native()
     if table.engine == "cluster":

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.table import Table
+from incrowd.table import Table, read_table
 from incrowd.table.readers import engine_errors
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 _SIZE, _COUNT = "size", "classes"
 
@@ -66,8 +67,11 @@ def plain_keys(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> 
     """Columns (all of them, or the named) as every engine compares them alike: NaN is null, and -0.0 is 0.0."""
     import narwhals.stable.v2 as nw
 
-    wanted = frame.collect_schema()
-    floats = [name for name in (names or wanted.names()) if wanted[name].is_float()]
+    kinds = frame.collect_schema()
+    wanted = names or kinds.names()
+    if any(kinds[name].is_nested() for name in wanted):
+        raise InputError("a column holds lists or records; give columns of single values")
+    floats = [name for name in wanted if kinds[name].is_float()]
     if not floats:
         return frame
     return frame.with_columns(
@@ -76,14 +80,45 @@ def plain_keys(frame: nw.LazyFrame[Any], names: Sequence[str] | None = None) -> 
 
 
 def _histories(table: Table, names: Sequence[str], person: str) -> nw.LazyFrame[Any]:
-    """One row a person: their records in order, so that equal histories are equal values."""
+    """One row a person."""
     import narwhals.stable.v2 as nw
+
+    rows = _with_person(table, [*names, person])
+    found: nw.LazyFrame[Any] = nw.from_native(_people(rows, rows.columns[:-1]).select("history"))
+    return found
+
+
+def with_histories(table: Table, names: Sequence[str], others: Sequence[str], person: str) -> Table:
+    """A table in a cluster where whoever comes first of all people with the same history stands for each of them.
+
+    Records with the same `names` and the same person are then those that an attacker cannot tell apart.
+    """
+    from pyspark.sql import Window
     from pyspark.sql import functions as sql
 
-    rows = plain_keys(table.lazy([*names, person])).to_native()
-    whose, *keys = reversed(rows.columns)
-    if rows.where(sql.col(whose).isNull()).limit(1).count():
-        raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
-    history = sql.sort_array(sql.collect_list(sql.struct(*keys))).alias("history")
-    people: nw.LazyFrame[Any] = nw.from_native(rows.groupBy(whose).agg(history).select("history"))
-    return people
+    wanted = [*names, *others, person]
+    with engine_errors(table.name):
+        rows = _with_person(table, wanted)
+        whose = rows.columns[-1]
+        first = sql.min(whose).over(Window.partitionBy("history")).alias("first")
+        people = _people(rows, rows.columns[: len(names)]).select(whose, first)
+        found = read_table(rows.join(people, whose).drop(whose).toDF(*wanted), memory=table.memory)
+    found.name = table.name
+    return found
+
+
+def _with_person(table: Table, names: Sequence[str]) -> DataFrame:
+    """Some columns, of which the last says whose record it is, of a table in which everybody is known."""
+    from pyspark.sql import functions as sql
+
+    rows: DataFrame = plain_keys(table.lazy(names)).to_native()
+    if rows.where(sql.col(rows.columns[-1]).isNull()).limit(1).count():
+        raise InputError(f"some records have no value in the person column {names[-1]!r}; fill it or leave them out")
+    return rows
+
+
+def _people(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Everybody with their history: their records in order, so that equal histories are equal values."""
+    from pyspark.sql import functions as sql
+
+    return rows.groupBy(rows.columns[-1]).agg(sql.sort_array(sql.collect_list(sql.struct(*keys))).alias("history"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.classes import ClassSizes, assign_classes, classes_of_counted, needs_splitting, told_apart
-from incrowd.engines import TooManyDistinctError, counted_rows, encode
+from incrowd.engines import TooManyDistinctError, counted_rows, encode, with_histories
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
 from incrowd.measure.parts import measure_in_parts, measure_there_in_parts
@@ -149,11 +149,8 @@ def measure(
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
-    if table.engine == "cluster" and person is None:
-        try:
-            sizes, found = _counted_there(table, names, wanted, progress)
-        except TooManyDistinctError:
-            sizes, found = measure_there_in_parts(table, names, wanted, progress)
+    if table.engine == "cluster":
+        sizes, found = _measured_there(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
     if needs_splitting(table):
         sizes, found = measure_in_parts(table, names, wanted, person, progress)
@@ -165,6 +162,22 @@ def measure(
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
         found.append(diversity(groups, encode(table, [column])[0]))
     return Measurement(tuple(names), classes.sizes, tuple(found), person, tuple(notes))
+
+
+def _measured_there(
+    table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """The same for a table that stays in its cluster."""
+    if person is not None:
+        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+        groups = with_histories(table, names, wanted, person)
+        _, found = _measured_there(groups, [*names, person], wanted, None, progress)
+        table.confirm()
+        return sizes, found
+    try:
+        return _counted_there(table, names, wanted, progress)
+    except TooManyDistinctError:
+        return measure_there_in_parts(table, names, wanted, progress)
 
 
 def _counted_there(

@@ -115,7 +115,7 @@ def write_record_risk(
     quasi_identifiers: Sequence[str],
     fraction: float | None = None,
     force: bool = False,
-) -> Path:
+) -> Path | str:
     """Write a table as Parquet with the added columns of `record_risk`, by its engine and without bringing it here.
 
     The risk depends on a record's class through its size alone, so that the engine joins a short list to the records:

@@ -73,9 +73,14 @@ def protect(
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, sensitive, method, options)
     if table.engine == "cluster":
-        there = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
+        from incrowd.protect.spread import protect_there
+
+        if person is not None or hierarchies:
+            what = "people with several records are" if person is not None else "hierarchies are"
+            raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
         removed = _to_remove(table, identifiers, names, sensitive, person)
-        return _spread(table, names, demand, method, person, hierarchies, removed, there)
+        how: dict[str, Any] = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
+        return protect_there(table, names, demand, method=method, removed=removed, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result's table with write_table")
     progress("reading", 0.0)
@@ -119,41 +124,6 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         undone=undone,
-    )
-
-
-def _spread(
-    table: Table,
-    names: list[str],
-    demand: Demand,
-    method: str,
-    person: str | None,
-    hierarchies: Mapping[str, Any] | None,
-    removed: list[str],
-    how: dict[str, Any],
-) -> Protected:
-    """The result for a table that stays in its cluster."""
-    from incrowd.protect.spread import protect_there
-
-    if person is not None or hierarchies:
-        what = "people with several records are" if person is not None else "hierarchies are"
-        raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
-    found = protect_there(table, names, demand, method=method, removed=removed, **how)
-    return Protected(
-        table=found.table.native,
-        method=method,
-        quasi_identifiers=tuple(names),
-        demand=demand,
-        guarantee=found.guarantee,
-        classes=found.classes,
-        changed=found.changed,
-        rows=table.rows,
-        suppressed=0,
-        seed=0,  # nothing is drawn: choices are hashes of rows
-        removed=tuple(removed),
-        notes=("quasi-identifiers are written as text, and rows in no particular order",),
-        settings=found.settings,
-        sensitive=how["sensitive"],
     )
 
 

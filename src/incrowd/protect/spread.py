@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from incrowd.classes import ClassSizes
@@ -18,29 +17,19 @@ from incrowd.progress import Progress
 from incrowd.protect import cells
 from incrowd.protect.problem import Demand
 from incrowd.protect.recoding import as_written
-from incrowd.protect.result import Guarantee
+from incrowd.protect.result import Guarantee, Protected
 from incrowd.protect.spreading import Spreading
 from incrowd.protect.tcloseness import bound_on_t
 from incrowd.table import Table, read_table
-from incrowd.table.cluster import spark_errors, written_by_spark
+from incrowd.table.cluster import spark_errors
 from incrowd.table.clusterframe import quoted
+from incrowd.table.clusterstore import written_by_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 METHODS = ("partition", "sorted", "tcloseness")
 _WIDE = r"[\]})*]$"  # how a cell ends that stands for several values
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Spread:
-    """A protected table in its cluster, and what was counted on it."""
-
-    table: Table
-    guarantee: Guarantee
-    classes: ClassSizes
-    changed: dict[str, int]
-    settings: dict[str, object]
 
 
 def protect_there(
@@ -55,7 +44,7 @@ def protect_there(
     out: str | os.PathLike[str] | None,
     force: bool,
     progress: Progress,
-) -> Spread:
+) -> Protected:
     """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted."""
     target = _check(table, demand, method, out)
     with spark_errors(table.name, "it could not be protected in its cluster; look for cells not valid in their type"):
@@ -70,15 +59,27 @@ def protect_there(
                 written = read_table(table.native.sparkSession.read.parquet(folder), memory=table.memory)
                 bound = bound_on_t(table.rows, settings["strata"]) if method == "tcloseness" else None
                 guarantee, classes = _count_guarantee(written, names, demand, sensitive, bound)
-                if not guarantee.holds or classes.records != table.rows:
-                    wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {table.rows:,} rows were written"
-                    raise UnsupportedError(f"{method} cannot give what was asked: {wrong}; nothing was written")
+                _check_promise(guarantee, classes, table.rows, method)
                 changed = _changed(written, work.scale)
                 table.confirm()
         finally:
             work.close()
-    result = table.native.sparkSession.read.parquet(target)
-    return Spread(read_table(result, memory=table.memory), guarantee, classes, changed, dict(settings))
+    return Protected(
+        table=table.native.sparkSession.read.parquet(target),
+        method=method,
+        quasi_identifiers=tuple(names),
+        demand=demand,
+        guarantee=guarantee,
+        classes=classes,
+        changed=changed,
+        rows=table.rows,
+        suppressed=0,
+        seed=0,  # nothing is drawn: choices are hashes of rows
+        removed=tuple(removed),
+        notes=("quasi-identifiers are written as text, and rows in no particular order",),
+        settings=dict(settings),
+        sensitive=sensitive,
+    )
 
 
 def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str] | None) -> str:
@@ -122,19 +123,26 @@ def _count_guarantee(
     return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
 
 
+def _check_promise(guarantee: Guarantee, classes: ClassSizes, rows: int, method: str) -> None:
+    """Stop if what was written is not what was asked, or not all of it."""
+    if not guarantee.holds or classes.records != rows:
+        wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {rows:,} rows were written"
+        raise UnsupportedError(f"{method} cannot give what was asked: {wrong}; nothing was written")
+
+
 def _changed(written: Table, scale: cells.Scale) -> dict[str, int]:
     """How many cells of every quasi-identifier are a range, a set or a star that no value is written as."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyspark.sql import functions as sql
 
-    found = {}
+    wide = [sql.count_if(sql.col(quoted(name)).rlike(_WIDE)) for name in scale.names]
+    found = dict(zip(scale.names, written.native.agg(*wide).first(), strict=True))
     for name, values in zip(scale.names, scale.values, strict=True):
-        wide = written.native.select(quoted(name)).toDF("cell").where(sql.col("cell").rlike(_WIDE))
         texts = as_written(values).cast(pa.string())
         alike = texts.filter(pc.fill_null(pc.match_substring_regex(texts, _WIDE), False))
         if len(alike):
             known = written.native.sparkSession.createDataFrame(pa.table({"cell": alike}))
-            wide = wide.join(known, "cell", "left_anti")
-        found[name] = int(wide.count())
+            cells_of = written.native.select(quoted(name)).toDF("cell")
+            found[name] -= int(cells_of.join(known, "cell", "left_semi").count())
     return found

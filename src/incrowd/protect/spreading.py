@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.engines import Coded, encode
+from incrowd.engines import Coded, encode, most_distinct
 from incrowd.engines.relational import plain_keys
 from incrowd.errors import UnsupportedError
 from incrowd.progress import Progress
@@ -79,10 +79,11 @@ class Spreading:
     def _values(self, distinct: DataFrame, name: str) -> tuple[Coded, NDArray[np.int64]]:
         """The values of a column in order, and how often each occurs."""
         found = distinct.groupBy(quoted(name)).agg({_TIMES: "sum"}).toDF(name, _TIMES)
-        rows = found.limit(_MOST_VALUES + 1).toArrow()
-        if rows.num_rows > _MOST_VALUES:
+        most = min(_MOST_VALUES, most_distinct(self.table, 1))
+        rows = found.limit(most + 1).toArrow()
+        if rows.num_rows > most:
             raise UnsupportedError(
-                f"column {name!r} has more than {_MOST_VALUES:,} values, too many to tell every worker; round it first"
+                f"column {name!r} has more than {most:,} values, too many to tell every worker; round it first"
             )
         (column,) = encode(read_table(rows), [name])
         tally = np.zeros(column.size, dtype=np.int64)

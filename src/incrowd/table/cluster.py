@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import time
-import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,7 +82,7 @@ def _start_java(settings: dict[str, str]) -> None:
     asked = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     logged = Path(_configuration_folder(), "log4j2.properties").is_file()
     try:
-        gateway = launch_gateway(asked, {} if logged else {"stderr": subprocess.DEVNULL})
+        gateway = launch_gateway(asked, {} if logged else {"stderr": subprocess.DEVNULL})  # type: ignore[no-untyped-call]
     except RuntimeError:
         raise InputError(
             "Java was started for Spark and ended at once; most often spark.driver.memory, which follows from the "
@@ -161,22 +160,25 @@ def _check_java() -> None:
 
 def _check_answer(master: str | None) -> None:
     """Some master of a standalone cluster takes connections; Spark would try for a minute and say less."""
-    if master is None or master.startswith(("local", "yarn", "k8s://")):
+    if master is None:
+        said = re.search(r"(?m)^\s*spark\.master[\s=:]+(spark://\S+)", _configured())
+        master = said[1] if said else "local"
+    if master.startswith(("local", "yarn", "k8s://")):
         return
     if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
         raise InputError(
             f"master {masked(master)!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…"
         )
     places = [place.rpartition(":") for place in master.removeprefix("spark://").split(",")]
+    late = False
     for host, _, port in places:
         try:
             socket.create_connection((host, int(port)), timeout=_ANSWER_WITHIN).close()
             return
-        except (OSError, OverflowError):
-            continue
-    raise InputError(
-        f"no Spark master answers at {masked(master)} within {_ANSWER_WITHIN:g} s; check that it runs and its port"
-    )
+        except (OSError, OverflowError) as error:
+            late = late or isinstance(error, TimeoutError)
+    within = f" within {_ANSWER_WITHIN:g} s" if late else ""
+    raise InputError(f"no Spark master answers at {masked(master)}{within}; check that it runs, and its host and port")
 
 
 def _wait_for_workers(session: SparkSession) -> None:
@@ -257,69 +259,3 @@ _REASONS = {
         "too many workers were lost while the job ran; look at their logs and start again"
     ),
 }
-
-
-@contextmanager
-def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iterator[str]:
-    """Let the workers write a frame to a folder of Parquet files; it gets its name when the block ends well.
-
-    The block is handed the folder's temporary name, so that what was written can be looked at. `out` is a path that
-    every worker can write to, or an address of a store that Spark knows.
-    """
-    target = out if "://" in out else os.path.abspath(out)
-    temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
-    store = _store(frame.sparkSession, target)
-    with spark_errors(masked(out), "its store does not tell whether it is there"):
-        taken = store.exists(target)
-    if taken and not force:
-        raise InputError(f"{masked(out)} exists already; name another folder, or say that it may be replaced (--force)")
-    try:
-        with spark_errors(masked(out), "the cluster could not write it"):
-            frame.write.parquet(temporary)
-        yield temporary
-        with spark_errors(masked(out), "it was written, but could not be given its name"):
-            store.put(temporary, target)
-    except BaseException as error:
-        _give_up(store, temporary, error)
-        raise
-
-
-def _give_up(store: _Store, temporary: str, error: BaseException) -> None:
-    """Remove what was written; what went wrong is told either way, and what could not be removed with it."""
-    try:
-        store.delete(temporary)
-    except Exception:  # the cluster is lost, and its store with it
-        if isinstance(error, IncrowdError):
-            left = temporary.rpartition("/")[2]
-            raise type(error)(f"{error}; what was written until then is left as {left}, remove it") from None
-
-
-class _Store:
-    """Where Spark writes: a local disk, HDFS, S3 and what else Hadoop knows."""
-
-    def __init__(self, system: Any, path: Any) -> None:
-        self._system, self._path = system, path
-
-    def exists(self, name: str) -> bool:
-        return bool(self._system.exists(self._path(name)))
-
-    def delete(self, name: str) -> None:
-        self._system.delete(self._path(name), True)
-
-    def put(self, name: str, target: str) -> None:
-        """Rename; what was there before goes only when the new one is in its place."""
-        before = f"{target}.{uuid.uuid4().hex[:12]}.before"
-        replaced = self.exists(target) and self._system.rename(self._path(target), self._path(before))
-        if not self._system.rename(self._path(name), self._path(target)):
-            if replaced:
-                self._system.rename(self._path(before), self._path(target))
-            raise OSError("rename")
-        if replaced:
-            self.delete(before)
-
-
-def _store(session: SparkSession, target: str) -> _Store:
-    jvm, context = session.sparkContext._jvm, session.sparkContext._jsc
-    path = jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
-    with spark_errors(target, "Spark knows no store by this address"):
-        return _Store(path(target).getFileSystem(context.hadoopConfiguration()), path)

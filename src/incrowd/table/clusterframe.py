@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.table.cluster import send_to_spark, spark_errors
-from incrowd.table.readers import FrameReader
+from incrowd.table.frames import FrameReader
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw

@@ -53,7 +53,8 @@ _STEPS = (  # of a plan: all rows of what they read, whatever the order
     *("Materialize", "Gather", "Gather Merge", "Sort", "Incremental Sort"),
 )
 _TABLES = """
-SELECT n.nspname::text AS schema, c.relname::text AS name, pg_table_is_visible(c.oid) AS visible
+SELECT n.nspname::text AS schema, c.relname::text AS name, pg_table_is_visible(c.oid) AS visible,
+       has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS readable
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 ORDER BY 1, 2
@@ -123,11 +124,11 @@ class Postgres(Session):
         if table in short:
             match = next(row for row in known if row["visible"] and row["name"] == table)
         else:
-            shown = [row["name"] if row["visible"] else f"{row['schema']}.{row['name']}" for row in known]
             full = [f"{row['schema']}.{row['name']}" for row in known]
-            match = known[full.index(table) if table in full else choose(table, shown, self._label)]
+            may = [row for row in known if row["readable"]]
+            match = known[full.index(table)] if table in full else may[choose(table, _shown(may), self._label)]
         self.relation = f"{quoted(match['schema'])}.{quoted(match['name'])}"
-        found = str(match["name"]) if match["visible"] else f"{match['schema']}.{match['name']}"
+        (found,) = _shown([match])
         self._what = found
         self.name = f"{found} in {self._label}"
         return found
@@ -189,8 +190,15 @@ class Postgres(Session):
         ) from None
 
 
+def _shown(tables: Sequence[dict[str, Any]]) -> list[str]:
+    """Tables by their names, with the schema where it is needed."""
+    return [str(row["name"]) if row["visible"] else f"{row['schema']}.{row['name']}" for row in tables]
+
+
 def _connect(address: str, label: str) -> Any:
     dbapi = driver("adbc_driver_postgresql")
+    scheme, _, rest = address.partition(":")
+    address = f"{scheme.lower()}:{rest}"  # libpq knows it in small letters only
     given = address.partition("?")[2]
     extra = [
         f"{name}={value}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from incrowd.table.address import DATABASES, masked, scheme_of
 from incrowd.table.table import Table, memory_in_bytes
 
 ENGINES = (None, "duckdb", "spark")
+_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # how PostgreSQL's own tools let an address be written, too
 FORMATS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -162,6 +164,8 @@ def _find(path: str) -> list[str]:
         raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
         raise InputError(f"{path} is not a regular file; name a file")
+    if _LIBPQ.search(path):
+        raise InputError("there is no such file; write the address of a database as postgresql://host:port/name")
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
@@ -183,7 +187,7 @@ def _from_frame(
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    from incrowd.table.readers import FrameReader
+    from incrowd.table.frames import FrameReader
 
     frame = source
     if isinstance(source, dict):
@@ -215,7 +219,7 @@ def _as_column(values: Any) -> Any:
     """Values of one type as Arrow has them; of several types, or too large for it, as text."""
     import pyarrow as pa
 
-    from incrowd.table.readers import as_text
+    from incrowd.table.frames import as_text
 
     try:
         return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
