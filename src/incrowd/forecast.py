@@ -270,13 +270,15 @@ def _misfit(fit: CurveFit) -> tuple[str, ...]:
 def percent(share: float, people: float | None = None) -> str:
     """A share as people read it, also when it is tiny; among so many `people`, "nobody" where it comes to none.
 
-    >>> percent(0.5), percent(1.2e-6), percent(1e-170, people=7.53e9), percent(-3.7)
-    ('50.00%', '0.00012%', 'nobody', 'out of range')
+    >>> percent(0.5), percent(1.2e-6), percent(0.99999), percent(1e-170, people=7.53e9), percent(-3.7)
+    ('50.00%', '0.00012%', 'over 99.99%', 'nobody', 'out of range')
     """
     if not 0 <= share <= 1:
         return "out of range"
     if people is not None and share * people < 1e-3:
         return "nobody"
+    if 0.99995 <= share < 1:
+        return "over 99.99%"
     if share >= 1e-4 or share == 0:
         return f"{share:.2%}"
     # two digits, however far behind the point they are; nobody reads 1.2e-04

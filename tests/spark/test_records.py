@@ -45,6 +45,10 @@ def test_the_engine_writes_the_risk_of_every_record(people, tmp_path, engine, re
     write_class_sizes(there, tmp_path / "risk.parquet", quasi_identifiers=KNOWN, force=True)
     assert in_order(tmp_path / "risk.parquet").column_names == ["row", *KNOWN, "class_size"]
     assert [path.name for path in tmp_path.iterdir()] == ["risk.parquet"]
+    for place in [people, f"file://{people}"] if engine == "spark" else [people]:
+        with pytest.raises(InputError, match="never overwritten"):
+            write_class_sizes(there, place, quasi_identifiers=KNOWN, force=True)
+    assert in_order(people).column_names == ["row", *KNOWN]
 
 
 def test_columns_in_the_way_and_other_formats_are_refused(people, tmp_path):

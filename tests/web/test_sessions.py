@@ -75,10 +75,10 @@ def test_protected_tables_that_are_kept_take_room_too(server):
 
 def test_a_disk_that_is_almost_full_is_left_alone(server, monkeypatch):
     session = server.sessions.named("one")
-    monkeypatch.setattr(server.store, "free", lambda: server.settings.min_free + 70)
+    monkeypatch.setattr(server.store, "free", lambda left: 70)
     with server.place(session, 10**9) as most:
         assert most == 70
-    monkeypatch.setattr(server.store, "free", lambda: server.settings.min_free)
+    monkeypatch.setattr(server.store, "free", lambda left: 0)
     with pytest.raises(Refusal, match="almost full"):
         server.check_room(session)
     with pytest.raises(Refusal, match="almost full"):

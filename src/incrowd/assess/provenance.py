@@ -23,12 +23,14 @@ _LIBRARIES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 class Provenance(Shown):
     """Versions, options and seed, and the file by its SHA-256 (None where the table came from memory).
 
+    `named` is how a command names the table, with how it was read; of a path it has the last part.
     `libraries` are the versions of Python and of the packages that count and estimate.
     """
 
     version: str
     made: str
     table: str
+    named: tuple[str, ...]
     sha256: str | None
     rows: int
     columns: int
@@ -39,7 +41,7 @@ class Provenance(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
+        plain = {name: getattr(self, name) for name in self.__slots__} | {"named": list(self.named)}
         return plain | {name: dict(getattr(self, name)) for name in ("options", "seconds", "libraries")}
 
 
@@ -51,6 +53,7 @@ def note_provenance(
         version=__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         table=table.name,
+        named=_named(table),
         sha256=_hash(table.source) if hashed else None,
         rows=table.rows,
         columns=len(table.columns),
@@ -59,6 +62,11 @@ def note_provenance(
         seconds={name: round(time, 3) for name, time in seconds.items()},
         libraries={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
     )
+
+
+def _named(table: Table) -> tuple[str, ...]:
+    first, *how = table.named
+    return (first if "://" in first else Path(first).name, *how)
 
 
 def _hash(source: str | None) -> str | None:

@@ -140,8 +140,8 @@ def _refuse_other_files(path: Path) -> None:
     """Every run replaces the result of the last one, and nothing else."""
     if path.is_file():
         with open(path, "rb") as file:
-            if b"<testsuite" not in file.read(_HEAD):
-                raise InputError(f"{path} exists already and is no JUnit XML; name another file")
+            if b'<testsuite name="incrowd check' not in file.read(_HEAD):
+                raise InputError(f"{path} exists already and is no result of incrowd check; name another file")
 
 
 def _write_junit(text: str, path: Path) -> None:

@@ -38,21 +38,34 @@ def confirmed(table: Table, asked: Settings, *, yes: bool, quiet: bool) -> Setti
     if quiet or not _terminal():
         known = ",".join(roles.quasi_identifiers)
         raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
-    said = [asked.person, asked.weight]
-    for name, role in zip(said, ("person", "weight"), strict=True):
-        roles = roles if name is None else _with(roles, name, role)
-    roles = _talk(table, roles)
+    roles = _talk(table, _as_asked(table, asked, roles))
     asked = replace(asked, **_question(asked, roles))
     show.note("these answers are kept for the next run with --save")
     return replace(
         asked,
         quasi_identifiers=roles.quasi_identifiers,
-        sensitive=asked.sensitive or roles.sensitive,
+        sensitive=roles.sensitive,
         person=roles.person,
         weight=roles.weight,
         identifiers=roles.identifiers,
         other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
     )
+
+
+def _as_asked(table: Table, asked: Settings, roles: Roles) -> Roles:
+    """The suggested roles with those that were said on the command line or are kept in the settings."""
+    said = {
+        "sensitive": asked.sensitive,
+        "identifier": asked.identifiers,
+        "other": asked.other,
+        "person": (asked.person,),
+        "weight": (asked.weight,),
+    }
+    for role, names in said.items():
+        for name in (name for name in names or () if name is not None):
+            table.require([name], f"{role} columns")
+            roles = _with(roles, name, role)
+    return roles
 
 
 def _terminal() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import glob
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,21 +52,12 @@ def check_figure(table: Table, out: Path, force: bool) -> None:
 
 def check_place(table: Table, out: Path, force: bool) -> None:
     """The same for any other file."""
-    if out.exists() and any(os.path.samefile(part, out) for part in _files(table.source)):
+    if table.is_at(out):
         raise InputError(f"{out} is the table that is read; it is never overwritten, name another file")
     if _would_join(table.source, out):
         raise InputError(f"{out} would become part of the table that is read; write it to another folder")
     if out.exists() and not force:
         raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
-
-
-def _files(source: str | None) -> list[str]:
-    """The files a table was read from: one, the parts in a folder, or those a pattern matches."""
-    if source is None:
-        return []
-    if os.path.isdir(source):
-        return [str(part) for part in Path(source).rglob("*.parquet")]
-    return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)
 
 
 def _would_join(source: str | None, out: Path) -> bool:

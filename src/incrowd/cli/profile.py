@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.cli import options, show
+from incrowd.report.command import each
 
 if TYPE_CHECKING:
     from incrowd.table import SuggestedRole
@@ -35,13 +36,9 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if not by_role["--qi"]:
         show.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    command = f"incrowd measure {shlex.join(table.named)}"
-    for option, columns in by_role.items():
-        taken = columns[:1] if option == "--person" else columns
-        plain = [column for column in taken if "," not in column]
-        if plain:
-            command += f" {option} {shlex.quote(','.join(plain))}"
-        command += "".join(f" {option} {shlex.quote(column)}" for column in taken if "," in column)
+    by_role["--person"] = by_role["--person"][:1]
+    words = [word for option, columns in by_role.items() for word in each(option, columns)]
+    command = shlex.join(["incrowd", "measure", *table.named, *words])
     show.line("To measure with them:")
     show.line(f"  {command}")
     if table.engine == "database" and table.source is None:

@@ -45,6 +45,8 @@ def write_with_class_sizes(
         raise InputError(f"the table has columns named {', '.join(taken)} already; rename them")
     if not target.lower().endswith((".parquet", ".pq")):
         raise InputError(f"an engine writes Parquet; name it {Path(masked(target)).stem}.parquet")
+    if table.is_at(target):
+        raise InputError(f"{target} is the table that is read; it is never overwritten, name another file")
     rows = table.rows
     with engine_errors(table.name):
         frame = _with_class_sizes(table, names)

@@ -72,13 +72,14 @@ def protect(
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, sensitive, method, options)
+    unknown = _unknown(table, other, [*names, sensitive, person, *(identifiers or ())])
+    removed = _to_remove(table, identifiers, [*names, *unknown], sensitive, person)
     if table.engine == "cluster":
         from incrowd.protect.spread import protect_there
 
         if person is not None or hierarchies:
             what = "people with several records are" if person is not None else "hierarchies are"
             raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
-        removed = _to_remove(table, identifiers, names, sensitive, person)
         how: dict[str, Any] = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
         return protect_there(table, names, demand, method=method, removed=removed, **how)
     if out is not None:
@@ -97,11 +98,10 @@ def protect(
         secrets.randbits(63) if seed is None else seed,
         progress,
     )
-    build = Build(table, problem, method, person, _to_remove(table, identifiers, names, sensitive, person))
+    build = Build(table, problem, method, person, removed)
     recoding, made, guarantee, classes = build.run()
     spoken_for = {*names, sensitive, person, *build.removed}
     left = [name for name in made.column_names if name not in spoken_for] if warn else []
-    unknown = table.require(list(other), "other columns") if other else []
     undone = tuple(what_undoes_it(table, made, columns, left, person=person, unknown=unknown))
     return Protected(
         table=to_native(made, table.native, recoding.kept),
@@ -134,6 +134,15 @@ def _hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[
             raise InputError(f"a hierarchy for {name!r}, which is not a quasi-identifier")
         found[name] = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.from_csv(hierarchy)
     return found
+
+
+def _unknown(table: Table, other: Sequence[str] | None, spoken_for: Sequence[str | None]) -> list[str]:
+    """The columns that are said to be known to nobody outside."""
+    unknown = table.require(other, "other columns") if other else []
+    clash = [name for name in unknown if name in spoken_for]
+    if clash:
+        raise InputError(f"{', '.join(map(repr, clash))} cannot be an other column and something else; name it once")
+    return unknown
 
 
 def _to_remove(

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from incrowd.assess import Assessment
 from incrowd.recipients import RECIPIENTS
 
 
-def assess_command(found: Assessment) -> str:
-    """`incrowd assess` with every option that was asked for, and the roles that were used."""
+def assess_command(found: Assessment) -> str | None:
+    """`incrowd assess` with every option that was asked for, and the roles that were used.
+
+    None where a group has a name or a column that a command line cannot hold.
+    """
     options, seed = found.provenance.options, found.provenance.seed
+    groups = options["groups"]
+    if awkward(groups, "=") or awkward([name for names in groups.values() for name in names], ","):
+        return None
     usual = options["threshold"] == RECIPIENTS[options["recipient"]]
     words = [
         *each("--qi", options["quasi_identifiers"]),
@@ -24,11 +30,21 @@ def assess_command(found: Assessment) -> str:
         *given("--population", options["population"]),
         *given("--recipient", options["recipient"]),
         *given("--threshold", None if usual else options["threshold"]),
-        *(word for label, names in options["groups"].items() for word in ("--groups", f"{label}={','.join(names)}")),
+        *(word for label, names in groups.items() for word in ("--groups", f"{label}={','.join(names)}")),
         *([] if options["protection"] else ["--no-protection"]),
         *given("--seed", seed or None),
     ]
-    return shlex.join(["incrowd", "assess", found.provenance.table, *words])
+    table, *how = found.provenance.named
+    return shlex.join(["incrowd", "assess", f"./{table}" if table.startswith("-") else table, *how, *words])
+
+
+def awkward(names: Iterable[str], letters: str) -> bool:
+    """Whether a name cannot be written where these letters end it.
+
+    >>> awkward(["age", "income, net"], ","), awkward(["a=b"], ",")
+    (True, False)
+    """
+    return any(name != name.strip() or any(letter in name for letter in letters) for name in names)
 
 
 def each(option: str, names: Sequence[str]) -> list[str]:

@@ -52,7 +52,7 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
         "verdict_figure": plain_figure(figures[0], shown),
         "cards": renamed(_cards(found, external), shown),
         "options": renamed(_options(found, external), shown),
-        "command": renamed(assess_command(found), shown),
+        "command": None if shown else assess_command(found),  # a name that is shown otherwise could not be typed
         "specs": {figure.name: renamed(chart_spec(figure), shown) for figure in figures},
     }
 

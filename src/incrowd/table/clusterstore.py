@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,8 @@ def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iter
         taken = store.exists(target)
     if taken and not force:
         raise InputError(f"{masked(out)} exists already; name another folder, or say that it may be replaced (--force)")
+    if taken and store.holds(target, frame.inputFiles()):
+        raise InputError(f"{masked(out)} is the table that is read; it is never overwritten, name another place")
     try:
         with spark_errors(masked(out), "the cluster could not write it"):
             frame.write.parquet(temporary)
@@ -60,6 +62,11 @@ class _Store:
     def exists(self, name: str) -> bool:
         return bool(self._system.exists(self._path(name)))
 
+    def holds(self, name: str, files: Iterable[str]) -> bool:
+        """Whether one of the files is this one, or lies in this folder."""
+        place = _plain(self._system.makeQualified(self._path(name)).toUri().toString())
+        return any(f"{_plain(file)}/".startswith(f"{place}/") for file in files)
+
     def delete(self, name: str) -> None:
         self._system.delete(self._path(name), True)
 
@@ -73,6 +80,11 @@ class _Store:
             raise OSError("rename")
         if replaced:
             self.delete(before)
+
+
+def _plain(address: str) -> str:
+    """One spelling of a local address, which Hadoop writes with one slash and with three."""
+    return address.rstrip("/").replace("file:///", "file:/", 1)
 
 
 def _store(session: SparkSession, target: str) -> _Store:

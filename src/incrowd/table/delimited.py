@@ -96,6 +96,7 @@ class Shapes:
     def __init__(self, possible: dict[str, tuple[str, ...]]) -> None:
         self._possible = dict(possible)
         self._filled = dict.fromkeys(possible, False)
+        self._decimal = dict.fromkeys(possible, False)  # whether a comma was seen that cannot part thousands
 
     def see(self, batch: pa.RecordBatch) -> None:
         """Leave out the types that some cell does not fit."""
@@ -103,11 +104,18 @@ class Shapes:
             if kinds:
                 distinct = batch.column(name).unique().drop_null()
                 self._filled[name] |= len(distinct) > 0
+                self._decimal[name] |= _COMMA in kinds and _has_decimal_comma(distinct)
                 self._possible[name] = tuple(kind for kind in kinds if _fits(distinct, kind))
 
     def types(self) -> dict[str, str | None]:
-        """The first type that is left, or None: text."""
-        return {name: kinds[0] if kinds and self._filled[name] else None for name, kinds in self._possible.items()}
+        """The first type that is left, or None: text.
+
+        Where every comma may as well part thousands, as in 1,250, nobody can say what number it is.
+        """
+        return {
+            name: kinds[0] if kinds and self._filled[name] and (kinds[0] != _COMMA or self._decimal[name]) else None
+            for name, kinds in self._possible.items()
+        }
 
 
 def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
@@ -172,8 +180,6 @@ def _fits(distinct: pa.Array, kind: str) -> bool:
         return True
     if not pc.all(pc.match_substring_regex(distinct, _SHAPES[kind])).as_py():
         return False
-    if kind == _COMMA and _may_be_thousands(distinct):
-        return False
     try:
         values = _cast(distinct, kind)
     except pa.ArrowInvalid:
@@ -193,12 +199,11 @@ def _cast(texts: pa.Array, kind: str) -> pa.Array:
     return (pc.replace_substring(texts, ",", ".") if kind == _COMMA else texts).cast(_arrow_type(kind))
 
 
-def _may_be_thousands(distinct: pa.Array) -> bool:
-    """Whether every comma may as well part thousands, as in 1,250: then nobody can say what number it is."""
+def _has_decimal_comma(distinct: pa.Array) -> bool:
     import pyarrow.compute as pc
 
     commas = distinct.filter(pc.match_substring(distinct, ","))
-    return len(commas) > 0 and bool(pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py())
+    return len(commas) > 0 and not pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py()
 
 
 def _is_exact(texts: pa.Array, values: pa.Array) -> bool:

@@ -36,7 +36,7 @@ def encoding_of(path: str, asked: str | None) -> str:
     if asked is not None:
         try:
             "".encode(asked)
-        except LookupError:
+        except (LookupError, UnicodeError):  # "undefined" is a codec that encodes nothing
             raise InputError(f"encoding {asked!r} is not known; try utf-8, cp1252, latin-1 or utf-16") from None
         if not _reads(path, asked):
             raise InputError(f"{os.path.basename(path)} cannot be read as {asked}; try another encoding")

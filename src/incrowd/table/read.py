@@ -112,11 +112,22 @@ def read_table(
         from incrowd.table.delimited import open_delimited
 
         reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns)
-        return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source))
+        read_as = _typed(separator=separator, encoding=encoding, null=null, skip_bad_lines=skip_bad_lines)
+        named = (os.fspath(source), *read_as)
+        return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source), named=named)
     from incrowd.table.documents import read_excel, read_json_lines
 
     rows = read_excel(paths[0], sheet) if kind == "excel" else read_json_lines(paths[0])
     return _from_frame(rows, limit, name=name, path=os.fspath(source))
+
+
+def _typed(**options: Any) -> list[str]:
+    """Options as a command line has them; those that were not given are left out."""
+    words: list[str] = []
+    for name, value in options.items():
+        if value not in (None, False):
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return words
 
 
 def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any]) -> Table:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd.errors import InputError, UnsupportedError, unknown_columns
@@ -109,6 +112,10 @@ class Table:
         if self._rows is None:
             self._rows = self._reader.rows()
         return self._rows
+
+    def is_at(self, place: str | os.PathLike[str]) -> bool:
+        """Whether a path is the file that the table is read from, or one of its parts."""
+        return os.path.exists(place) and any(os.path.samefile(part, place) for part in _files(self.source))
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
         """The names, if all exist, none is repeated and there is one at least; else an error that lists what exists."""
@@ -248,3 +255,12 @@ def memory_in_bytes(limit: str | float | None) -> int:
     if found < 50_000_000:
         raise InputError(f"a memory limit of {found:,} bytes is too small to work in; give 50MB or more")
     return found
+
+
+def _files(source: str | None) -> list[str]:
+    """The files a table was read from: one, the parts in a folder, or those a pattern matches."""
+    if source is None:
+        return []
+    if os.path.isdir(source):
+        return [str(part) for part in Path(source).rglob("*.parquet")]
+    return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)

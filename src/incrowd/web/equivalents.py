@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from incrowd.report.command import awkward
 from incrowd.report.command import each as _each
 from incrowd.report.command import given as _given
 from incrowd.web import models
@@ -49,7 +50,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
     lines = [_call("found", "assess", options), "print(found.verdict.sentence)", 'found.to_html("report.html")']
     found = _both(table.source, "assess", arguments, ["assess"], lines)
     labels, members = list(settings.groups), [name for members in settings.groups.values() for name in members]
-    return _without_command(found, _awkward(labels, "=") or _awkward(members, ","))
+    return _without_command(found, awkward(labels, "=") or awkward(members, ","))
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
@@ -151,18 +152,13 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
     found = _both(table.source, "protect", arguments, ["protect"], lines)
     python = found.python.replace("\n\n", "\nfrom incrowd.table import write_table\n\n", 1)
     named = asked.resolution if isinstance(asked.resolution, dict) else {}
-    awkward = _awkward([*named, *asked.top, *asked.bottom], ",=") or _awkward([one.column for one in asked.steps], ":")
-    return _without_command(models.Equivalent(cli=found.cli, python=python), awkward)
+    untypable = awkward([*named, *asked.top, *asked.bottom], ",=") or awkward([one.column for one in asked.steps], ":")
+    return _without_command(models.Equivalent(cli=found.cli, python=python), untypable)
 
 
-def _awkward(names: Sequence[str], letters: str) -> bool:
-    """Whether a name cannot be written where these letters end it."""
-    return any(letter in name for name in names for letter in letters) or any(name != name.strip() for name in names)
-
-
-def _without_command(found: models.Equivalent, awkward: bool) -> models.Equivalent:
+def _without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
     """The same, or words in place of the command where it cannot be written."""
-    if not awkward:
+    if not untypable:
         return found
     words = "# a name has a letter that the command line reads otherwise, such as a comma; use the Python script"
     return models.Equivalent(cli=words, python=found.python)

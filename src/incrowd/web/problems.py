@@ -54,7 +54,7 @@ def not_found(what: str) -> Refusal:
 
 
 def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Why a request does not fit its model, in a sentence; what was sent is not repeated."""
+    """Why a request does not fit its model, in a sentence; of what was sent only the names of fields are repeated."""
     first = next(iter(errors), {})
     kind, places = first.get("type", ""), [str(part) for part in first.get("loc", ()) if part != "body"]
     where = ".".join(part for part in places if part.replace("_", "").isalnum())  # without the kinds that were tried

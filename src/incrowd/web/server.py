@@ -130,7 +130,7 @@ class Server:
         left = self.settings.max_session_bytes - used - session.reserved
         if left <= 0:
             raise Refusal(413, "your tables take all the room there is for them; remove one first")
-        free = self.store.free() - self.settings.min_free
+        free = self.store.free(self.settings.min_free)
         if free <= 0:
             raise Refusal(413, "the disk of this machine is almost full; make room on it first")
         return min(left, free)

@@ -39,9 +39,10 @@ class Store:
         """A folder in it for one table or one job."""
         return Path(tempfile.mkdtemp(dir=self.folder))
 
-    def free(self) -> int:
-        """Bytes that are left on its disk."""
-        return shutil.disk_usage(self.folder).free
+    def free(self, left: int) -> int:
+        """Bytes that may still be written, so that `left` are left to others; of a small disk, a twentieth of it."""
+        disk = shutil.disk_usage(self.folder)
+        return disk.free - min(left, disk.total // 20)
 
     def close(self) -> None:
         """Delete everything."""

@@ -150,6 +150,8 @@ def _claims(at: dict[tuple[int | None, int | None], Cell], rows: int, stay: int,
 
 def _on_steps(shares: list[float]) -> str:
     """Whether the shares lie on a line: each doubling of the width would then take away as many records."""
+    if len(set(shares)) == 1:
+        return f"the same share, {shares[0]:.2%}, whatever the width"
     taken = [100 * (before - after) for before, after in pairwise(shares)]
     line = float(np.corrcoef(np.arange(len(shares)), shares)[0, 1] ** 2)
     verdict = "so here" if line > _ALMOST_LINEAR else "not here"

@@ -90,7 +90,9 @@ def _course(unique: NDArray[np.float64]) -> str:
     """What becomes of the unique people from the second population to the third, in the paper's words."""
     if unique[2] < 0.5:
         return "falls to zero"
-    return "stabilises" if abs(unique[2] / unique[1] - 1) < 0.01 else "continues to grow"
+    if abs(unique[2] / unique[1] - 1) < 0.01:
+        return "stabilises"
+    return "continues to grow" if unique[2] > unique[1] else "falls"
 
 
 def _so(agrees: bool) -> str:

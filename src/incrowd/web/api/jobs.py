@@ -11,6 +11,7 @@ from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.common import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.jobs import Job, Work
+from incrowd.web.problems import Refusal
 from incrowd.web.server import Server
 from incrowd.web.sessions import Session
 from incrowd.web.tables import OpenTable
@@ -36,10 +37,13 @@ class _OnTable:
         table = self.table
         if not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
-        same, settings = again(table, question), table.settings
+        settings = table.settings
+        same, to_do = again(table, question), work(table, question)
+        if table.settings != settings:
+            raise Refusal(409, "the settings were changed while this was asked for; ask again")
         if table.source.script:  # the table was made here: how comes first
             same = models.Equivalent(cli=same.cli, python=f"{table.source.script}\n\n{same.python}")
-        job = Job(self._session.key, kind, table.id, work(table, question), same, source=table, asked=settings)
+        job = Job(self._session.key, kind, table.id, to_do, same, source=table, asked=settings)
         return _queue(self._server, self._session, job)
 
 
