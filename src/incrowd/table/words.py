@@ -51,8 +51,8 @@ _THINGS = (
     "location site facility clinic ward department school university institution organisation organization org agency "
     "employer study trial test lab procedure treatment disease diagnosis symptom item category class group type "
     "course project event campaign model device vehicle store shop branch bank team job occupation species gene "
-    "station airport vendor supplier manufacturer plan policy program programme service domain host server "
-    "language month day unit code label stage round sample"
+    "station airport vendor supplier manufacturer plan policy program programme service domain host server language "
+    "month day unit code label stage round sample"
 )
 _ABOUT = (
     "type kind count counts class status flag brand category balance amount year date country opt consent length calls "
@@ -80,15 +80,15 @@ _DRUGS = (  # stems by which substances are named (WHO, international nonproprie
 _QUASI_IDENTIFIERS = (
     "age ages aged agegr agegroup agegrp agecat ageband ageyrs alter edad birth* *birth dob yob born geburt* geb "
     "naiss* nacimiento sex sexe sexo gender geschlecht genre zip *zip zipcode* zips postal* postcode* postleitzahl "
-    "plz county counties cnty *cnty city cities hometown town ville ciudad ort wohnort municip* gemeinde region regions province "
-    "state states statefips fips district* urban rural urbrur place places placesize commune country countries nation "
-    "nations nationality nationalities citizen* race races ethn* origin origins hispanic language languages lang *lang "
-    "marital* married marriage famstand civil *civil familystatus hsize hhsize household households edu* bildung "
-    "degree degrees school* student nivetud occup* job jobs beruf profession* socprof workclass employ* unemp* ecostat "
-    "industry industries qualif* rank hospital* oshpd admission* admit* adm discharge* visit* los date dates datum "
-    "birthdate admdate admitdate visitdate startdate enddate deathdate year years *year jahr annee quarter qtr month "
-    "months monat height heights groesse grosse taille altura hair eye eyes veteran* child children kids freres soeurs "
-    "sibling* relat relation* relative relatives vehicle* modelyr"
+    "plz county counties cnty *cnty city cities hometown town ville ciudad ort wohnort municip* gemeinde region "
+    "regions province state states statefips fips district* urban rural urbrur place places placesize commune country "
+    "countries nation nations nationality nationalities citizen* race races ethn* origin origins hispanic language "
+    "languages lang *lang marital* married marriage famstand civil *civil familystatus hsize hhsize household "
+    "households edu* bildung degree degrees school* student nivetud occup* job jobs beruf profession* socprof "
+    "workclass employ* unemp* ecostat industry industries qualif* rank hospital* oshpd admission* admit* adm "
+    "discharge* visit* los date dates datum birthdate admdate admitdate visitdate startdate enddate deathdate year "
+    "years *year jahr annee quarter qtr month months monat height heights groesse grosse taille altura hair eye eyes "
+    "veteran* child children kids freres soeurs sibling* relat relation* relative relatives vehicle* modelyr"
 )
 _QUASI_PHRASES = (
     "post code|family status|labou?r status|eco stat|hh size|work class|length of stay|hours per week|time in hospital"
