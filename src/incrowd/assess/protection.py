@@ -124,7 +124,8 @@ def assess_protection(
             "assess a sample of it"
         )
     wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
-    costs, notes = [], []
+    costs: list[ProtectionCost] = []
+    notes: dict[str, list[int]] = {}
     for done, k in enumerate(wanted):
         step = part(progress, done / len(wanted), (done + 1) / len(wanted))
         asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
@@ -146,8 +147,10 @@ def assess_protection(
                 leaks=tuple((risk.share_leaked, risk.probability) for risk in one_named(safe.classes)),
             )
         )
-        notes += [note for note in safe.notes if note not in notes]
-    return Protection("partition", table.rows, tuple(costs), tuple(notes))
+        for note in safe.notes:
+            notes.setdefault(note, []).append(k)
+    said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
+    return Protection("partition", table.rows, tuple(costs), tuple(said))
 
 
 def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
