@@ -51,7 +51,9 @@ def share(text: str | float) -> float:
     try:
         number = Decimal(written.removesuffix("%").rstrip())
     except InvalidOperation:
-        raise typer.BadParameter(f"{written!r} is not a share; write it like 0.09 or 9%.") from None
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise typer.BadParameter(f"{written!r} is not a share; write it like 0.09 or 9%.")
     return float(number / 100 if written.endswith("%") else number)
 
 
