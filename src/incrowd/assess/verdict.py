@@ -135,11 +135,12 @@ def decide(
     """
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
-    certain = (*exposed_by_columns(roles, facts, knowledge), *certain_secrets(facts, population, threshold))
-    exposures = (*certain, *alone_among_all(facts, population))
+    by_columns = tuple(exposed_by_columns(roles, facts, knowledge))
+    secrets = tuple(certain_secrets(facts, population, threshold))
+    exposures = (*by_columns, *alone_among_all(facts, population), *secrets)
     decision: Decision = "over" if risk > threshold else "exposed" if exposures else "within"
     if _close(interval, threshold):
-        decision = "exposed" if certain else "borderline"
+        decision = "exposed" if by_columns or secrets else "borderline"
     return Verdict(
         decision,
         recipient,

@@ -15,7 +15,8 @@ _FEW = 20  # a kind of thing has not more values than that
 
 def what_nearly_names(original: Table, kept: Sequence[str], unknown: Sequence[str] = ()) -> Iterator[str]:
     """Notes on kept columns in which most values differ: whoever knows one finds the record."""
-    for column in encode(original, [name for name in kept if name not in unknown]):
+    known = [name for name in kept if name not in unknown]
+    for column in encode(original, known) if known else ():
         if column.size > max(_FEW, _NEARLY * original.rows):
             yield (
                 f"{column.name} is passed on unchanged with {column.size:,} different values in {original.rows:,} "
