@@ -364,6 +364,9 @@ def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
     costs = found.protection.costs
     assert found.verdict.basis == "population"
     assert all(cost.risk == cost.population_risk < cost.correctness for cost in costs)
+    assert all(
+        cost.population_limits[0] <= cost.risk <= cost.population_limits[1] == cost.correctness for cost in costs
+    )
     assert found.protection.enough(0.09).k == 3
     said = " ".join(found.verdict.actions)
     assert f"in the population falls from {found.population.overall:.2%}" in said or "in the population falls" in said

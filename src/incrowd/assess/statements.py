@@ -317,7 +317,10 @@ def _protection(found: Assessment) -> Iterator[Statement]:
             f"risk {share(cost.risk)}, detail kept {share(cost.granularity)}",
             f"After protection everybody looks like at least {cost.k - 1} others."
             + ("" if cost.population_risk is None else f" In the table alone: {share(cost.correctness)}."),
-            "counted on the protected table" if cost.population_risk is None else "estimated from its class sizes",
+            "counted on the protected table"
+            if cost.population_limits is None
+            else f"estimated from its class sizes; certain is {share(cost.population_limits[0])} to "
+            f"{share(cost.population_limits[1])}",
             f"protected by {found.protection.method}"
             + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
         )
