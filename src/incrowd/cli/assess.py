@@ -109,7 +109,7 @@ def assess_table(
     if json:
         show.as_json(found.to_dict())
     else:
-        say(found)
+        say(found, told=table.notes)
     for what, path in (("report", html), ("figure", plot), ("settings", _save(table, found, asked, save))):
         if path is not None:
             show.note(f"{what} written to {path}")
