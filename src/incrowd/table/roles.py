@@ -167,16 +167,8 @@ def _looked_at_there(table: Table) -> list[_Column]:
 
 def _suggest(column: _Column, *, bodies: bool) -> SuggestedRole:
     role, reason = _role(column, bodies)
-    return SuggestedRole(
-        column.name,
-        column.kind,
-        column.distinct,
-        column.nulls,
-        column.rows,
-        column.generalised,
-        role,
-        reason,
-    )
+    facts = (column.name, column.kind, column.distinct, column.nulls, column.rows, column.generalised)
+    return SuggestedRole(*facts, role, reason)
 
 
 def _role(column: _Column, bodies: bool) -> tuple[str, str]:
@@ -203,8 +195,7 @@ def _by_name(column: _Column, bodies: bool) -> tuple[str, str] | None:
     if says_person(words) or (says_one_of_many(words) and distinct > _SURELY and column.kind in {"integer", "text"}):
         if all_differ:
             return "identifier", "by its name, whose record it is; no value occurs twice"
-        if not column.few:
-            return "person", f"by its name, whose record it is: {each}"
+        return "person", f"by its name, whose record it is: {each}"
     if says_identifier(words) and not column.few:
         return "identifier", _BY_NAME["identifier"]
     for role, says in (("sensitive", says_sensitive), ("quasi-identifier", says_quasi_identifier)):
@@ -258,7 +249,7 @@ def _one_weight(found: list[SuggestedRole]) -> tuple[SuggestedRole, ...]:
 _ALL_DIFFER = "every value differs, so each one names a record"
 _HOUSEHOLD = "by its name, a sampling weight of households"
 _SURELY = 20  # so many values are more than a kind of thing has
-_FEW_TEXTS, _FEW_NUMBERS = 3, 20  # values that cannot be the names of people, if each occurs often
+_FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be the names of people, if each occurs often
 _LIGHT, _HEAVY = 20.0, 250.0  # the mean of a column of body weights, in kilograms or pounds
 
 
