@@ -138,6 +138,8 @@ def test_a_certain_secret_is_no_yes_however_large_the_population():
     assert "certain for 50.0% of the records" in told.exposures[0]
     assert "more than 5%" in told.exposures[0]
     assert assess(table, **asked, threshold=0.5).verdict.decision == "within"
+    rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
+    assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
 
 
 def test_a_column_that_names_people_outranks_too_close_to_call(table, found):

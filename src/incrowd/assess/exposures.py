@@ -44,10 +44,15 @@ def certain_secrets(facts: Measurement, population: PopulationRisk | None, thres
     """Whether somebody's secret is known to whoever finds their class.
 
     How many people there are outside the table changes nothing for those who are known to be in it: where the average
-    is that of the population, secrets still count if they are certain for more people than may be named.
+    is that of the population, secrets still count if they are certain for more people than may be named. There a value
+    that nearly everybody in the table has is no secret: who does not have it are fewer than may be named.
     """
-    certain = share_certain(facts)
-    if not certain or (population is not None and certain <= threshold):
+    if population is None:
+        certain = share_certain(facts)
+    else:
+        told = (column.given_away for column in facts.sensitive if column.commonest < 1 - threshold)
+        certain = max((known for known in told if known > threshold), default=0.0)
+    if not certain:
         return
     said = (
         f"A sensitive value is certain for {share(certain)} of the records, because everybody who looks alike has the"
@@ -75,8 +80,9 @@ def findable_inside(facts: Measurement, population: PopulationRisk | None) -> It
 
 
 def secrets_given_away(facts: Measurement) -> Iterator[str]:
-    """Which secrets whoever finds a class knows for certain, the worst first."""
-    told = sorted((one for one in facts.sensitive if one.homogeneous), key=lambda one: -one.given_away)
+    """Which secrets whoever finds a class knows for certain, those first that tell most beyond the table."""
+    told = [one for one in facts.sensitive if one.homogeneous]
+    told.sort(key=lambda one: one.commonest - one.given_away)  # what everybody has is hardly told
     because = ", because everybody who looks alike has the same value"
     for number, column in enumerate(told[:_WORST]):
         yield (
@@ -85,7 +91,7 @@ def secrets_given_away(facts: Measurement) -> Iterator[str]:
         )
     more = len(told) - _WORST
     if more > 0:
-        yield f"So {'is 1 more secret' if more == 1 else f'are {more} more secrets'}, for as many records or fewer."
+        yield f"So {'is 1 more secret' if more == 1 else f'are {more} more secrets'}, which tell less."
 
 
 def _alone(facts: Measurement) -> str:

@@ -43,7 +43,7 @@ class Verdict(Shown):
     - "exposed": the average is not above it, but somebody can be found, or a secret known, for certain; `exposures`
       say who. An average hides them, so this is no yes. A column that names people, or a secret that is certain, counts
       even where the average is too close to call. Where the population is known, a secret counts that is certain for
-      a larger share of the people than the threshold.
+      a larger share of the people than the threshold, unless nearly everybody has the same value anyway.
     - "within": the average is within the threshold and nobody is exposed.
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
