@@ -72,7 +72,7 @@ def test_a_risk_over_the_stated_limit_is_exit_1(capsys, sample):
         (["--qi", "age", "--population", "many"], "not a number"),
         (["--qi", "age", "--population", "2e4", "--method", "magic"], "no method"),
         (["--qi", "age", "--population", "2e4", "--max-risk", "7"], "between 0 and 1"),
-        (["--qi", "age", "--population", "2e4", "--max-risk", "few"], "0.09 or 9%"),
+        (["--qi", "age", "--population", "2e4", "--max-risk", "few"], "is not a share"),
     ],
 )
 def test_bad_input_is_exit_2_with_a_reason(capsys, sample, arguments, message):
