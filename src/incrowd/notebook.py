@@ -82,8 +82,8 @@ def _vega_lite(spec: dict[str, Any]) -> str:
 def as_people_write(number: float) -> str:
     """Four digits of a small number, thousands apart of a large one.
 
-    >>> as_people_write(13_650.0), as_people_write(0.12345)
-    ('13,650', '0.1234')
+    >>> as_people_write(13_650.0), as_people_write(0.03121)
+    ('13,650', '0.03121')
     """
     return f"{number:,.0f}" if abs(number) >= 1e4 else f"{number:.4g}"
 
