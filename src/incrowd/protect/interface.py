@@ -10,7 +10,7 @@ from typing import Any
 from incrowd.engines import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.progress import Progress, silent
-from incrowd.protect.beside import what_undoes_it
+from incrowd.protect.beside import what_nearly_names, what_undoes_it
 from incrowd.protect.build import Build
 from incrowd.protect.checks import check_columns, check_demand, check_values
 from incrowd.protect.hierarchies import Hierarchy
@@ -116,7 +116,7 @@ def protect(
         seed=problem.seed,
         removed=tuple(build.removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *undone),
+        notes=(*recoding.notes, *build.notes, *undone, *what_nearly_names(table, left, unknown)),
         settings=recoding.settings,
         original=table,
         kept=recoding.kept,
