@@ -178,7 +178,7 @@ def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]
     found: dict[str, list[str]] = {"identifier": [], "quasi-identifier": [], "person": []}
     others = [name for name in table.columns if name not in spoken_for]
     if others and table.engine != "cluster":
-        for one in suggest_roles(read_table(table.to_arrow(others))):
+        for one in suggest_roles(table, others):
             found.setdefault(one.role, []).append(one.column)
     return found
 

@@ -55,7 +55,7 @@ def what_undoes_it(
                 f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
                 f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
             )
-    looks = suggest_roles(read_table(original.to_arrow(list(kept))))
+    looks = suggest_roles(original, kept)
     told_already = {*given_back, *unknown}
     others = [one.column for one in looks if one.role == "quasi-identifier" and one.column not in told_already]
     if others:

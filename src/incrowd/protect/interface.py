@@ -159,5 +159,4 @@ def _to_remove(
     others = [name for name in table.columns if name not in spoken_for]
     if not others:
         return []
-    rest = table.native.drop(*spoken_for - {None}) if table.engine == "cluster" else table.to_arrow(others)
-    return [role.column for role in suggest_roles(read_table(rest)) if role.role == "identifier"]
+    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"]

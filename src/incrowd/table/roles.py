@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,21 +47,22 @@ class SuggestedRole(Shown):
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def suggest_roles(table: Table) -> tuple[SuggestedRole, ...]:
-    """A role for every column, with a reason; nothing is decided by it.
+def suggest_roles(table: Table, names: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
+    """A role for every column, or for those named, with a reason; nothing is decided by it.
 
     >>> from incrowd import read_table
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
+    names = table.columns if names is None else names
     if table.engine == "cluster":
-        looked_at = _looked_at_there(table)
+        looked_at = _looked_at_there(table, names)
     else:
         try:
-            looked_at = [_look(name, column) for name, column in table.read(table.columns)]
+            looked_at = [_look(name, column) for name, column in table.read(names)]
         except UnicodeDecodeError:
             raise InputError(f"{table.name} holds text that is not UTF-8; write it again in UTF-8") from None
-    bodies = any(says_bodies(words_of(column.name)) for column in looked_at)
+    bodies = any(says_bodies(words_of(name)) for name in table.columns)
     return _one_weight([_suggest(column, bodies=bodies) for column in looked_at])
 
 
@@ -123,7 +125,7 @@ def _from_head(name: str, head: pa.ChunkedArray, distinct: int, nulls: int, rows
     )
 
 
-def _looked_at_there(table: Table) -> list[_Column]:
+def _looked_at_there(table: Table, names: Sequence[str]) -> list[_Column]:
     """The same with values counted in the cluster, all columns at once; of text the first filled cells come here."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
@@ -131,7 +133,7 @@ def _looked_at_there(table: Table) -> list[_Column]:
     from incrowd.table.readers import engine_errors
 
     with engine_errors(table.name):
-        frame = table.lazy(table.columns)
+        frame = table.lazy(names)
         kinds = frame.collect_schema()
         plain = frame.with_columns(
             nw.when(~nw.col(key).is_nan()).then(nw.col(key)).alias(key)
@@ -153,7 +155,7 @@ def _looked_at_there(table: Table) -> list[_Column]:
         }
     empty = frame.head(0).collect("pyarrow").to_native()
     found = []
-    for name, key in zip(table.columns, kinds, strict=True):
+    for name, key in zip(names, kinds, strict=True):
         nulls = facts[f"null {key}"]
         distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
         looked = _from_head(name, heads.get(key, pa.chunked_array(empty[key])), distinct, nulls, facts["rows"])
