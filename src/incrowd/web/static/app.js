@@ -80,17 +80,22 @@ export function settled(action, milliseconds = 250) {
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
 
-/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %; null where nothing is written. */
+const LARGE = { k: 1e3, thousand: 1e3, m: 1e6, mn: 1e6, mio: 1e6, million: 1e6, millions: 1e6, b: 1e9, bn: 1e9, billion: 1e9, billions: 1e9 };
+
+/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %, 60 million, 60M; null where nothing is written. */
 export function written(text) {
   let plain = text.replace(/[\s_'’]/g, "");
   if (!plain) return null;
+  const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? LARGE[word[1].toLowerCase()] : undefined;
+  if (times) plain = plain.slice(0, word.index + 1);
   const share = plain.endsWith("%");
   if (share) plain = plain.slice(0, -1);
   if (/^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain)) plain = plain.replaceAll(",", ""); // 3,200,000
   else if (/^-?[1-9]\d{0,2}(\.\d{3}){2,}(,\d+)?$/.test(plain)) plain = plain.replaceAll(".", "").replace(",", "."); // 3.200.000
   else if (/^-?\d*,\d+$/.test(plain)) plain = plain.replace(",", "."); // 0,2
   const number = /^-?(\d+\.?\d*|\.\d+)(e\+?\d+)?$/i.test(plain) ? Number(plain) : NaN;
-  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it in digits, such as 3200000, 0.05 or 5%.`);
+  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it such as 3200000, 3.2 million, 0.05 or 5%.`);
+  if (times) return Number((number * times).toPrecision(15)); // 1.1 million is a whole number
   return share ? number / 100 : number;
 }
 
@@ -162,10 +167,11 @@ export async function start(path, body) {
 /** All jobs of this browser; those still at work are followed again after a reload. */
 export async function resume() {
   const jobs = await api("GET", "/jobs"), seen = new Set();
-  for (const job of jobs) { // the newest first: of those that are over, only the last of a kind is worth showing
-    const kind = `${job.kind} ${job.table}`;
-    if (!over(job) || !seen.has(kind)) follow(job);
-    seen.add(kind);
+  const kind = (job) => `${job.kind} ${job.table}`;
+  const answered = new Set(jobs.filter((job) => over(job) && job.has_result).map(kind));
+  for (const job of jobs) { // the newest first: of those that are over, the last of a kind that found something
+    if (!over(job)) follow(job);
+    else if (!seen.has(kind(job)) && (job.has_result || !answered.has(kind(job)))) { seen.add(kind(job)); follow(job); }
   }
   return jobs;
 }
@@ -178,12 +184,37 @@ export async function show(job, place, form = "") {
   const made = await answer.text();
   if (place.dataset.wanted !== job.id) return place; // something newer was asked in the meantime
   if (!answer.ok) throw new Error("This answer is no longer there. Ask again.");
+  const opened = new Set([...place.querySelectorAll("details.fold[open]")].map((one) => one.id));
   place.innerHTML = made; // by this app's templates, which escape everything
   place.dataset.job = job.id;
   place.classList.remove("fading");
   if (window.drawFigures) await window.drawFigures(place);
+  if (place.dataset.kind === "assessment") foldSections(place);
+  for (const one of place.querySelectorAll("details.fold")) one.open = opened.has(one.id); // not before: figures need room to be drawn
   place.dataset.shown = job.id;
   return place;
+}
+
+/** On a phone the sections of an answer are closed: their titles are the way through it. */
+function foldSections(place) {
+  if (!matchMedia("(max-width: 40rem)").matches) return;
+  for (const section of place.querySelectorAll(":scope > section[id]:not(.verdict)")) {
+    const title = section.querySelector("h2"), rest = [...section.childNodes].filter((one) => one !== title);
+    section.append(make("details", { class: "fold", id: `fold-${section.id}`, open: true }, make("summary", {}, title), rest));
+  }
+}
+document.addEventListener("toggle", (event) => { if (event.target.open && event.target.matches("details.fold")) window.dispatchEvent(new Event("resize")); }, true); // figures take the room there is now
+document.addEventListener("click", (event) => {
+  const fold = event.target.closest?.(".contents a") && document.getElementById(`fold-${event.target.closest("a").hash.slice(1)}`);
+  if (fold) fold.open = true;
+});
+
+/** Bring what was asked for to the eye, and to the ear. */
+export function reach(title) {
+  if (!title) return;
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+  (title.closest("section") ?? title).scrollIntoView({ block: "start" });
 }
 
 export const data = (place, name) => JSON.parse(place.querySelector(`script.${name}`)?.textContent || "null");
@@ -205,11 +236,11 @@ export function waiting(job, place) {
 /** What to do where there is no answer. */
 function instead(job, again) {
   const button = make("button", { type: "button", onclick: again }, "Try again");
-  if (job.state === "cancelled") return make("p", { class: "row" }, "Cancelled.", button);
-  return make("p", { class: "row" }, make("a", { class: "button", href: `/tables/${table}/roles` }, "Change the roles"), button);
+  if (job.state === "cancelled") return make("p", { class: "row instead" }, "Cancelled.", button);
+  return make("p", { class: "row instead" }, make("a", { class: "button", href: `/tables/${table}/roles` }, "Change the roles"), button);
 }
 
-/** What happens in `place` while a job of a kind runs and when it ends. */
+/** What happens in `place` while a job of a kind runs and when it ends; returns a function that shows the answer again. */
 export function answersOf(kind, place, { form = "", again = null, shown = () => {}, quiet = false } = {}) {
   let latest = null;
   watch((job) => job.kind === kind && (job.table || null) === table, async (job) => {
@@ -218,6 +249,7 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
     place.dataset.wanted = job.id;
     if (!over(job)) {
       place.setAttribute("aria-busy", "true");
+      place.querySelector(".instead")?.remove();
       if (quiet && place.dataset.shown) place.classList.add("fading");
       else waiting(job, place);
       if (job.has_result && place.dataset.seen !== `${job.id} ${job.stages}`) {
@@ -237,11 +269,20 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
       } catch (error) { problem(error); }
     } else {
       if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
-      if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
+      if (job.has_result) { // what was found before it ended stays, and says so
+        try {
+          await show(job, place, form);
+          shown(job);
+        } catch (error) { problem(error); }
+      }
+      if (latest.id !== job.id) return;
+      if (again && job.has_result) place.prepend(instead(job, again));
+      else if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
     }
     place.classList.remove("fading");
     place.removeAttribute("aria-busy");
   });
+  return () => { if (latest && over(latest) && place.dataset.shown === latest.id) return show(latest, place, form).then(() => shown(latest)).catch(problem); };
 }
 
 /** The newest job of a kind for this table, if it is worth showing. */
