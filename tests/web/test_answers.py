@@ -130,7 +130,7 @@ def test_only_what_is_safe_enough_is_starred():
     def point(uniqueness, correctness, granularity):
         return FrontierPoint("sorted", "k=2", 2, uniqueness, correctness, None, None, None, granularity, 0, 0.0)
 
-    alone, risky, safe, beaten = points = (
+    alone, risky, safe, _ = points = (
         point(0.1, 0.04, 0.9),
         point(0.0, 0.3, 0.8),
         point(0.0, 0.05, 0.5),

@@ -1,5 +1,6 @@
 // Protecting a table: by hand, or by a point of the comparison of all methods.
-import { answersOf, api, data, make, newest, noProblem, problem, reach, resume, save, say, settings, short, start, table, written } from "./app.js";
+import { answersOf, data, newest, reach } from "./answers.js";
+import { api, make, noProblem, problem, resume, save, say, settings, short, start, table, written } from "./app.js";
 import { protectedTable } from "./protected.js";
 
 const view = document.getElementById("view"), compared = document.getElementById("frontier-view");

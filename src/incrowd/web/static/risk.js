@@ -1,5 +1,6 @@
 // The dashboard: the newest assessment, started when there is none for these settings.
-import { answersOf, api, newest, problem, resume, start, table } from "./app.js";
+import { answersOf, newest } from "./answers.js";
+import { api, problem, resume, start, table } from "./app.js";
 import { protectedTable } from "./protected.js";
 
 const view = document.getElementById("view");

@@ -1,5 +1,6 @@
 // One slider from a person to the world. Every place on it was forecast by the server: nothing is computed here.
-import { count, data, make, percent, table } from "./app.js";
+import { data } from "./answers.js";
+import { count, make, percent, table } from "./app.js";
 
 const NAMED = [["city", "a city"], ["us", "United States"], ["eu", "European Union"], ["world", "the world"]];
 const box = document.getElementById("slider"), size = document.getElementById("size");

@@ -148,7 +148,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
     says = (
         f"{share(before.uniqueness)} of the people stood alone before, {share(after.uniqueness)} do now; the average "
-        f"risk falls from {share(before.correctness)} to {share(after.correctness)}."
+        f"risk within the table falls from {share(before.correctness)} to {share(after.correctness)}."
     )
     return Figure(
         "class-sizes",
