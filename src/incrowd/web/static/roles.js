@@ -189,8 +189,13 @@ function field(id, key, check) {
   input.addEventListener("change", keep);
   return () => { const kept = keep(); if (!kept) input.focus(); return kept; };
 }
-const fields = [field("population", "population", (value) => { if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000."); if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`); }),
-field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1, such as 0.05 or 5%."); })];
+const fields = [
+  field("population", "population", (value) => {
+    if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000 or 3.2 million.");
+    if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
+  }),
+  field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1, such as 0.05 or 5%."); }),
+];
 
 /** A page is left once everything on it is kept, and not with a number that cannot be. */
 document.addEventListener("click", async (event) => {
