@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, noProblem, percent, problem, resume, save, sentence, settings, settled, short, table, written } from "./app.js";
+import { api, count, make, percent, problem, resume, save, sentence, settings, settled, short, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -169,20 +169,27 @@ function showLive(found) {
   }
 }
 
+function right(input) {
+  input.removeAttribute("aria-invalid");
+  input.removeAttribute("aria-errormessage");
+  document.getElementById(`${input.id}-wrong`).textContent = "";
+}
+
 /** A number that is kept as it is typed; returns a function that keeps it now, false where it cannot be. */
 function field(id, key, check) {
-  const input = document.getElementById(id);
+  const input = document.getElementById(id), wrong = make("p", { class: "wrong small", id: `${id}-wrong`, role: "alert" });
+  input.after(wrong);
   const keep = () => {
     try {
       const value = written(input.value);
       if (value !== null) check(value);
-      if (input.hasAttribute("aria-invalid")) noProblem();
-      input.removeAttribute("aria-invalid");
+      right(input);
       if (value !== (now[key] ?? null)) put({ [key]: value });
       return true;
     } catch (error) {
       input.setAttribute("aria-invalid", "true");
-      problem(error);
+      input.setAttribute("aria-errormessage", wrong.id);
+      wrong.textContent = error.message; // where it is seen: the field may be far from the top
       return false;
     }
   };
@@ -210,7 +217,7 @@ document.addEventListener("click", async (event) => {
 document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
 for (const choice of document.querySelectorAll("input[name=recipient]")) choice.addEventListener("change", () => put({ recipient: choice.value }));
 document.addEventListener("stepped", (event) => {
-  for (const input of document.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+  document.querySelectorAll("[aria-invalid]").forEach(right);
   now = event.detail;
   draw();
   countAgain();
