@@ -121,6 +121,7 @@ def test_an_outdated_protection_says_so_and_is_not_handed_out(script, table, wai
     script.patch(f"{TABLES}/{table}/settings", json={"roles": {"city": "quasi-identifier"}})
     assert ("Protect again" in script.get(view).text, "download href" in script.get(view).text) == (True, False)
     assert 'class="apply" disabled' in script.get(view).text
+    assert "Protected by earlier settings" in script.get(view).text
 
 
 def test_only_what_is_safe_enough_is_starred():
