@@ -78,8 +78,10 @@ def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base):
     page.wait_for_selector(".instead")
     page.reload()
     page.wait_for_selector("#view .note >> text=This assessment was cancelled")
-    page.click("text=Try again")
     answered(page)
+    cancelled = page.get_attribute("#view", "data-shown")
+    page.click("text=Try again")
+    answered(page, f"#view:not([data-shown='{cancelled}'])")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["done", "cancelled"]
 
 
