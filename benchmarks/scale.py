@@ -85,8 +85,11 @@ def _file(rows: int) -> str:
 
 
 def _measured(task: str, file: str, repeat: int) -> dict[str, Any]:
+    """The best of some processes, each of which does it once: a second run in the same memory would be quicker."""
     setup = _SETUP.format(work="    " + TASKS[task])
-    return harness.timed(setup, _FILE.format(file=file, memory=_MEMORY.get(task, "4GB")), repeat=repeat)
+    run = _FILE.format(file=file, memory=_MEMORY.get(task, "4GB"))
+    found = [harness.timed(setup, run, repeat=1) for _ in range(repeat)]
+    return min(found, key=lambda one: float(one["seconds"]))
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from incrowd.errors import InputError
 from incrowd.measure import Diversity, Measurement, measure
-from incrowd.notebook import Shown
+from incrowd.notebook import Shown, as_people_write
 from incrowd.progress import Progress, silent
 from incrowd.table import Table, read_table, suggest_roles
 
@@ -74,7 +74,7 @@ class Rule(Shown):
         kind = RULES[self.name]
         about = f" ({self.column})" if self.column is not None else ""
         bound = "at least" if kind.at_least else "at most"
-        return f"{kind.words}{about}: {self.found:.4g} (rule: {bound} {self.limit:g})"
+        return f"{kind.words}{about}: {as_people_write(self.found)} (rule: {bound} {as_people_write(self.limit)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -178,7 +178,7 @@ def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]
     found: dict[str, list[str]] = {"identifier": [], "quasi-identifier": [], "person": []}
     others = [name for name in table.columns if name not in spoken_for]
     if others and table.engine != "cluster":
-        for one in suggest_roles(read_table(table.to_arrow(others))):
+        for one in suggest_roles(table, others):
             found.setdefault(one.role, []).append(one.column)
     return found
 

@@ -79,6 +79,15 @@ def _vega_lite(spec: dict[str, Any]) -> str:
     return f"application/vnd.vegalite.v{version}+json"
 
 
+def as_people_write(number: float) -> str:
+    """Four digits of a small number, thousands apart of a large one.
+
+    >>> as_people_write(13_650.0), as_people_write(0.12345)
+    ('13,650', '0.1234')
+    """
+    return f"{number:,.0f}" if abs(number) >= 1e4 else f"{number:.4g}"
+
+
 def _written(value: Any) -> str:
     """A value in a cell; what is long is summed up."""
     if isinstance(value, bool):
@@ -86,7 +95,7 @@ def _written(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return as_people_write(value)
     if isinstance(value, dict):
         return (
             f"{len(value):,} entries" if len(value) > 6 else ", ".join(f"{k}: {_written(v)}" for k, v in value.items())

@@ -117,6 +117,41 @@ def test_a_low_average_with_somebody_alone_is_no_plain_yes():
     assert not any("illness" in text for text in (*given.exposures, *given.reasons, *given.actions))
 
 
+def test_a_weight_that_nobody_named_does_not_make_the_population():
+    generator = np.random.default_rng(4)
+    table = {"age": generator.integers(20, 60, 300).tolist(), "weight": generator.uniform(800, 5_000, 300).tolist()}
+    guessed = assess(table, protection=False)
+    assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
+    assert any("say --weight weight" in note for note in guessed.notes)
+    assert any("1 of 2 columns has none" in reason for reason in guessed.verdict.inside_reasons)
+    said = assess(table, weight="weight", protection=False)
+    assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
+    assert "population = sum of weight" in said.verdict.reasons[0]
+    assert not any("--weight" in note for note in said.notes)
+
+
+def test_a_certain_secret_is_no_yes_however_large_the_population():
+    table = {"age": [30] * 60 + [40] * 60, "illness": ["a"] * 60 + ["a", "b"] * 30}
+    asked = {"quasi_identifiers": ["age"], "sensitive": ["illness"], "population": 30_000_000, "protection": False}
+    told = assess(table, **asked).verdict
+    assert (told.decision, told.basis, told.risk < told.threshold) == ("exposed", "population", True)
+    assert "certain for 50.0% of the records" in told.exposures[0]
+    assert "more than 5%" in told.exposures[0]
+    assert assess(table, **asked, threshold=0.5).verdict.decision == "within"
+    rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
+    assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
+
+
+def test_a_column_that_names_people_outranks_too_close_to_call(table, found):
+    low, high = found.population.interval
+    named = table.append_column("email", [[f"e{number}" for number in range(3_000)]])
+    close = assess(
+        named, quasi_identifiers=NAMES, population=300_000, threshold=(low + high) / 2, protection=False
+    ).verdict
+    assert (close.decision, close.headline) == ("exposed", "Not for everybody, whatever the average")
+    assert "is between" in close.sentence
+
+
 def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
     generator = np.random.default_rng(3)
     ages = [*generator.integers(0, 40, 400).tolist(), 77]
@@ -215,12 +250,22 @@ def test_people_with_several_records_are_assessed_as_people():
     assert found.protection.costs[0].correctness <= 1 / 3
 
 
+def test_seven_attributes_of_histories_are_counted_in_all_sets():
+    generator = np.random.default_rng(1)
+    visits = {f"c{i}": generator.integers(0, 3, 60).tolist() for i in range(7)}
+    asked = {"quasi_identifiers": list(visits), "person": "patient_id", "protection": False}
+    knowledge = assess({"patient_id": [number // 2 for number in range(60)], **visits}, **asked).knowledge
+    assert (knowledge.sets, knowledge.contributions.orders, len(knowledge.worst_by_size)) == (127, None, 7)
+
+
 def test_many_columns_are_sampled_and_said_to_be():
     generator = np.random.default_rng(2)
     wide = {f"c{i}": generator.integers(0, 3, 300).tolist() for i in range(15)}
     found = assess(wide, quasi_identifiers=list(wide), protection=False)
     assert found.knowledge.contributions.orders == 200
     assert any("too many" in note for note in found.knowledge.notes)
+    assert len(found.knowledge.worst_by_size[-1].columns) == 15
+    assert found.knowledge.worst_by_size[-1].classes == found.facts.classes
 
 
 def test_guessed_roles_are_marked_as_guessed():
@@ -321,6 +366,9 @@ def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
     costs = found.protection.costs
     assert found.verdict.basis == "population"
     assert all(cost.risk == cost.population_risk < cost.correctness for cost in costs)
+    assert all(
+        cost.population_limits[0] <= cost.risk <= cost.population_limits[1] == cost.correctness for cost in costs
+    )
     assert found.protection.enough(0.09).k == 3
     said = " ".join(found.verdict.actions)
     assert f"in the population falls from {found.population.overall:.2%}" in said or "in the population falls" in said

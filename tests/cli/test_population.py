@@ -55,7 +55,7 @@ def test_records_and_a_figure_are_written_once(capsys, sample, tmp_path):
 
 
 def test_a_risk_over_the_stated_limit_is_exit_1(capsys, sample):
-    code, _, _ = run(capsys, "population", sample, "--qi", "age,zip", "--population", "1000", "--max-risk", "0.05")
+    code, _, _ = run(capsys, "population", sample, "--qi", "age,zip", "--population", "1000", "--max-risk", "5%")
     assert code == 1
 
 
@@ -72,6 +72,7 @@ def test_a_risk_over_the_stated_limit_is_exit_1(capsys, sample):
         (["--qi", "age", "--population", "many"], "not a number"),
         (["--qi", "age", "--population", "2e4", "--method", "magic"], "no method"),
         (["--qi", "age", "--population", "2e4", "--max-risk", "7"], "between 0 and 1"),
+        (["--qi", "age", "--population", "2e4", "--max-risk", "few"], "0.09 or 9%"),
     ],
 )
 def test_bad_input_is_exit_2_with_a_reason(capsys, sample, arguments, message):
@@ -111,7 +112,8 @@ def test_an_interval_above_a_limit_is_said(capsys, tmp_path):
     found = json.loads(out)
     assert found["doubtful"] == ["public"]
     _, out, _ = run(capsys, *wanted)
-    assert "interval reaches up to" in out.replace("\n", " ")
+    assert "Too close to call for the public: the 95 % interval is" in out.replace("\n", " ")
+    assert "for the public." not in out
 
 
 def test_nobody_unique_is_said_in_words(capsys, tmp_path):

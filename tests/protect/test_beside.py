@@ -26,7 +26,9 @@ def test_a_column_that_gives_a_quasi_identifier_back_is_said_with_what_it_does()
 def test_a_column_that_others_may_know_is_said_and_others_are_not():
     safe = protect(TABLE, quasi_identifiers=["schooling", "years"], k=10)
     assert any("others may know" in note and "zip" in note for note in safe.notes)
-    assert not any("score" in note for note in safe.notes)
+    assert not any("score" in note for note in safe.undone)
+    assert any(note.startswith("score is passed on unchanged with 600 different values") for note in safe.notes)
+    assert safe.unchanged == ("zip", "score")
     every = protect(TABLE, quasi_identifiers=["schooling", "years", "zip"], k=10)
     assert not any("unique" in note for note in every.notes)
     assert not any("unique" in note for note in protect(TABLE, quasi_identifiers=["years"], k=10, warn=False).notes)
@@ -35,5 +37,7 @@ def test_a_column_that_others_may_know_is_said_and_others_are_not():
 def test_a_column_that_nobody_outside_knows_is_told_of_only_where_it_gives_something_back():
     safe = protect(TABLE, quasi_identifiers=["schooling"], k=10, other=["zip", "years"])
     assert not any("zip" in note for note in safe.notes)
+    quiet = protect(TABLE, quasi_identifiers=["schooling"], k=10, other=["zip", "years", "score"])
+    assert not any("score" in note for note in quiet.notes)
     told = protect({**TABLE, "age": YEARS % 7}, quasi_identifiers=["schooling", "age"], k=50, other=["years", "zip"])
     assert any("years is kept and gives" in note for note in told.undone)

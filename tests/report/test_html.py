@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import jsonschema
@@ -130,7 +131,9 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
         "nobody outside knows",
     ):
         assert part not in words
-    assert "Do not look for people in it" in words
+    assert "Do not look for people in it" not in words  # nothing is asked of those who do not get it
+    verdict = replace(ordinary.verdict, decision="within")
+    assert "Do not look for people in it" in to_html(replace(ordinary, verdict=verdict), external=True)
     assert "What protection would cost" in words
     assert "Glossary" in words
 

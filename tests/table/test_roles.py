@@ -40,6 +40,56 @@ def test_a_column_by_name_and_values(name, values, role):
     assert found.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("drug_name", "sensitive"),
+        ("hospital_name", "quasi-identifier"),
+        ("product_name", "other"),
+        ("lastName", "identifier"),
+        ("Prénom", "identifier"),
+        ("email_status", "other"),
+        ("immobile", "other"),
+        ("toxicity", "other"),
+        ("prostate_volume", "other"),
+        ("placebo", "other"),
+        ("examination", "other"),
+        ("available", "other"),
+        ("zipcode", "quasi-identifier"),
+        ("birthdate", "quasi-identifier"),
+        ("patcnty", "quasi-identifier"),
+        ("ori_hid", "identifier"),
+        ("id_fall", "identifier"),
+        ("injury", "sensitive"),
+        ("alcabuse", "sensitive"),
+        ("pioglitazone", "sensitive"),
+    ],
+)
+def test_whole_words_of_a_name_count_and_not_parts_of_them(name, role):
+    assert roles({name: [f"v{number % 90}" for number in range(300)]}) == {name: role}
+
+
+def test_numbers_with_few_values_name_nobody_whatever_they_are_called():
+    assert roles({"mobile": [0, 1] * 100, "hourly_wage": [9.5, 12.0] * 100}) == {
+        "mobile": "other",
+        "hourly_wage": "sensitive",
+    }
+
+
+def test_the_weight_of_a_body_is_no_sampling_weight():
+    generator = np.random.default_rng(0)
+    kilograms = generator.normal(75, 12, 300)
+    for name in ("weight_kg", "weight", "body_weight", "Gewicht"):
+        assert roles({name: kilograms}) == {name: "quasi-identifier"}
+    people = generator.uniform(800, 5_000, 300)
+    assert roles({"weight": people})["weight"] == "weight"
+    assert roles({"weight": people, "bmi": kilograms})["weight"] == "quasi-identifier"
+    assert roles({"weight": [None, *people[1:]]})["weight"] == "quasi-identifier"
+    assert roles({"fnlwgt": people.astype(int)})["fnlwgt"] == "weight"
+    both = roles({"household_weights": people, "sampling_weight": [100] * 300})
+    assert both == {"household_weights": "other", "sampling_weight": "weight"}
+
+
 def test_generalised_columns_are_seen():
     (found,) = suggest_roles(read_table({"age": ["[20;30]", "[20;30]", "41"]}))
     assert found.generalised
@@ -48,8 +98,8 @@ def test_generalised_columns_are_seen():
 def test_amounts_that_all_differ_are_no_identifiers_and_numbers_given_out_are():
     generator = np.random.default_rng(0)
     table = {
-        "expend": generator.permutation(np.unique((10 ** generator.uniform(2, 7, 400)).astype(int)))[:200],
+        "turnover": generator.permutation(np.unique((10 ** generator.uniform(2, 7, 400)).astype(int)))[:200],
         "counter": np.arange(200),
         "badge": generator.choice(np.arange(10_000_000, 99_999_999), 200, replace=False),
     }
-    assert roles(table) == {"expend": "other", "counter": "identifier", "badge": "identifier"}
+    assert roles(table) == {"turnover": "other", "counter": "identifier", "badge": "identifier"}

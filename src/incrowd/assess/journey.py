@@ -147,6 +147,7 @@ class _Journey:
                 costs,
                 self.roles,
                 pending="population" in self.pending,
+                given=self.options["population"] is not None,
             ),
             roles=self.roles,
             facts=facts,
@@ -156,7 +157,7 @@ class _Journey:
             leaks=leaks,
             protection=costs,
             skipped={**dict.fromkeys(sorted(self.pending), PENDING), **self.skipped},
-            notes=tuple(_notes(self.roles, facts)),
+            notes=tuple(_notes(self.roles, facts, self.options["population"])),
             provenance=note_provenance(
                 self.table, self.options, self.seed, self.clock.seconds, hashed=not self.pending
             ),
@@ -261,9 +262,12 @@ class _Journey:
                 return None
 
 
-def _notes(roles: Roles, facts: Measurement) -> list[str]:
+def _notes(roles: Roles, facts: Measurement, population: int | None) -> list[str]:
     """What a reader should know before believing the numbers."""
     notes = list(facts.notes)
+    if population is None and roles.unused_weight is not None:
+        weight = roles.unused_weight
+        notes.append(f"{weight} looks like a sampling weight; say --weight {weight} to take its sum as the population")
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
     return notes

@@ -19,7 +19,7 @@ from incrowd.table import Table
 
 _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
-_HISTORIES = 60  # sets that are counted where each takes a count of whole histories
+_HISTORIES = 127  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
 _BESIDE = 8  # columns that were not named and are counted one by one
 _GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
@@ -95,7 +95,7 @@ def assess_knowledge(
     """Count every set the table's size allows, and share the counts among all questions."""
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
-    every = in_one_count and len(names) <= EXACT_UP_TO
+    every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
     largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
     step = part(progress, 0.0, 0.8)
     singling: SinglingOut | str
@@ -114,15 +114,20 @@ def assess_knowledge(
     else:
         parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
     if largest < len(names):
-        notes.append(f"sets of at most {largest} of the {len(names)} attributes were counted, because all are too many")
+        notes.append(
+            f"sets of at most {largest} of the {len(names)} attributes were counted, and the set of all, because all "
+            "sets are too many"
+        )
     if isinstance(singling, str):
         notes.append(f"the smallest sets that single people out are left out: {singling}")
     worst = {size: [risk for risk in counted if len(risk.columns) == size] for size in range(1, largest + 1)}
+    if largest < len(names):
+        worst[len(names)] = list(risk_by_group(table, {", ".join(names): names}, person=person))
     return Knowledge(
         risk_by_group(table, groups, person=person) if groups else (),
         tuple(risk for risk in counted if len(risk.columns) <= _SMALL),
         tuple(max(risks, key=lambda risk: risk.classes) for risks in worst.values()),
-        len(counted),
+        len(counted) + (largest < len(names)),
         None if isinstance(singling, str) else singling,
         parts,
         tuple(notes),

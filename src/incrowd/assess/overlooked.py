@@ -33,6 +33,13 @@ def doubts_by_columns(roles: Roles, facts: Measurement, knowledge: Knowledge) ->
     """What was left out of the count and others may know."""
     if knowledge.beside:
         yield f"Not counted, though others may know them: {_undone(roles, facts, knowledge)}"
+    if roles.left_out:
+        number = len(roles.left_out)
+        yield (
+            f"Nobody looked at the roles, and {number:,} of {len(roles.suggested):,} columns "
+            f"{'has' if number == 1 else 'have'} none, so that nothing above counts them: {listed(roles.left_out)}. "
+            "Name those that others may know (--qi) or that are secret (--sensitive)."
+        )
     looks = {one.column: one.role for one in roles.suggested}
     names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
     if names:

@@ -16,6 +16,7 @@ from incrowd.evaluate import evaluate
 from incrowd.measure import measure
 from incrowd.notebook import Shown
 from incrowd.population.classical import benedetti_franconi_risk
+from incrowd.population.limits import certain_limits
 from incrowd.progress import Progress, part, silent
 from incrowd.protect import protect
 from incrowd.table import Table, read_table
@@ -41,7 +42,8 @@ class SecretLeft(Shown):
 class ProtectionCost(Shown):
     """The table protected with one k: what is left of the risk, of the detail and of every secret.
 
-    `correctness` is the average risk in the table, `population_risk` that in the population, where one is known.
+    `correctness` is the average risk in the table, `population_risk` that in the population, where one is known,
+    and `population_limits` hold it whatever the population looks like.
     `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
     column. `leaks` are shares of the protected table that may leak, each with the chance that a given person is named.
     """
@@ -55,6 +57,7 @@ class ProtectionCost(Shown):
     rows_dropped: int
     secrets: tuple[SecretLeft, ...] = ()
     population_risk: float | None = None
+    population_limits: tuple[float, float] | None = None
     leaks: tuple[tuple[float, float], ...] = ()
 
     @property
@@ -77,6 +80,7 @@ class ProtectionCost(Shown):
         plain = {name: getattr(self, name) for name in self.__slots__}
         return plain | {
             "t": self.t,
+            "population_limits": list(self.population_limits) if self.population_limits else None,
             "secrets": [secret.to_dict() for secret in self.secrets],
             "leaks": [{"share_leaked": share, "probability": chance} for share, chance in self.leaks],
         }
@@ -124,7 +128,8 @@ def assess_protection(
             "assess a sample of it"
         )
     wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
-    costs, notes = [], []
+    costs: list[ProtectionCost] = []
+    notes: dict[str, list[int]] = {}
     for done, k in enumerate(wanted):
         step = part(progress, done / len(wanted), (done + 1) / len(wanted))
         asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
@@ -143,11 +148,14 @@ def assess_protection(
                 rows_dropped=found.suppressed,
                 secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
                 population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
+                population_limits=None if population is None else certain_limits(safe.classes, population),
                 leaks=tuple((risk.share_leaked, risk.probability) for risk in one_named(safe.classes)),
             )
         )
-        notes += [note for note in safe.notes if note not in notes]
-    return Protection("partition", table.rows, tuple(costs), tuple(notes))
+        for note in safe.notes:
+            notes.setdefault(note, []).append(k)
+    said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
+    return Protection("partition", table.rows, tuple(costs), tuple(said))
 
 
 def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:

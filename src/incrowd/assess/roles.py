@@ -53,6 +53,17 @@ class Roles(Shown):
         )
 
     @property
+    def unused_weight(self) -> str | None:
+        """A column that looks like a sampling weight, if none is used and nobody has said anything about it."""
+        return next(iter(self._overlooked("weight")), None) if self.weight is None else None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Where nobody confirmed the roles: the columns that no number looks at."""
+        free = (one.column for one in self.suggested if self.role(one.column) == "other")
+        return () if self.confirmed else tuple(name for name in free if name not in self.said)
+
+    @property
     def generalised(self) -> bool:
         """Whether some quasi-identifier holds ranges or sets, as in a table that was protected."""
         return any(one.generalised for one in self.suggested if one.column in self.quasi_identifiers)
@@ -139,7 +150,8 @@ def settle_roles(
 ) -> Roles:
     """The roles as said; where no quasi-identifiers are named, as suggested, and marked as not confirmed.
 
-    `other` columns have no role, whatever they look like.
+    `other` columns have no role, whatever they look like. A weight is used only if it is said: its sum would be the
+    population, and a wrong guess would make the risk look small.
     """
     suggested = suggest_roles(table)
     proposed = from_suggestions(suggested)
@@ -149,7 +161,7 @@ def settle_roles(
                 "no column looks like something others know about a person; name the quasi-identifiers (--qi); "
                 f"the table has: {', '.join(table.columns[:30])}"
             )
-        roles = proposed
+        roles = replace(proposed, weight=None)
     else:
         names = tuple(table.require(quasi_identifiers, "quasi-identifiers"))
         roles = Roles(names, suggested=suggested, identifiers=tuple(n for n in proposed.identifiers if n not in names))

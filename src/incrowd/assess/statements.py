@@ -61,6 +61,15 @@ def share(value: float) -> str:
     return f"{value:.2%}" if value < 0.1 or value > 0.99 else f"{value:.1%}"
 
 
+def roughly(number: float) -> str:
+    """An estimated number of people: two digits that matter.
+
+    >>> roughly(21_047_248), roughly(631), roughly(7.2)
+    ('21,000,000', '630', '7')
+    """
+    return f"{round(number):,}" if number < 100 else f"{float(f'{number:.2g}'):,.0f}"
+
+
 def people(number: float) -> str:
     """So many people; 1 person.
 
@@ -68,6 +77,10 @@ def people(number: float) -> str:
     ('1 person', '1,200 people')
     """
     return "1 person" if round(number) == 1 else f"{number:,.0f} people"
+
+
+def _about(number: float) -> str:
+    return "1 person" if round(number) == 1 else f"{roughly(number)} people"
 
 
 def _known(facts: Measurement) -> str:
@@ -221,7 +234,7 @@ def _forecast(found: Assessment) -> Iterator[Statement]:
                 f"{name} people" if name[0].isdigit() else f"{_place(name)} ({law.at[index]:,.0f} people)",
                 value,
                 share(value),
-                f"Named correctly in a population of that size: about {people(law.people_named[index])}.",
+                f"Named correctly in a population of that size: about {_about(law.people_named[index])}.",
                 _interval(law.level, low, high),
                 "the table is a random sample of a population of that size; estimated as the risk in a given "
                 "population is",
@@ -304,7 +317,10 @@ def _protection(found: Assessment) -> Iterator[Statement]:
             f"risk {share(cost.risk)}, detail kept {share(cost.granularity)}",
             f"After protection everybody looks like at least {cost.k - 1} others."
             + ("" if cost.population_risk is None else f" In the table alone: {share(cost.correctness)}."),
-            "counted on the protected table" if cost.population_risk is None else "estimated from its class sizes",
+            "counted on the protected table"
+            if cost.population_limits is None
+            else f"estimated from its class sizes; certain is {share(cost.population_limits[0])} to "
+            f"{share(cost.population_limits[1])}",
             f"protected by {found.protection.method}"
             + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
         )

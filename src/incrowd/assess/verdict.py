@@ -6,8 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from incrowd.assess.exposures import (
+    alone_among_all,
+    certain_secrets,
+    findable_inside,
+    secrets_given_away,
+    share_certain,
+)
 from incrowd.assess.overlooked import advice_by_columns, doubts_by_columns, exposed_by_columns, listed
-from incrowd.assess.statements import people, share
+from incrowd.assess.statements import share
 from incrowd.notebook import Shown
 from incrowd.recipients import RECIPIENTS, in_words
 
@@ -33,8 +40,10 @@ class Verdict(Shown):
     """The decision and what it rests on.
 
     - "over": the average risk is above the threshold; "borderline": the threshold is inside the risk's interval.
-    - "exposed": the average is within it, but somebody can be found, or a secret known, for certain; `exposures` say
-      who. An average hides them, so this is no yes.
+    - "exposed": the average is not above it, but somebody can be found, or a secret known, for certain; `exposures`
+      say who. An average hides them, so this is no yes. A column that names people, or a secret that is certain, counts
+      even where the average is too close to call. Where the population is known, a secret counts that is certain for
+      a larger share of the people than the threshold, unless nearly everybody has the same value anyway.
     - "within": the average is within the threshold and nobody is exposed.
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
@@ -58,7 +67,11 @@ class Verdict(Shown):
     @property
     def headline(self) -> str:
         """The decision in a few words."""
-        return _WORDS[self.decision]
+        return "Not for everybody, whatever the average" if self._close_but_exposed else _WORDS[self.decision]
+
+    @property
+    def _close_but_exposed(self) -> bool:
+        return self.decision == "exposed" and _close(self.interval, self.threshold)
 
     @property
     def recommendation(self) -> str:
@@ -79,7 +92,7 @@ class Verdict(Shown):
         usual = "that is usually accepted" if self.threshold in RECIPIENTS.values() else "that was chosen"
         risk = f"The average risk {'in the population' if self.basis == 'population' else 'within the table'}"
         accepted = f"the {100 * self.threshold:.3g}% {usual} for {self.whom}"
-        if self.decision == "borderline" and self.interval is not None:
+        if (self.decision == "borderline" or self._close_but_exposed) and self.interval is not None:
             low, high = self.interval
             return (
                 f"{risk} is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is between."
@@ -114,14 +127,20 @@ def decide(
     roles: Roles,
     *,
     pending: bool = False,
+    given: bool = True,
 ) -> Verdict:
-    """Hold the risk against the threshold, and say what to do; `pending`: the population is still being estimated."""
+    """Hold the risk against the threshold, and say what to do.
+
+    `pending`: the population is still being estimated; `given`: it was said, and not taken from the weights.
+    """
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
-    exposures = (*exposed_by_columns(roles, facts, knowledge), *_exposures(facts, population))
+    by_columns = tuple(exposed_by_columns(roles, facts, knowledge))
+    secrets = tuple(certain_secrets(facts, population, threshold))
+    exposures = (*by_columns, *alone_among_all(facts, population), *secrets)
     decision: Decision = "over" if risk > threshold else "exposed" if exposures else "within"
-    if interval is not None and interval[0] <= threshold < interval[1]:
-        decision = "borderline"
+    if _close(interval, threshold):
+        decision = "exposed" if by_columns or secrets else "borderline"
     return Verdict(
         decision,
         recipient,
@@ -130,53 +149,24 @@ def decide(
         interval,
         "table" if population is None else "population",
         exposures,
-        tuple(_reasons(facts, population, pending)),
+        tuple(_reasons(facts, population, pending, None if given else roles.weight)),
         (*advice_by_columns(roles), *_actions(decision, threshold, risk, facts, protection)),
-        (*_findable(facts, population), *_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
+        (*findable_inside(facts, population), *secrets_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
         () if decision == "within" else tuple(_drivers(knowledge)),
         f"nobody outside knows {listed(roles.unnamed)}" if roles.unnamed else None,
     )
 
 
-def _exposures(facts: Measurement, population: PopulationRisk | None) -> Iterator[str]:
-    """Who can be found, or what can be known, for certain, however low the average is.
-
-    Somebody alone in the table is not alone in the population; there the estimate of those who are counts.
-    """
-    if population is not None:
-        alone = facts.uniques * (population.still_unique or 0.0)
-        if alone >= 1:
-            yield (
-                f"About {alone:,.0f} of the {facts.uniques:,} people who are unique in the table are expected to be "
-                f"unique among all {population.population:,} people too."
-            )
-        return
-    if facts.uniques:
-        yield f"{_alone(facts)}: whoever knows the attributes finds them for certain."
-    yield from _certain(facts)
-
-
-def _certain(facts: Measurement) -> Iterator[str]:
-    """Whether somebody's secret is known to whoever finds their class."""
-    certain = max((column.given_away for column in facts.sensitive), default=0.0)
-    if certain:
-        yield (
-            f"A sensitive value is certain for {share(certain)} of the records, because everybody who looks alike has "
-            "the same."
-        )
+def _close(interval: tuple[float, float] | None, threshold: float) -> bool:
+    """Whether the threshold is inside the interval."""
+    return interval is not None and interval[0] <= threshold < interval[1]
 
 
 def _all(attributes: int) -> str:
     return "the attribute" if attributes == 1 else f"all {attributes} attributes"
 
 
-def _alone(facts: Measurement) -> str:
-    one = facts.uniques == 1
-    who = f"{people(facts.uniques)} ({share(facts.uniqueness)})"
-    return f"{who} {'looks' if one else 'look'} like nobody else"
-
-
-def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool) -> list[str]:
+def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None) -> list[str]:
     """What the decision rests on."""
     found = []
     if population is None:
@@ -192,32 +182,14 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
             "table is a sample the true risk is lower."
         )
     else:
+        summed = "" if weight is None else f" (population = sum of {weight})"
         found.append(
-            f"Among {population.population:,} people, of whom {population.people:,} are in the table, a record is "
-            f"matched with the right person {share(population.overall)} of the time."
+            f"Among {population.population:,} people{summed}, of whom {population.people:,} are in the table, a record "
+            f"is matched with the right person {share(population.overall)} of the time."
         )
     if not facts.uniques:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
     return found
-
-
-def _findable(facts: Measurement, population: PopulationRisk | None) -> Iterator[str]:
-    """Who is found in the table by those who know that they are in it, where the risk is that of the population."""
-    if facts.uniques and population is not None:
-        yield (
-            f"{_alone(facts)} in the table; whoever knows that one of them is in it finds them, so keep secret whose "
-            "records these are."
-        )
-
-
-def _given_away(facts: Measurement) -> list[str]:
-    """Which secrets whoever finds a class knows for certain."""
-    return [
-        f"{column.column}: known for certain for {share(column.given_away)} of the records, because everybody who "
-        "looks alike has the same value."
-        for column in facts.sensitive
-        if column.homogeneous
-    ]
 
 
 def _drivers(knowledge: Knowledge) -> list[str]:
@@ -236,7 +208,7 @@ def _actions(
 ) -> Iterator[str]:
     """What to do next, the most useful first."""
     if decision == "within":
-        if any(_certain(facts)):
+        if share_certain(facts):
             yield (
                 "A sensitive value is given away to whoever knows that a person is in the table: keep that secret, or "
                 "protect it with different values in every class (--l 2)."
@@ -267,6 +239,11 @@ def _protect(threshold: float, risk: float, facts: Measurement, protection: Prot
         )
         return
     if facts.k >= enough.k:
+        if share_certain(facts):
+            yield (
+                "Protect it with different values in every class (--l 2), or with classes that look like the table: "
+                "k alone does not hide what everybody in a class has."
+            )
         return
     falls = f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}"
     if enough.population_risk is not None:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from incrowd.table import Table
 
 
-_PLAIN: Mapping[str, tuple[type, str]] = {
+_PLAIN: Mapping[str, tuple[Any, str]] = {
     "weight": (str, "Column of survey weights: they say how many people there are."),
     "recipient": (str, f"Who is to get it: {listed()}."),
-    "threshold": (float, "Another highest average risk than the recipient's."),
+    "threshold": (options.share, "Another highest average risk than the recipient's: 0.2 or 20%."),
     "seed": (int, "Seed of every random choice. Default: 0."),
 }
 """Options that are settings as they are."""
@@ -109,7 +109,7 @@ def assess_table(
     if json:
         show.as_json(found.to_dict())
     else:
-        say(found)
+        say(found, told=table.notes)
     for what, path in (("report", html), ("figure", plot), ("settings", _save(table, found, asked, save))):
         if path is not None:
             show.note(f"{what} written to {path}")

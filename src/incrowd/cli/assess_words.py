@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from incrowd.report import Section
 
 
-def say(found: Assessment) -> None:
-    """Everything, in the order of the report."""
+def say(found: Assessment, told: Sequence[str] = ()) -> None:
+    """Everything, in the order of the report; notes that were `told` already are not repeated."""
     from incrowd.report import document
     from incrowd.report.names import shown_names
     from incrowd.report.words import CAVEATS
@@ -26,7 +26,7 @@ def say(found: Assessment) -> None:
     show.heading("Keep in mind")
     for caveat in CAVEATS:
         show.line(f"  • {caveat}")
-    for text in found.notes:
+    for text in (text for text in found.notes if text not in told):
         show.note(_tame(text, shown))
 
 

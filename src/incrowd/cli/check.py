@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _HEAD = 4096  # bytes of a file in which its first element is
 
-_RULES: Mapping[str, tuple[type, str]] = {
+_RULES: Mapping[str, tuple[Any, str]] = {
     "min_k": (int, "Fewest people in a class."),
-    "max_risk": (float, "Highest average chance of being named, such as 0.09."),
-    "max_uniqueness": (float, "Largest share of people nobody looks like."),
+    "max_risk": (options.share, "Highest average chance of being named, such as 0.09 or 9%."),
+    "max_uniqueness": (options.share, "Largest share of people nobody looks like."),
     "max_identifiers": (int, "Most columns that look like names of people: 0."),
     "min_l": (float, "Fewest different values in a class, for sensitive columns."),
     "min_entropy_l": (float, "The same by entropy: rare values count less."),
@@ -31,7 +31,7 @@ _RULES: Mapping[str, tuple[type, str]] = {
     "max_alpha": (float, "Largest share one value may have of a class."),
     "max_beta": (float, "Largest relative gain in a value's share."),
     "max_delta": (float, "Largest |ln| of a value's share over the table's."),
-    "max_given_away": (float, "Largest share of records whose value is certain."),
+    "max_given_away": (options.share, "Largest share of records whose value is certain."),
 }
 
 

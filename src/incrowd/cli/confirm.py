@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from incrowd.settings import Settings
     from incrowd.table import Table
 
+_YES, _NO = ("y", "yes", "ok"), ("n", "no")
 _SHORT = {"qi": "quasi-identifier", "id": "identifier"}
 _FIELDS = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
 
@@ -78,10 +79,14 @@ def _talk(table: Table, roles: Roles) -> Roles:
 
     _show(table, roles)
     show.line("Quasi-identifiers are what others may know about a person. You know your data: change what is wrong.")
-    show.line("Press Enter if all is right, or change roles like this: age=other, charge=qi. q stops.")
+    show.line("Press Enter (or y) if all is right, or change roles like this: age=other, charge=qi. q stops.")
     show.line(f"Roles: {', '.join(ROLES)}; qi and id for short.")
     while True:
         answer = _answer("roles> ")
+        if answer.lower() in _NO:
+            show.line("Then say what is wrong: a column, = and its role, such as age=other; q stops.")
+            continue
+        answer = "" if answer.lower() in _YES else answer
         if not answer and roles.quasi_identifiers:
             return roles
         try:
@@ -115,12 +120,13 @@ def _until(understood: Callable[[str], Any], prompt: str) -> Any:
 
 
 def _people(text: str) -> int | None:
-    return options.count(text, "population") if text else None
+    return options.count(text, "population") if text and text.lower() not in _NO else None
 
 
 def _recipient(text: str) -> str:
-    usual_threshold(text.lower() or "public")
-    return text.lower() or "public"
+    wanted = "public" if text.lower() in ("", *_YES) else text.lower()
+    usual_threshold(wanted)
+    return wanted
 
 
 def _answer(prompt: str) -> str:

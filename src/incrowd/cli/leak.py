@@ -34,7 +34,12 @@ def leak_attack(
         str, typer.Option(help="How many people the attacker looks for at once; several: 1,5,15.")
     ] = "1",
     at_most: Annotated[
-        float | None, typer.Option(help="Largest chance you accept: exit 1 if it is exceeded; says what would keep it.")
+        float | None,
+        typer.Option(
+            help="Largest chance you accept: exit 1 if it is exceeded; says what would keep it.",
+            parser=options.share,
+            metavar="SHARE",
+        ),
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Show the published recursion beside the answer.")] = False,
     simulate: Annotated[int, typer.Option(help="Also simulate so many leaks.")] = 0,

@@ -37,7 +37,7 @@ def measure_table(
     min_k: Annotated[
         int | None, typer.Option("--min-k", min=1, help="Exit 1 if the smallest class is smaller.")
     ] = None,
-    max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the average risk is higher.")] = None,
+    max_risk: options.MaxRisk = None,
     records: Annotated[
         str | None, typer.Option("--records", help="Write the table with every record's class size: .parquet.")
     ] = None,
@@ -167,7 +167,7 @@ def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
         ("δ", f"{column.delta:.4g}", "largest |ln| of a value's share in a class over its share in the table"),
     ]
     if column.recursive_c is not None:
-        rows.insert(3, ("c", f"{column.recursive_c:.4g}", f"(c, {column.distinct})-diverse for every c above this"))
+        rows.insert(3, ("c", show.cell(column.recursive_c), f"(c, {column.distinct})-diverse for every c above this"))
     return rows
 
 

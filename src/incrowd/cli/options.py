@@ -39,6 +39,28 @@ Person = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png.")]
+
+
+def share(text: str | float) -> float:
+    """A share as users write it: 0.09 or 9%.
+
+    >>> share("9%"), share("0.09")
+    (0.09, 0.09)
+    """
+    written = str(text).strip()
+    try:
+        number = Decimal(written.removesuffix("%").rstrip())
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise typer.BadParameter(f"{written!r} is not a share; write it like 0.09 or 9%.")
+    return float(number / 100 if written.endswith("%") else number)
+
+
+MaxRisk = Annotated[
+    float | None,
+    typer.Option("--max-risk", help="Exit 1 if the average risk is higher: 0.09 or 9%.", parser=share, metavar="SHARE"),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
@@ -63,7 +85,7 @@ _AFTER = {
 }
 
 
-def takes(more: Mapping[str, tuple[type, str]], *, after: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes(more: Mapping[str, tuple[Any, str]], *, after: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a verb with `**` options of these names, types and help texts, listed after another; unset ones are None."""
 
     def with_more(command: Callable[..., None]) -> Callable[..., None]:
@@ -73,7 +95,7 @@ def takes(more: Mapping[str, tuple[type, str]], *, after: str) -> Callable[[Call
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=None,
-                annotation=Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=words)],
+                annotation=_optional(kind, f"--{name.replace('_', '-')}", words),
             )
             for name, (kind, words) in more.items()
         ]
@@ -84,6 +106,12 @@ def takes(more: Mapping[str, tuple[type, str]], *, after: str) -> Callable[[Call
         return command
 
     return with_more
+
+
+def _optional(kind: Any, name: str, words: str) -> Any:
+    if kind is share:
+        return Annotated[float | None, typer.Option(name, help=words, parser=share, metavar="SHARE")]
+    return Annotated[kind | None, typer.Option(name, help=words)]
 
 
 def opens_table(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ import typer
 
 from incrowd.cli import options, outputs, show
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.recipients import in_words, listed
+from incrowd.recipients import RECIPIENTS, in_words, listed
 from incrowd.table.address import masked
 
 if TYPE_CHECKING:
@@ -25,7 +25,13 @@ def population_of_table(
         str | None, typer.Option("--population", help="How many people the table was drawn from, such as 38e6.")
     ] = None,
     fraction: Annotated[
-        float | None, typer.Option("--fraction", help="Instead: the share of them that is in the table, such as 0.01.")
+        float | None,
+        typer.Option(
+            "--fraction",
+            help="Instead: the share of them that is in the table: 0.01 or 1%.",
+            parser=options.share,
+            metavar="SHARE",
+        ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option("--weights", help="Instead: the column that says how many people a record stands for.")
@@ -44,7 +50,7 @@ def population_of_table(
     ] = False,
     classical: Annotated[bool, typer.Option("--classical", help="Also: the classical estimators.")] = False,
     plot: options.Plot = None,
-    max_risk: Annotated[float | None, typer.Option("--max-risk", help="Exit 1 if the risk is higher.")] = None,
+    max_risk: options.MaxRisk = None,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
@@ -175,13 +181,17 @@ def _hundred(share: float) -> str:
 
 
 def _verdict(risk: PopulationRisk) -> str:
-    fit = _whom(risk.recipients)
-    said = f"Low enough for {fit}." if risk.recipients else "Too high even for a trusted recipient."
-    if risk.doubtful and risk.interval is not None:
-        said += (
-            f" But the 95 % interval reaches up to {risk.interval[1]:.3g}, above the limit for {_whom(risk.doubtful)}."
-        )
-    return f"{said} (Usual thresholds: {listed()}.)"
+    """To whom it may go, in the words of `assess`: where a threshold is inside the interval it cannot be told."""
+    low, high = (max(risk.A, end) for end in risk.interval or (risk.B, risk.B))
+    close = [name for name, bound in RECIPIENTS.items() if low <= bound < high]
+    fit = [name for name in risk.recipients if name not in close]
+    over = [name for name in RECIPIENTS if name not in (*fit, *close)]
+    said = [f"Low enough for {_whom(fit)}."] if fit else []
+    if close:
+        said.append(f"Too close to call for {_whom(close)}: the 95 % interval is {low:.3g} to {high:.3g}.")
+    if over:
+        said.append("Too high even for a trusted recipient." if "trusted" in over else f"Too high for {_whom(over)}.")
+    return f"{' '.join(said)} (Usual thresholds: {listed()}.)"
 
 
 def _whom(recipients: Sequence[str]) -> str:

@@ -199,6 +199,8 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
         show.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:
         show.note(f"replaced by random numbers: {', '.join(safe.pseudonymised)}")
+    if safe.unchanged:
+        show.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
     for text in safe.notes:
         show.note(text)
     show.line(f"Counted again on the file itself. Written to {out}.")

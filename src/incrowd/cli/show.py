@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from incrowd import progress
+from incrowd.notebook import as_people_write
 
 _SHORT = 18  # characters that are not broken over two lines
 _PADDING = 3
@@ -86,7 +87,7 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 1e4 else f"{value:.4g}"
+        return as_people_write(value)
     return str(value)
 
 

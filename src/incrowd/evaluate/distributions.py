@@ -124,4 +124,9 @@ def _ranges(column: Coded, filled: int) -> tuple[list[str], NDArray[np.int64]]:
         return [f"from {day}" for day in days], group
     if whole:
         return [f"{start:.0f}" if width == 1 else f"{start:.0f}–{start + width - 1:.0f}" for start in starts], group
-    return [f"{start:.3g} to {start + width:.3g}" for start in starts], group
+    return [f"{_end(start)} to {_end(start + width)}" for start in starts], group
+
+
+def _end(number: float) -> str:
+    """An end of a range: three digits, or all before the point."""
+    return f"{number:.0f}" if abs(number) >= 1e3 else f"{number:.3g}"

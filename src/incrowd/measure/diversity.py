@@ -33,6 +33,7 @@ class Diversity(Shown):
     - `delta`: δ-disclosure, the largest |ln| of the ratio of a value's share in a class to its share in the table, over
       the values the class has.
     - `homogeneous`: records in classes where everybody has the same value, so that it is given away for certain.
+    - `commonest`: the share of the commonest value in the table, which everybody can guess without any class.
     """
 
     column: str
@@ -48,6 +49,7 @@ class Diversity(Shown):
     enhanced_beta: float | None
     delta: float
     homogeneous: int
+    commonest: float
 
     @property
     def l(self) -> int:  # noqa: E743
@@ -110,6 +112,7 @@ def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable
         enhanced_beta=float(max(beta)) if all(enhanced) else None,
         delta=float(max(delta)),
         homogeneous=int(sum(homogeneous)),
+        commonest=float(tally.max()) / records,
     )
 
 

@@ -97,7 +97,9 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=60), strokeWidth=2)
         .encode(
-            x=alt.X("known:Q", title="attributes the attacker knows", axis=_counts(len(knowledge.worst_by_size))),
+            x=alt.X(
+                "known:Q", title="attributes the attacker knows", axis=_counts(len(knowledge.worst_by_size[-1].columns))
+            ),
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT, scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             strokeDash=alt.StrokeDash("kind:N", title=None),

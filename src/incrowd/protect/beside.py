@@ -9,6 +9,21 @@ from incrowd.engines import Coded, encode
 from incrowd.measure.beside import determines, known_beside
 from incrowd.table import Table, read_table, suggest_roles
 
+_NEARLY = 0.5  # different values for every row, from which on a value nearly names its record
+_FEW = 20  # a kind of thing has not more values than that
+
+
+def what_nearly_names(original: Table, kept: Sequence[str], unknown: Sequence[str] = ()) -> Iterator[str]:
+    """Notes on kept columns in which most values differ: whoever knows one finds the record."""
+    known = [name for name in kept if name not in unknown]
+    for column in encode(original, known) if known else ():
+        if column.size > max(_FEW, _NEARLY * original.rows):
+            yield (
+                f"{column.name} is passed on unchanged with {column.size:,} different values in {original.rows:,} "
+                "rows: whoever knows somebody's finds the record; remove it, make it coarser, or say that nobody "
+                "outside knows it (--other)"
+            )
+
 
 def what_undoes_it(
     original: Table,
@@ -40,7 +55,7 @@ def what_undoes_it(
                 f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
                 f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
             )
-    looks = suggest_roles(read_table(original.to_arrow(list(kept))))
+    looks = suggest_roles(original, kept)
     told_already = {*given_back, *unknown}
     others = [one.column for one in looks if one.role == "quasi-identifier" and one.column not in told_already]
     if others:

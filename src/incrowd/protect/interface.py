@@ -10,7 +10,7 @@ from typing import Any
 from incrowd.engines import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.progress import Progress, silent
-from incrowd.protect.beside import what_undoes_it
+from incrowd.protect.beside import what_nearly_names, what_undoes_it
 from incrowd.protect.build import Build
 from incrowd.protect.checks import check_columns, check_demand, check_values
 from incrowd.protect.hierarchies import Hierarchy
@@ -116,7 +116,7 @@ def protect(
         seed=problem.seed,
         removed=tuple(build.removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *undone),
+        notes=(*recoding.notes, *build.notes, *undone, *what_nearly_names(table, left, unknown)),
         settings=recoding.settings,
         original=table,
         kept=recoding.kept,
@@ -159,5 +159,4 @@ def _to_remove(
     others = [name for name in table.columns if name not in spoken_for]
     if not others:
         return []
-    rest = table.native.drop(*spoken_for - {None}) if table.engine == "cluster" else table.to_arrow(others)
-    return [role.column for role in suggest_roles(read_table(rest)) if role.role == "identifier"]
+    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"]

@@ -168,6 +168,12 @@ class Protected(Shown):
         cells = self.rows * len(self.quasi_identifiers)
         return sum(self.changed.values()) / cells if cells else 0.0
 
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """The columns that are passed on as they were, where the original is known."""
+        touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised}
+        return tuple(name for name in (self.original.columns if self.original else ()) if name not in touched)
+
     def evaluate(self, **options: Any) -> Any:
         """An `Evaluation` against the original: risk, loss, disclosure. Options are those of `evaluate`."""
         evaluate = import_module("incrowd.evaluate").evaluate  # a room below this one, so only when it is asked for

@@ -116,14 +116,17 @@ def protection(found: Assessment, external: bool) -> Section:
         (
             cost.k,
             share(cost.risk),
+            *([" to ".join(map(share, cost.population_limits))] if cost.population_limits else []),
             share(cost.granularity),
             share(cost.cells_changed),
             "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
         )
         for cost in costs
     )
-    where = "average risk in the table" if found.population is None else "average risk in the population"
-    columns = ("k", where, "detail kept", "cells changed", "information loss")
+    where: tuple[str, ...] = ("average risk in the table",)
+    if any(cost.population_limits for cost in costs):
+        where = ("average risk in the population", "what is certain of it")
+    columns = ("k", *where, "detail kept", "cells changed", "information loss")
     figure = Figure(
         "protection",
         "Risk left and detail kept",

@@ -17,6 +17,7 @@ from incrowd.report.words import MEANINGS, PUBLIC_TERMS, TERMS
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 _NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
@@ -34,6 +35,7 @@ def templates(*folders: Path) -> jinja2.Environment:
         trim_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.filters["code"] = _code
     return environment
 
 
@@ -58,8 +60,11 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
 
 
 def _outward(verdict: Verdict) -> Verdict:
-    """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs."""
-    terms = PUBLIC_TERMS if verdict.recipient == "public" else TERMS
+    """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs.
+
+    Of a table that does not go out nothing is asked.
+    """
+    terms = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
     return replace(verdict, exposures=(), actions=terms, inside_reasons=(), inside_actions=(), condition=None)
 
 
@@ -164,6 +169,13 @@ def _said(found: Assessment) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(value) or "none"
         else:
             yield name, "none" if value is None else _number(value)
+
+
+def _code(text: str) -> Markup:
+    """A sentence with what one types in the letters of a machine."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("`([^`<>]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _number(value: Any) -> str:

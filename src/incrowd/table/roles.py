@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,32 +10,23 @@ from incrowd.errors import InputError
 from incrowd.notebook import Shown
 from incrowd.table.generalised import parse_generalised
 from incrowd.table.table import Table
+from incrowd.table.words import (
+    says_bodies,
+    says_identifier,
+    says_number,
+    says_one_of_many,
+    says_person,
+    says_quasi_identifier,
+    says_sensitive,
+    says_weight,
+    words_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LOOKED_AT = 1_000  # filled cells of a column whose text is looked at
 ROLES = ("identifier", "quasi-identifier", "sensitive", "person", "weight", "other")
-
-# Words in column names, in the languages our users write; the first role that matches wins.
-_WORDS = {
-    "weight": r"(sampling|survey|final|person)?_?(weight|weights|wt|wgt|poids|gewicht|peso)(_?\w{0,3})?$",
-    "person": r"(patient|person|participant|subject|respondent|customer|client|member|user|household_?member|pers)"
-    r"_?(id|nbr|no|nr|num|number|key|pseudonym)$|(personen|patienten)_?(id|nummer)$",
-    "identifier": r"(first|last|sur|full|family|given|patient|user|maiden)?_?names?$|nom$|prenom|vorname|nachname"
-    r"|apellido|e?_?mail|phone|telephone|fax|mobile|ssn|social_?security|passport|iban|account|card_?n|licen[cs]e"
-    r"|(national|tax|insurance|health)_?(id|no|number)|nhs|mrn|medical_?record|street|addr|adresse|url|ip_?addr"
-    r"|device_?id|(^|_)uuid|(^|_)guid|photo|biometric",
-    "sensitive": r"diag|disease|illness|icd|condition|hiv|cancer|disab|medic|drug|treatment|procedure|symptom"
-    r"|salar|income|earning|wage|(^|_)charge|cost|debt|wealth|credit|loan|price|amount|balance|religio|relig$|politic|party|vote"
-    r"|sexual|orientation|crim|convict|offen[cs]e|union|genetic|lab_?|result|readmit|outcome|score|grade$",
-    "quasi-identifier": r"(^|_)[aâ]ge|alter$|edad|birth|dob|born|geburt|naiss|sex(e|o)?$|gender|geschlecht|genre"
-    r"|zip|postal|post_?code|plz|county|cnty|city|town|ville|municip|region|province|state|district|urban|urbrur|place|commune"
-    r"|country|nation|citizen|race|ethn|origin|hispanic|language|marital|married|civil|family_?status|hsize|household"
-    r"|educ|(^|_)edu|degree|school|nivetud|occup|job|profession|work_?class|workclass|employ|ecostat|industry|qualif|rank"
-    r"|hospital|oshpd|admission|admit|adm_|discharge|visit|los$|length_?of_?stay|date|year|quarter|month|height|hair|eye"
-    r"|veteran|children|freres|soeurs|relat|hours_?per_?week|vehicle|modelyr",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +47,54 @@ class SuggestedRole(Shown):
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def suggest_roles(table: Table) -> tuple[SuggestedRole, ...]:
-    """A role for every column, with a reason; nothing is decided by it.
+def suggest_roles(table: Table, names: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
+    """A role for every column, or for those named, with a reason; nothing is decided by it.
 
     >>> from incrowd import read_table
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
+    names = table.columns if names is None else names
     if table.engine == "cluster":
-        return _suggested_there(table)
-    try:
-        return tuple(_suggest(name, column) for name, column in table.read(table.columns))
-    except UnicodeDecodeError:
-        raise InputError(f"{table.name} holds text that is not UTF-8; write it again in UTF-8") from None
+        looked_at = _looked_at_there(table, names)
+    else:
+        try:
+            looked_at = [_look(name, column) for name, column in table.read(names)]
+        except UnicodeDecodeError:
+            raise InputError(f"{table.name} holds text that is not UTF-8; write it again in UTF-8") from None
+    bodies = any(says_bodies(words_of(name)) for name in table.columns)
+    return _one_weight([_suggest(column, bodies=bodies) for column in looked_at])
 
 
-def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """What is looked at to suggest a role; `low`, `mean` and `high` are those of numbers."""
+
+    name: str
+    kind: str
+    distinct: int
+    nulls: int
+    rows: int
+    generalised: bool
+    length: float
+    low: float | None = None
+    mean: float | None = None
+    high: float | None = None
+    given_out: bool = True  # whole numbers that all differ, and not like amounts
+
+    @property
+    def filled(self) -> int:
+        return self.rows - self.nulls
+
+    @property
+    def few(self) -> bool:
+        """Whether so few values occur, and so often, that they name nobody, whatever the column is called."""
+        return self.distinct <= (_FEW_TEXTS if self.kind == "text" else _FEW_NUMBERS) and (
+            self.filled >= 10 * self.distinct
+        )
+
+
+def _look(name: str, column: pa.ChunkedArray) -> _Column:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -84,22 +107,25 @@ def _suggest(name: str, column: pa.ChunkedArray) -> SuggestedRole:
         distinct = 0
     else:
         distinct = pc.count_distinct(column, mode="only_valid").as_py()
-    found = _from_facts(name, column.drop_null().slice(0, _LOOKED_AT), distinct, nulls, rows)
-    if found.reason == _ALL_DIFFER and found.kind == "integer" and not _numbers_records(column, distinct):
-        amount = "every value differs, but like an amount; if it numbers records, it is an identifier"
-        return replace(found, role="other", reason=amount)
-    return found
+    found = _from_head(name, column.drop_null().slice(0, _LOOKED_AT), distinct, nulls, rows)
+    if found.kind not in {"integer", "number"} or not distinct:
+        return found
+    ends = pc.min_max(column).as_py()
+    given_out = found.kind != "integer" or _numbers_records(ends["min"], ends["max"], distinct)
+    mean = float(pc.mean(column).as_py())
+    return replace(found, low=float(ends["min"]), mean=mean, high=float(ends["max"]), given_out=given_out)
 
 
-def _from_facts(name: str, head: pa.ChunkedArray, distinct: int, nulls: int, rows: int) -> SuggestedRole:
-    """A suggestion from some filled cells of a column and its counts."""
+def _from_head(name: str, head: pa.ChunkedArray, distinct: int, nulls: int, rows: int) -> _Column:
+    """A column by some of its filled cells and its counts."""
     kind = _kind(head.type)
-    generalised = kind == "text" and _is_generalised(head)
-    role, reason = _role(name, kind, distinct, nulls, rows - nulls, _mean_length(head) if kind == "text" else 0.0)
-    return SuggestedRole(name, kind, distinct, nulls, rows, generalised, role, reason)
+    text = kind == "text"
+    return _Column(
+        name, kind, distinct, nulls, rows, text and _is_generalised(head), _mean_length(head) if text else 0.0
+    )
 
 
-def _suggested_there(table: Table) -> tuple[SuggestedRole, ...]:
+def _looked_at_there(table: Table, names: Sequence[str]) -> list[_Column]:
     """The same with values counted in the cluster, all columns at once; of text the first filled cells come here."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
@@ -107,7 +133,7 @@ def _suggested_there(table: Table) -> tuple[SuggestedRole, ...]:
     from incrowd.table.readers import engine_errors
 
     with engine_errors(table.name):
-        frame = table.lazy(table.columns)
+        frame = table.lazy(names)
         kinds = frame.collect_schema()
         plain = frame.with_columns(
             nw.when(~nw.col(key).is_nan()).then(nw.col(key)).alias(key)
@@ -115,8 +141,12 @@ def _suggested_there(table: Table) -> tuple[SuggestedRole, ...]:
             if kind.is_float()
         )
         single = [key for key, kind in kinds.items() if not kind.is_nested()]
+        numbers = [key for key, kind in kinds.items() if kind.is_numeric()]
         counts = [nw.col(key).null_count().alias(f"null {key}") for key in kinds]
         counts += [nw.col(key).n_unique().alias(f"distinct {key}") for key in single]
+        for key in numbers:
+            one = nw.col(key)
+            counts += [one.min().alias(f"low {key}"), one.mean().alias(f"mean {key}"), one.max().alias(f"high {key}")]
         facts = plain.select(nw.len().alias("rows"), *counts).collect("pyarrow").rows(named=True)[0]
         heads = {
             key: plain.select(key).filter(~nw.col(key).is_null()).head(_LOOKED_AT).collect("pyarrow").to_native()[key]
@@ -125,53 +155,108 @@ def _suggested_there(table: Table) -> tuple[SuggestedRole, ...]:
         }
     empty = frame.head(0).collect("pyarrow").to_native()
     found = []
-    for name, key in zip(table.columns, kinds, strict=True):
+    for name, key in zip(names, kinds, strict=True):
         nulls = facts[f"null {key}"]
         distinct = facts[f"distinct {key}"] - (nulls > 0) if key in single else -1  # a null is not among the values
-        found.append(_from_facts(name, heads.get(key, pa.chunked_array(empty[key])), distinct, nulls, facts["rows"]))
-    return tuple(found)
+        looked = _from_head(name, heads.get(key, pa.chunked_array(empty[key])), distinct, nulls, facts["rows"])
+        if key in numbers and distinct:
+            low, mean, high = (facts[f"{what} {key}"] for what in ("low", "mean", "high"))
+            given_out = looked.kind != "integer" or _numbers_records(low, high, distinct)
+            looked = replace(looked, low=float(low), mean=float(mean), high=float(high), given_out=given_out)
+        found.append(looked)
+    return found
 
 
-def _role(name: str, kind: str, distinct: int, nulls: int, filled: int, length: float) -> tuple[str, str]:
+def _suggest(column: _Column, *, bodies: bool) -> SuggestedRole:
+    role, reason = _role(column, bodies)
+    facts = (column.name, column.kind, column.distinct, column.nulls, column.rows, column.generalised)
+    return SuggestedRole(*facts, role, reason)
+
+
+def _role(column: _Column, bodies: bool) -> tuple[str, str]:
     """The role and why, from the name first and from the values where the name says nothing."""
-    if kind == "nested":
+    if column.kind == "nested":
         return "other", "it holds lists or records"
-    if distinct == 0:
+    if column.distinct == 0:
         return "other", "every cell is empty"
-    if distinct == 1 and not nulls and filled > 1:
+    said = says_weight(words_of(column.name))
+    if column.distinct == 1 and not column.nulls and column.filled > 1 and said not in {"sampling", "household"}:
         return "other", "the same in every filled cell"
-    all_differ = distinct == filled and filled > 20
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace(".", "_").replace("-", "_").replace(" ", "_")
-    if re.search(r"(^|_)id$", words) and distinct == filled > 1:
+    return _by_name(column, bodies) or _by_values(column)
+
+
+def _by_name(column: _Column, bodies: bool) -> tuple[str, str] | None:
+    """What the name says, where the values do not speak against it; the first that fits."""
+    words, filled, distinct = words_of(column.name), column.filled, column.distinct
+    all_differ = distinct == filled > _SURELY
+    each = f"{filled / distinct:.1f} records each"
+    if says_number(words) and distinct == filled > 1:
         return "identifier", "by its name, it names a record; no value occurs twice"
-    for role, pattern in _WORDS.items():
-        if not re.search(pattern, words):
-            continue
-        if role == "weight" and kind != "number":
-            continue
-        if role == "person" and all_differ:
+    if weight := says_weight(words):
+        return _weight(column, weight, bodies)
+    if says_person(words) or (says_one_of_many(words) and distinct > _SURELY and column.kind in {"integer", "text"}):
+        if all_differ:
             return "identifier", "by its name, whose record it is; no value occurs twice"
-        if role == "person":
-            return "person", f"by its name, whose record it is: {filled / distinct:.1f} records each"
-        if role in {"quasi-identifier", "sensitive"} and kind == "text" and all_differ:
-            return "identifier", _ALL_DIFFER
-        return role, _BY_NAME[role]
-    if kind == "text" and length > 40:
+        return "person", f"by its name, whose record it is: {each}"
+    if says_identifier(words) and not column.few:
+        return "identifier", _BY_NAME["identifier"]
+    for role, says in (("sensitive", says_sensitive), ("quasi-identifier", says_quasi_identifier)):
+        if says(words):
+            return ("identifier", _ALL_DIFFER) if column.kind == "text" and all_differ else (role, _BY_NAME[role])
+    if says_number(words) and column.kind in {"integer", "text"} and distinct > max(_SURELY, filled / 10):
+        return "identifier", f"by its name, it names a case or a group of people: {each}"
+    return None
+
+
+def _weight(column: _Column, says: str, bodies: bool) -> tuple[str, str]:
+    """A weight by its name: of a sample, or of a body.
+
+    One of a sample is known of every record, is positive and stands for one person or more; where the name is `weight`
+    and nothing else, bodies must not be measured beside it, and the values must not be those of bodies.
+    """
+    known = not column.nulls and column.low is not None and column.low > 0 and (column.mean or 0.0) >= 1
+    if says in {"sampling", "household"}:
+        if known:
+            return "weight", _HOUSEHOLD if says == "household" else _BY_NAME["weight"]
+        return "other", "by its name a sampling weight, but not a number of people in every record"
+    heavy = column.mean is not None and _LIGHT <= column.mean <= _HEAVY and (column.high or 0.0) <= 4 * _HEAVY
+    if says == "plain" and known and not bodies and not heavy:
+        return "weight", _BY_NAME["weight"]
+    return "quasi-identifier", "by its name, how heavy a person is, which others may see"
+
+
+def _by_values(column: _Column) -> tuple[str, str]:
+    """What the values say where the name says nothing."""
+    if column.kind == "text" and column.length > 40:
         return "identifier", "long free text often names people"
-    if all_differ and kind in {"text", "integer"}:
-        return "identifier", _ALL_DIFFER
+    if column.distinct == column.filled > _SURELY and column.kind in {"text", "integer"}:
+        if column.given_out:
+            return "identifier", _ALL_DIFFER
+        return "other", "every value differs, but like an amount; if it numbers records, it is an identifier"
     return "other", "no sign that others know it"
 
 
+def _one_weight(found: list[SuggestedRole]) -> tuple[SuggestedRole, ...]:
+    """At most one weight: that of people where there is one of households too, else the first."""
+    weights = [one for one in found if one.role == "weight"]
+    best = min(weights, key=lambda one: one.reason == _HOUSEHOLD, default=None)
+    return tuple(
+        replace(one, role="other", reason=f"a sampling weight too, but {best.column} is rather that of people")
+        if best is not None and one.role == "weight" and one is not best
+        else one
+        for one in found
+    )
+
+
 _ALL_DIFFER = "every value differs, so each one names a record"
+_HOUSEHOLD = "by its name, a sampling weight of households"
+_SURELY = 20  # so many values are more than a kind of thing has
+_FEW_TEXTS, _FEW_NUMBERS = 2, 20  # values that cannot be the names of people, if each occurs often
+_LIGHT, _HEAVY = 20.0, 250.0  # the mean of a column of body weights, in kilograms or pounds
 
 
-def _numbers_records(column: pa.ChunkedArray, distinct: int) -> bool:
+def _numbers_records(low: int, high: int, distinct: int) -> bool:
     """Whether whole numbers look given out: one after the other, or all equally long; amounts are neither."""
-    import pyarrow.compute as pc
-
-    ends = pc.min_max(column).as_py()
-    low, high = ends["min"], ends["max"]
     equally_long = low > 0 and len(str(low)) == len(str(high)) >= _DIGITS
     return bool(high - low < _DENSE * distinct or equally_long)
 
