@@ -41,8 +41,15 @@ def found_by(script, wait_for):
     return ask
 
 
-def test_forecast_and_assessment_of_a_table_have_one_answer(table, found_by):
-    assessed, _ = found_by(f"{TABLES}/{table}/assessments", {"protection": False})
+def test_risk_forecast_and_protection_of_a_table_have_one_answer(table, found_by):
+    assessed, _ = found_by(f"{TABLES}/{table}/assessments", {})
+    made, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 3}})
+    assert made["after"]["correctness"] > made["threshold"] > made["risk"]
+    assert "Among all 50,000 people" in page
+    assert "A larger k lowers it" not in page
+    (cost,) = (one for one in assessed["protection"]["costs"] if one["k"] == 3)
+    assert made["risk"] == cost["population_risk"]
+    assert made["population"] == {"people": 50_000, "before": assessed["verdict"]["risk"], "after": made["risk"]}
     answer, page = found_by(f"{TABLES}/{table}/forecasts", {"at": ["city", "us", "eu", "world", 50_000, 100]})
     risk, forecast = assessed["forecast"], answer["forecast"]
     for place, size in enumerate(forecast["at"][:-1]):
@@ -55,6 +62,9 @@ def test_forecast_and_assessment_of_a_table_have_one_answer(table, found_by):
     assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
     assert named[-1] <= 40 * 2 * (1 + 1e-12)
     assert "same estimate as on the Risk page" in page
+    assert answer["population"] == 50_000
+    assert "(counted)" in answer["sentences"][-1]
+    assert "<td>counted</td>" in page
 
 
 def test_points_say_that_they_follow_the_law(found_by):
@@ -86,6 +96,51 @@ def test_protection_is_measured_at_the_threshold_and_tells_of_the_secret(script,
     assert income["after"]["given_away"] == 0 < income["before"]["t"]
     assert 'class="verdict within"' in page
     assert "income: certain" in page
+
+
+def test_a_column_that_is_passed_on_and_tells_people_apart_is_told_of_until_it_is_left_out(script, found_by):
+    rows = "age,note,serial\n" + "".join(f"{20 + n % 4},{'xy'[n % 2]},{n * 7919}\n" for n in range(60))
+    table = script.post(TABLES, files={"file": ("people.csv", rows.encode())}).json()["id"]
+    roles = {"age": "quasi-identifier", "note": "other", "serial": "other"}
+    script.put(f"{TABLES}/{table}/settings", json={"roles": roles, "threshold": 0.5})
+    result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 5}})
+    assert {one["column"]: one["nearly_unique"] for one in result["unchanged"]} == {"note": False, "serial": True}
+    assert "60 different values in 60 rows" in page
+    assert "✓" not in page
+    script.patch(f"{TABLES}/{table}/settings", json={"roles": {"serial": "identifier"}})
+    result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 5}})
+    assert [one["column"] for one in result["unchanged"]] == ["note"]
+    assert "✓" in page
+    assert 'class="drop"' not in page
+
+
+def test_an_outdated_protection_says_so_and_is_not_handed_out(script, table, wait_for):
+    job = wait_for(script, script.post(f"{TABLES}/{table}/protections", json={"protection": {"k": 3}}).json())
+    view = f"/jobs/{job['id']}/view"
+    assert ("Protect again" in script.get(view).text, "download href" in script.get(view).text) == (False, True)
+    script.patch(f"{TABLES}/{table}/settings", json={"roles": {"city": "quasi-identifier"}})
+    assert ("Protect again" in script.get(view).text, "download href" in script.get(view).text) == (True, False)
+    assert 'class="apply" disabled' in script.get(view).text
+    assert "Protected by earlier settings" in script.get(view).text
+
+
+def test_only_what_is_safe_enough_is_starred():
+    from incrowd.evaluate.frontier import Frontier, FrontierPoint
+    from incrowd.web.work.frontier import _worth_choosing
+
+    def point(uniqueness, correctness, granularity):
+        return FrontierPoint("sorted", "k=2", 2, uniqueness, correctness, None, None, None, granularity, 0, 0.0)
+
+    alone, risky, safe, _ = points = (
+        point(0.1, 0.04, 0.9),
+        point(0.0, 0.3, 0.8),
+        point(0.0, 0.05, 0.5),
+        point(0.0, 0.05, 0.4),
+    )
+    found = Frontier(100, points)
+    assert {alone, risky, safe} == set(found.best)
+    assert _worth_choosing(found, 0.05) == [safe]
+    assert _worth_choosing(found, None) == [risky, safe]
 
 
 def test_the_demo_as_it_comes_can_be_forecast(script, found_by):

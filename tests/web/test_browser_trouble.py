@@ -74,9 +74,14 @@ def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base):
     page = opened()
     table = demo(page, rows=50_000)
     page.goto(f"{base}/tables/{table}/risk")
-    page.click(".waiting button")
-    page.click("text=Try again")
+    page.click("#view[data-shown] .waiting button")
+    page.wait_for_selector(".instead")
+    page.reload()
+    page.wait_for_selector("#view .note >> text=This assessment was cancelled")
     answered(page)
+    cancelled = page.get_attribute("#view", "data-shown")
+    page.click("text=Try again")
+    answered(page, f"#view:not([data-shown='{cancelled}'])")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["done", "cancelled"]
 
 
@@ -98,6 +103,22 @@ def test_changed_settings_are_told_of_and_counted_again(opened, base):
     answered(page, f"#view:not([data-shown='{first}'])")
     assert not page.is_visible("#stale")
     assert "public" in page.inner_text("#verdict")
+    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"diag_p": "other"}})
+    page.goto(f"{base}/tables/{table}/protect")
+    page.wait_for_selector("#suggested:visible")  # the only secret is kept, unless somebody says otherwise
+    assert (page.input_value("#sensitive"), page.input_value("#l")) == ("charge", "2")
+    page.click("#protection button[type=submit]")
+    answered(page)
+    assert page.evaluate("document.activeElement.id") == "protected-title"
+    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"race": "other"}})
+    page.reload()
+    answered(page)
+    assert page.is_disabled("#view .apply")
+    first = page.get_attribute("#view", "data-shown")
+    page.click("#view .renew")
+    answered(page, f"#view:not([data-shown='{first}'])")
+    assert page.is_enabled("#view .apply")
+    assert len(page.query_selector_all("#view .downloads a[download]")) == 2
 
 
 def test_what_the_table_cannot_answer_is_said_in_words(opened, base):

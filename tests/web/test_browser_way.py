@@ -30,8 +30,10 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#redo")
     page.wait_for_selector(".lane[data-role=sensitive] .card[data-column=ethncty]")
     page.click("text=A closed circle")
-    page.fill("#population", "300,000")
-    page.press("#population", "Tab")
+    page.fill("#population", "many")
+    page.click("text=See the risk")
+    page.wait_for_selector("#population[aria-invalid=true]")
+    assert page.url.endswith("/roles")
     page.click("#add-group")
     assert "Choose what is known" in page.inner_text(".group output")
     page.click(".group .chip >> nth=0")
@@ -39,8 +41,11 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     assert "named correctly" in page.inner_text(".group output")
     page.screenshot(path=shots / "2-roles.png", full_page=True)
 
+    page.fill("#population", "0.3 million")
     page.click("text=See the risk")
+    page.wait_for_url("**/risk")
     answered(page)
+    assert "in the population" in page.inner_text("#verdict")
     assert len(page.query_selector_all("#view .chart[data-drawn=yes]")) == 9
     assert page.inner_text("#verdict-title") in ("Within the threshold", "Too close to call", "Not as it is")
     for figure in page.query_selector_all("#view figure"):
@@ -51,12 +56,14 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
 
     page.click(".onward a")
     answered(page)
+    assert page.inner_text("#people") == "300,000"
     page.click("text=the world")
     assert page.inner_text("#people") == "7,530,000,000"
     world = page.inner_text("#there")
     page.evaluate("size.value = 0; size.dispatchEvent(new Event('input'))")
     assert page.inner_text("#people") == "1"
     assert "100%" in page.inner_text("#there")
+    assert "counted" in page.inner_text("#there")
     assert page.inner_text("#there") != world
     page.screenshot(path=shots / "4-forecast.png", full_page=True)
 
@@ -176,6 +183,12 @@ def test_every_page_is_without_barriers_by_day_by_night_and_on_a_phone(opened, b
         page.set_viewport_size({"width": 390, "height": 844})
         page.emulate_media(color_scheme="light")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        if step == "risk":
+            page.reload()
+            answered(page)
+            assert len(page.query_selector_all("#view details.fold:not([open])")) >= 4
+            page.click(".contents a >> nth=0")
+            page.wait_for_selector("#view details.fold[open]")
         page.screenshot(path=shots / f"{step}-phone.png", full_page=True)
     assert found == {}
     if not AXE.is_file():

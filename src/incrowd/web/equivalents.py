@@ -131,7 +131,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *_each("--qi", options["quasi_identifiers"]),
         *("--k", str(asked.k), "--method", asked.method),
         *_given("--t", asked.t),
-        *_given("--l", asked.l),
+        *_given("--l", None if asked.l is None else _number(asked.l)),
         *_given("--sensitive", asked.sensitive),
         *_given("--person", options["person"]),
         *(_each("--identifier", options["identifiers"]) or ["--identifier", "none"]),

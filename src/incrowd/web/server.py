@@ -13,11 +13,12 @@ from incrowd.errors import InputError
 from incrowd.table import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
+from incrowd.web.opening import open_table, read_file
 from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings
 from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
-from incrowd.web.tables import OpenTable, Source, identity, open_table, read_file
+from incrowd.web.tables import OpenTable, Source, identity
 
 _USUAL = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around

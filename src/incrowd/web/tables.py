@@ -6,19 +6,21 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from incrowd.assess.statements import share
 from incrowd.classes import ClassSizes
 from incrowd.engines import encode
-from incrowd.errors import IncrowdError, InputError, TooLargeError
-from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
+from incrowd.errors import InputError
+from incrowd.table import SuggestedRole, Table
 from incrowd.web import models
-from incrowd.web.problems import Refusal, without_hints
-from incrowd.web.settings import ServerSettings
+from incrowd.web.problems import Refusal
+
+if TYPE_CHECKING:
+    from incrowd.population import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
 _STEPS = 100  # settings to go back
@@ -60,6 +62,7 @@ class OpenTable:
     folder: Path | None
     bytes: int = 0
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
+    assessed: tuple[tuple[Any, ...], PopulationRisk | None] | None = None  # a question about the population, answered
     _history: list[models.TableSettings] = field(default_factory=list)
     _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
@@ -251,29 +254,6 @@ class OpenTable:
         self._check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
 
 
-def open_table(
-    read: Callable[[], Table], name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
-) -> OpenTable:
-    """Open a table for a session, or refuse it; its file's name on this server never shows."""
-    try:
-        table = read()
-        _check_size(table, settings)
-        table.name = name
-        if not table.rows:
-            raise InputError(f"{name} has a header but no rows")
-        columns = suggest_roles(table)
-    except Refusal:
-        raise
-    except TooLargeError as error:
-        raise Refusal(413, str(error)) from None
-    except IncrowdError as error:
-        raise InputError(_renamed(without_hints(str(error)), folder, name)) from None
-    bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
-    found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
-    threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
-    return found
-
-
 def identity(path: Path) -> tuple[int, ...]:
     """What tells a file from another that is put in its place; nothing where there is none."""
     try:
@@ -281,50 +261,6 @@ def identity(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
-
-
-def read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
-    """A file as a table, within the server's limits of memory and columns."""
-    return read_table(path, memory=settings.memory, most_columns=settings.max_columns, **how)
-
-
-def _warmed(table: OpenTable) -> None:
-    try:
-        table.warm()
-    except (IncrowdError, MemoryError, OSError, RuntimeError):
-        return  # whoever asks gets the same error in words; a server that ends takes no new work
-
-
-def _check_size(table: Table, settings: ServerSettings) -> None:
-    if len(table.columns) > settings.max_columns:
-        raise Refusal(
-            413, f"{len(table.columns):,} columns; this server takes {settings.max_columns:,}: leave some out"
-        )
-    if table.rows > settings.max_rows:
-        raise Refusal(413, f"{table.rows:,} rows; this server takes {settings.max_rows:,}: use the command line")
-
-
-def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...]:
-    """Of several columns that look like the person or the weight, only the first is suggested as it."""
-    from dataclasses import replace
-
-    seen: set[str] = set()
-    found = []
-    for one in columns:
-        if one.role in ("person", "weight") and one.role in seen:
-            one = replace(one, role="other", reason=f"looks like a second {one.role} column; there can be only one")
-        seen.add(one.role)
-        found.append(one)
-    return tuple(found)
-
-
-def _renamed(text: str, folder: Path | None, name: str) -> str:
-    """An error's words with the file's own name in place of ours."""
-    if folder is None:
-        return text
-    for file in folder.iterdir():
-        text = text.replace(str(file), name).replace(file.name, name)
-    return text.replace(str(folder), "")
 
 
 def _group(label: str, members: Sequence[str], sizes: ClassSizes) -> models.GroupCount:

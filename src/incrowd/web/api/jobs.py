@@ -105,7 +105,7 @@ def start_protection(
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
 def start_frontier(start: OnTable, question: models.FrontierQuestion | None = None) -> models.JobInfo:
     """Protect the table in every way and measure each; points carry what /protections takes to make them."""
-    from incrowd.web.work.protection import every_way
+    from incrowd.web.work.frontier import every_way
 
     return start("frontier", every_way, equivalents.every_way, question or models.FrontierQuestion())
 

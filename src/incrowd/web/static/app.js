@@ -80,17 +80,22 @@ export function settled(action, milliseconds = 250) {
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
 
-/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %; null where nothing is written. */
+const LARGE = new Map([...["k", "thousand"].map((word) => [word, 1e3]), ...["m", "mn", "mio", "million", "millions"].map((word) => [word, 1e6]), ...["b", "bn", "billion", "billions"].map((word) => [word, 1e9])]);
+
+/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %, 60 million, 60M; null where nothing is written. */
 export function written(text) {
   let plain = text.replace(/[\s_'’]/g, "");
   if (!plain) return null;
+  const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? LARGE.get(word[1].toLowerCase()) : undefined;
+  if (times) plain = plain.slice(0, word.index + 1);
   const share = plain.endsWith("%");
   if (share) plain = plain.slice(0, -1);
   if (/^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain)) plain = plain.replaceAll(",", ""); // 3,200,000
   else if (/^-?[1-9]\d{0,2}(\.\d{3}){2,}(,\d+)?$/.test(plain)) plain = plain.replaceAll(".", "").replace(",", "."); // 3.200.000
   else if (/^-?\d*,\d+$/.test(plain)) plain = plain.replace(",", "."); // 0,2
   const number = /^-?(\d+\.?\d*|\.\d+)(e\+?\d+)?$/i.test(plain) ? Number(plain) : NaN;
-  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it in digits, such as 3200000, 0.05 or 5%.`);
+  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it such as 3200000, 3.2 million, 0.05 or 5%.`);
+  if (times) return Number((number * times).toPrecision(15)); // 1.1 million is a whole number
   return share ? number / 100 : number;
 }
 
@@ -99,7 +104,7 @@ export function written(text) {
 const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods" };
 export const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const watchers = [];
-const known = new Map();
+export const known = new Map(); // jobs as they were last heard of
 let timer = null;
 
 /** Call `action(job)` on every change of a job that `wanted(job)` accepts. */
@@ -162,90 +167,14 @@ export async function start(path, body) {
 /** All jobs of this browser; those still at work are followed again after a reload. */
 export async function resume() {
   const jobs = await api("GET", "/jobs"), seen = new Set();
-  for (const job of jobs) { // the newest first: of those that are over, only the last of a kind is worth showing
-    const kind = `${job.kind} ${job.table}`;
-    if (!over(job) || !seen.has(kind)) follow(job);
-    seen.add(kind);
+  const kind = (job) => `${job.kind} ${job.table}`;
+  const answered = new Set(jobs.filter((job) => over(job) && job.has_result).map(kind));
+  for (const job of jobs) { // the newest first: of those that are over, the last of a kind that found something
+    if (!over(job)) follow(job);
+    else if (!seen.has(kind(job)) && (job.has_result || !answered.has(kind(job)))) { seen.add(kind(job)); follow(job); }
   }
   return jobs;
 }
-
-/* ---------------------------------------------------------------- answers */
-
-/** Show a finished job in its place: the server sets the answer with the report's own parts. */
-export async function show(job, place, form = "") {
-  const answer = await fetch(`/jobs/${job.id}/view${form ? "?form=" + form : ""}`, { credentials: "same-origin" });
-  const made = await answer.text();
-  if (place.dataset.wanted !== job.id) return place; // something newer was asked in the meantime
-  if (!answer.ok) throw new Error("This answer is no longer there. Ask again.");
-  place.innerHTML = made; // by this app's templates, which escape everything
-  place.dataset.job = job.id;
-  place.classList.remove("fading");
-  if (window.drawFigures) await window.drawFigures(place);
-  place.dataset.shown = job.id;
-  return place;
-}
-
-export const data = (place, name) => JSON.parse(place.querySelector(`script.${name}`)?.textContent || "null");
-
-/** How far a job is, in the place where its answer will stand. */
-export function waiting(job, place) {
-  const old = place.querySelector(".waiting");
-  const made = make("div", { class: "waiting", "data-job": job.id },
-    make("span", {}, sentence(job.stage || (job.state === "waiting" ? "waiting for other work" : "working")).replace(/\.$/, "…")),
-    bar(job),
-    make("div", {}, make("button", { type: "button", class: "quiet", onclick: () => cancel(job) }, "Cancel")));
-  if (old) {
-    old.querySelector("span").textContent = made.querySelector("span").textContent;
-    old.querySelector("progress").replaceWith(made.querySelector("progress"));
-    old.dataset.job = job.id;
-  } else place.prepend(made);
-}
-
-/** What to do where there is no answer. */
-function instead(job, again) {
-  const button = make("button", { type: "button", onclick: again }, "Try again");
-  if (job.state === "cancelled") return make("p", { class: "row" }, "Cancelled.", button);
-  return make("p", { class: "row" }, make("a", { class: "button", href: `/tables/${table}/roles` }, "Change the roles"), button);
-}
-
-/** What happens in `place` while a job of a kind runs and when it ends. */
-export function answersOf(kind, place, { form = "", again = null, shown = () => {}, quiet = false } = {}) {
-  let latest = null;
-  watch((job) => job.kind === kind && (job.table || null) === table, async (job) => {
-    if (latest && latest.id !== job.id && job.created < latest.created) return;
-    latest = job;
-    place.dataset.wanted = job.id;
-    if (!over(job)) {
-      place.setAttribute("aria-busy", "true");
-      if (quiet && place.dataset.shown) place.classList.add("fading");
-      else waiting(job, place);
-      if (job.has_result && place.dataset.seen !== `${job.id} ${job.stages}`) {
-        place.dataset.seen = `${job.id} ${job.stages}`;
-        await show(job, place, form).catch(problem);
-        if (!over(known.get(job.id))) waiting(known.get(job.id), place);
-      }
-      return;
-    }
-    place.querySelector(".waiting")?.remove();
-    if (job.state === "done") {
-      try {
-        await show(job, place, form);
-        if (latest.id !== job.id) return;
-        shown(job);
-        if (!quiet) say("The answer is here.");
-      } catch (error) { problem(error); }
-    } else {
-      if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
-      if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
-    }
-    place.classList.remove("fading");
-    place.removeAttribute("aria-busy");
-  });
-}
-
-/** The newest job of a kind for this table, if it is worth showing. */
-export const newest = (jobs, kind) => jobs.filter((job) => job.kind === kind && (job.table || null) === table).sort((a, b) => (a.created < b.created ? 1 : -1))[0];
 
 /* ---------------------------------------------------------------- settings, undo, the header */
 

@@ -1,5 +1,6 @@
 // The forecast of a table: asked once for every place of the slider.
-import { answersOf, newest, problem, resume, start, table } from "./app.js";
+import { answersOf, newest } from "./answers.js";
+import { problem, resume, start, table } from "./app.js";
 import { fill, populations } from "./slider.js";
 
 const view = document.getElementById("view");

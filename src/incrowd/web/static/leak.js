@@ -1,5 +1,6 @@
 // Sliders for the size of a leak, how many people are looked for, and k. Each move asks the library again.
-import { answersOf, over, problem, resume, say, settled, start, table, watch } from "./app.js";
+import { answersOf } from "./answers.js";
+import { over, problem, resume, say, settled, start, table, watch } from "./app.js";
 
 const SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1];
 const view = document.getElementById("view");

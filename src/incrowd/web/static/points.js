@@ -1,5 +1,6 @@
 // A forecast without a table: measured points, pasted.
-import { answersOf, problem, resume, start } from "./app.js";
+import { answersOf } from "./answers.js";
+import { problem, resume, start } from "./app.js";
 import { fill, populations } from "./slider.js";
 
 const view = document.getElementById("view"), pasted = document.getElementById("pasted");

@@ -1,5 +1,7 @@
 // Protecting a table: by hand, or by a point of the comparison of all methods.
-import { answersOf, api, data, make, newest, noProblem, problem, resume, save, say, settings, short, start, table, written } from "./app.js";
+import { answersOf, data, newest, reach } from "./answers.js";
+import { api, make, noProblem, problem, resume, save, say, settings, short, start, table, written } from "./app.js";
+import { protectedTable } from "./protected.js";
 
 const view = document.getElementById("view"), compared = document.getElementById("frontier-view");
 const form = document.getElementById("protection"), nothing = document.getElementById("nothing");
@@ -20,7 +22,8 @@ const ACTIONS = [
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
 const SIZES = [2, 3, 5, 10]; // compared anyway
-let about = null, known = [], now = null;
+const beneath = document.getElementById("beneath"), suggested = document.getElementById("suggested");
+let about = null, known = [], now = null, pressed = null;
 
 const takes = { // which parts of the form a method has a use for
   k: (name) => name !== "coarsen",
@@ -103,33 +106,43 @@ function asked() {
 }
 
 async function protect(wanted) {
-  try {
-    noProblem();
-    now = await save({ protection: wanted });
-    fill();
-    await start(`/tables/${table}/protections`, { protection: now.protection });
-    nothing.hidden = true;
-    view.scrollIntoView({ block: "nearest" });
-  } catch (error) { problem(error); }
+  noProblem();
+  now = await save({ protection: wanted });
+  fill();
+  pressed = "protection";
+  await start(`/tables/${table}/protections`, { protection: now.protection });
+  nothing.hidden = true;
+  view.scrollIntoView({ block: "nearest" });
 }
 
-form.addEventListener("submit", (event) => { event.preventDefault(); try { protect(asked()); } catch (error) { problem(error); } });
+form.addEventListener("submit", async (event) => { event.preventDefault(); try { await protect(asked()); } catch (error) { problem(error); } });
 form.addEventListener("input", fits);
 function compare() {
   nothing.hidden = true;
+  pressed = "frontier";
   const wanted = Number(k.value), more = takes.k(method.value) && !SIZES.includes(wanted);
   const sizes = [...SIZES, wanted].filter((size) => size <= about.rows).sort((a, b) => a - b);
   start(`/tables/${table}/frontiers`, { sensitive: sensitive.value || null, k: more ? sizes : null }).catch(problem);
 }
 document.getElementById("compare").addEventListener("click", compare);
-answersOf("protection", view, { again: () => form.requestSubmit() });
-answersOf("frontier", compared, { again: compare });
+/** Whoever asked for it is led to it; after a reload nobody is moved. */
+function arrived(kind, title) {
+  if (pressed !== kind) return;
+  pressed = null;
+  reach(title);
+}
+const protectedAgain = answersOf("protection", view, { again: () => form.requestSubmit(), shown: () => {
+  beneath.replaceChildren(view.querySelector(".beneath")); // the comparison of the methods stands above the details
+  arrived("protection", view.querySelector(".verdict h2"));
+} });
+const comparedAgain = answersOf("frontier", compared, { again: compare, shown: () => arrived("frontier", compared.querySelector("h2")) });
+protectedTable(view, "risk", async () => { now = await settings(); await protect(now.protection); });
 
 /** A point of the comparison becomes the choice, and is applied. */
 function take(index) {
   const point = data(compared, "result").points[index];
   say(`Applying ${point.words}, ${point.setting}.`);
-  protect(point.protection);
+  protect(point.protection).catch(problem);
 }
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;
@@ -139,15 +152,7 @@ document.addEventListener("drawn", (event) => {
 compared.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-point]");
   if (button) take(Number(button.dataset.point));
-});
-view.addEventListener("click", async (event) => {
-  const button = event.target.closest("button.apply");
-  if (!button) return;
-  button.disabled = true;
-  try {
-    const made = await api("POST", `/jobs/${view.dataset.job}/apply`);
-    location.href = `/tables/${made.id}/risk`;
-  } catch (error) { problem(error); button.disabled = false; }
+  if (event.target.closest("button.renew")) compare();
 });
 
 /** The form as the settings have it. */
@@ -162,15 +167,27 @@ function fill() {
   choose(sensitive, kept.sensitive ?? "", short(kept.sensitive ?? ""));
   l.value = kept.l ?? "";
   t.value = kept.t ?? "";
+  suggested.hidden = true;
   delete columns.dataset.method;
   fits();
 }
-document.addEventListener("stepped", (event) => { now = event.detail; fill(); });
+
+/** Where one column is marked as secret and nobody has protected yet, it is kept secret, as Risk advises. */
+function suggest() {
+  const secrets = about.columns.filter((column) => now.roles[column.name] === "sensitive");
+  if (secrets.length !== 1 || sensitive.value) return;
+  choose(sensitive, secrets[0].name, short(secrets[0].name));
+  if (secrets[0].distinct === null || secrets[0].distinct > 1) l.value = "2";
+  suggested.textContent = `Suggested, for ${short(secrets[0].name)} is marked as secret: otherwise everybody who looks alike may have the same value.`;
+  suggested.hidden = false;
+}
+document.addEventListener("stepped", (event) => { now = event.detail; fill(); protectedAgain(); comparedAgain(); });
 
 try {
   [about, now] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
   fill();
-  form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
   const jobs = await resume();
+  if (!newest(jobs, "protection")) suggest();
+  form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
   nothing.hidden = Boolean(newest(jobs, "protection") || newest(jobs, "frontier"));
 } catch (error) { problem(error); }

@@ -1,29 +1,26 @@
 // The dashboard: the newest assessment, started when there is none for these settings.
-import { answersOf, api, newest, problem, resume, start, table } from "./app.js";
+import { answersOf, newest } from "./answers.js";
+import { api, problem, resume, start, table } from "./app.js";
+import { protectedTable } from "./protected.js";
 
 const view = document.getElementById("view");
 const stale = document.getElementById("stale");
 const assess = () => { stale.hidden = true; return start(`/tables/${table}/assessments`, {}).catch(problem); };
 
-answersOf("assessment", view, { form: view.dataset.form || "", again: assess });
+/** Whether the assessment shown is by the settings as they are now. */
+async function check() { if (view.dataset.shown) stale.hidden = !(await api("GET", `/jobs/${view.dataset.shown}`)).stale; }
+
+answersOf("assessment", view, { form: view.dataset.form || "", again: assess, shown: (job) => { stale.hidden = !job.stale; } });
 const made = document.getElementById("protected-view");
 if (made) {
-  answersOf("protection", made, { quiet: true, shown: () => { document.getElementById("protected").hidden = false; } });
-  made.addEventListener("click", async (event) => {
-    const button = event.target.closest("button.apply");
-    if (!button) return;
-    button.disabled = true;
-    try {
-      location.href = `/tables/${(await api("POST", `/jobs/${made.dataset.job}/apply`)).id}/report`;
-    } catch (error) { problem(error); button.disabled = false; }
-  });
+  const showAgain = answersOf("protection", made, { quiet: true, shown: () => { document.getElementById("protected").hidden = false; } });
+  protectedTable(made, "report", async () => { await check(); await start(`/tables/${table}/protections`, {}); });
+  document.addEventListener("stepped", showAgain);
 }
 document.getElementById("again")?.addEventListener("click", assess);
 document.getElementById("renew").addEventListener("click", assess);
-document.addEventListener("stepped", () => { stale.hidden = false; });
+document.addEventListener("stepped", () => check().catch(problem));
 
 try {
-  const last = newest(await resume(), "assessment");
-  if (!last) await assess();
-  else if (last.stale && last.state === "done") stale.hidden = false;
+  if (!newest(await resume(), "assessment")) await assess();
 } catch (error) { problem(error); }

@@ -1,5 +1,5 @@
 // What the columns are: lanes to drag columns between, a list in each for the keyboard, and live numbers.
-import { api, count, make, noProblem, percent, problem, resume, save, sentence, settings, settled, short, table, written } from "./app.js";
+import { api, count, make, percent, problem, resume, save, sentence, settings, settled, short, table, written } from "./app.js";
 
 const ROLES = [
   ["quasi-identifier", "Others may know it", "Quasi-identifiers: age, place, dates… what a neighbour, a colleague or another file knows."],
@@ -7,13 +7,13 @@ const ROLES = [
   ["identifier", "Names the person", "Removed before anything is given away."],
   ["person", "Whose record it is", "Several records of one person belong together."],
   ["weight", "Sampling weight", "How many people a record stands for."],
-  ["other", "None of these", "Left out of all counts."],
+  ["other", "None of these", "Not counted, but stays in the file."],
 ];
 const lanes = document.getElementById("lanes");
 const groups = document.getElementById("groups");
 const live = document.getElementById("live");
 const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, Number(one.dataset.bound)]));
-let people = 0, columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve();
+let people = 0, columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve(), refused = false;
 
 const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
 
@@ -57,8 +57,10 @@ function draw() {
   if (focused !== undefined) lanes.querySelector(`.card[data-column="${CSS.escape(focused)}"] select`)?.focus();
   drawGroups();
   for (const choice of document.querySelectorAll("input[name=recipient]")) choice.checked = choice.value === now.recipient;
-  document.getElementById("population").value = now.population ? count(now.population) : "";
-  document.getElementById("threshold").value = now.threshold ?? "";
+  for (const [id, value] of [["population", now.population ? count(now.population) : ""], ["threshold", now.threshold ?? ""]]) {
+    const field = document.getElementById(id);
+    if (!field.hasAttribute("aria-invalid")) field.value = value; // what is wrong stays there to be mended
+  }
 }
 
 function drawGroups() {
@@ -84,6 +86,7 @@ function put(changes, kept = changes) {
   draw();
   countAgain();
   saving = saving.then(() => save(kept)).catch(async (error) => {
+    refused = true;
     problem(error);
     now = await settings();
     draw();
@@ -166,21 +169,59 @@ function showLive(found) {
   }
 }
 
-function field(id, key, check) {
-  document.getElementById(id).addEventListener("change", (event) => {
-    try {
-      const value = written(event.target.value);
-      if (value !== null) check(value);
-      noProblem();
-      put({ [key]: value });
-    } catch (error) { problem(error); }
-  });
+function right(input) {
+  input.removeAttribute("aria-invalid");
+  input.removeAttribute("aria-errormessage");
+  document.getElementById(`${input.id}-wrong`).textContent = "";
 }
-field("population", "population", (value) => { if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000."); if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`); });
-field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1, such as 0.05 or 5%."); });
+
+/** A number that is kept as it is typed; returns a function that keeps it now, false where it cannot be. */
+function field(id, key, check) {
+  const input = document.getElementById(id), wrong = make("p", { class: "wrong small", id: `${id}-wrong`, role: "alert" });
+  input.after(wrong);
+  const keep = () => {
+    try {
+      const value = written(input.value);
+      if (value !== null) check(value);
+      right(input);
+      if (value !== (now[key] ?? null)) put({ [key]: value });
+      return true;
+    } catch (error) {
+      input.setAttribute("aria-invalid", "true");
+      input.setAttribute("aria-errormessage", wrong.id);
+      wrong.textContent = error.message; // where it is seen: the field may be far from the top
+      return false;
+    }
+  };
+  input.addEventListener("change", keep);
+  return () => { const kept = keep(); if (!kept) input.focus(); return kept; };
+}
+const fields = [
+  field("population", "population", (value) => {
+    if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000 or 3.2 million.");
+    if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
+  }),
+  field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1, such as 0.05 or 5%."); }),
+];
+
+/** A page is left once everything on it is kept, and not with a number that cannot be. */
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[href]");
+  if (!link || now === null || link.hash || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  refused = false;
+  if (!fields.every((keep) => keep())) return;
+  await saving;
+  if (!refused) location.href = link.href;
+});
 document.getElementById("question").addEventListener("submit", (event) => event.preventDefault());
 for (const choice of document.querySelectorAll("input[name=recipient]")) choice.addEventListener("change", () => put({ recipient: choice.value }));
-document.addEventListener("stepped", (event) => { now = event.detail; draw(); countAgain(); });
+document.addEventListener("stepped", (event) => {
+  document.querySelectorAll("[aria-invalid]").forEach(right);
+  now = event.detail;
+  draw();
+  countAgain();
+});
 
 try {
   const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);

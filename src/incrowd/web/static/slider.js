@@ -1,10 +1,11 @@
 // One slider from a person to the world. Every place on it was forecast by the server: nothing is computed here.
-import { count, data, make, percent } from "./app.js";
+import { data } from "./answers.js";
+import { count, make, percent, table } from "./app.js";
 
 const NAMED = [["city", "a city"], ["us", "United States"], ["eu", "European Union"], ["world", "the world"]];
 const box = document.getElementById("slider"), size = document.getElementById("size");
 const people = document.getElementById("people"), there = document.getElementById("there"), named = document.getElementById("named");
-let places = [], drawn = null;
+let places = [], drawn = null, measured = 0, kept = "";
 
 /** The populations to ask for beside those that the server forecasts anyway. */
 export const populations = () => NAMED.map(([name]) => name);
@@ -14,10 +15,12 @@ export function fill(view) {
   if (!found) return;
   places = [found.curve, found.forecast].flatMap(forecasts).sort((a, b) => a.at - b.at);
   size.max = String(places.length - 1);
-  const wanted = Number(sessionStorage.getItem("incrowd-people")) || found.forecast.measured || 1e6;
+  measured = found.forecast.method === "law" ? 0 : found.forecast.measured; // up to here people were counted
+  kept = `incrowd-people-${table}-${found.population}`; // another population starts anew
+  const wanted = Number(sessionStorage.getItem(kept)) || found.population || found.forecast.measured || 1e6;
   size.value = String(nearest(wanted));
   named.replaceChildren(...NAMED.filter(([name]) => places.some((place) => place.name === name)).map(([name, words]) => make("button", {
-    type: "button", "data-name": name, onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); move(); },
+    type: "button", "data-name": name, onclick: () => { size.value = String(places.findIndex((place) => place.name === name)); chosen(); },
   }, words)));
   box.hidden = false;
   move();
@@ -36,9 +39,10 @@ function move() {
   people.textContent = count(place.at);
   document.getElementById("people-word").textContent = place.at === 1 ? "person" : `people${name ? ", " + name[1] : ""}`;
   size.setAttribute("aria-valuetext", `${count(place.at)} people${name ? ", " + name[1] : ""}`);
-  try { sessionStorage.setItem("incrowd-people", String(place.at)); } catch { /* a browser that keeps nothing starts anew */ }
+  const counted = (estimate) => place.at <= measured && estimate.low === estimate.high;
   const item = (title, estimate, words) => estimate && make("div", {}, make("dt", {}, title), make("dd", {},
-    make("strong", {}, percent(estimate.value)), make("span", {}, words(estimate)), make("em", {}, `95% interval ${percent(estimate.low)} to ${percent(estimate.high)}`)));
+    make("strong", {}, percent(estimate.value)), make("span", {}, words(estimate)),
+    make("em", {}, counted(estimate) ? "counted, not estimated" : `95% interval ${percent(estimate.low)} to ${percent(estimate.high)}`)));
   there.replaceChildren(...[
     item("named correctly", place.correctness, (one) => `about ${count(one.value * place.at)} of them`),
     item("unique", place.uniqueness, (one) => `about ${count(one.value * place.at)} ${count(one.value * place.at) === "1" ? "looks" : "look"} like nobody else`),
@@ -47,7 +51,12 @@ function move() {
   drawn?.data("chosen", [{ n: place.at }]).run();
 }
 
-size.addEventListener("input", move);
+function chosen() {
+  move();
+  try { sessionStorage.setItem(kept, String(places[Number(size.value)].at)); } catch { /* a browser that keeps nothing starts anew */ }
+}
+
+size.addEventListener("input", chosen);
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-forecast") return;
   drawn = event.detail;

@@ -10,6 +10,7 @@ from incrowd.report import document, verdict_figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
+from incrowd.web.work.basis import question_of, remember
 from incrowd.web.work.figures import as_figures
 
 
@@ -18,7 +19,11 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
     settings = table.settings
     known = table.with_role("quasi-identifier")
     sensitive, person, weight = table.with_role("sensitive"), *map(table.one_with_role, ("person", "weight"))
-    other = table.said_other()
+    other, about = table.said_other(), question_of(table)
+
+    def told(found: Assessment) -> Outcome:
+        remember(table, about, found)
+        return outcome(_as_chosen(found))
 
     def work(progress: Progress, publish: Publish) -> Outcome:
         found = assess(
@@ -35,9 +40,9 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
             protection=question.protection,
             seed=question.seed,
             progress=progress,
-            partial=lambda early: publish(outcome(_as_chosen(early))),
+            partial=lambda early: publish(told(early)),
         )
-        return outcome(_as_chosen(found))
+        return told(found)
 
     return work
 

@@ -68,7 +68,8 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
         near = [size for size in _round_sizes(sizes.people) if size < sizes.people]
         curve = _joined(forecast(fit, near, seed=question.seed), far) if near else far
         answer = _read_off(law, far, sizes.people)
-        return _answered(correctness_curve(sizes), fit, answer, curve, question.seed, why=sample.why_no_columns())
+        why = sample.why_no_columns()
+        return _answered(correctness_curve(sizes), fit, answer, curve, question.seed, why=why, population=asked)
 
     return work
 
@@ -144,13 +145,24 @@ def _round_sizes(largest: float) -> list[float]:
 
 
 def _answered(
-    curve: Curve, fit: ClassSizeFit | CurveFit, answer: Forecast, smooth: Forecast, seed: int, why: str | None = None
+    curve: Curve,
+    fit: ClassSizeFit | CurveFit,
+    answer: Forecast,
+    smooth: Forecast,
+    seed: int,
+    *,
+    why: str | None = None,
+    population: int | None = None,
 ) -> Outcome:
-    """The forecast with its figure. The law is checked on a part of the data where it is what was followed."""
+    """The forecast with its figure; `population` is the one that the table was drawn from, if it is known.
+
+    The law is checked on a part of the data where it is what was followed.
+    """
     check, why_not = _checked(fit, seed) if answer.method == "law" else (None, None)
     if check is not None and check.warning:
         answer = replace(answer, notes=(*answer.notes, check.warning))
     result: dict[str, Any] = {
+        "population": population,
         "fit": fit.to_dict(),
         "forecast": answer.to_dict(),
         "curve": smooth.to_dict(),
@@ -190,10 +202,15 @@ def _sentence(answer: Forecast, index: int) -> str:
     size, name = people_in_words(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_CALLED.get(name, name)})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
-    return (
-        f"Among {size} people{called}, {share(value)} are named correctly ({answer.level:.0%} interval: "
-        f"{share(low)} to {share(high)}): about {people_in_words(float(answer.people_named[index]))} people."
-    )
+    sure = "counted" if _is_counted(answer, index) else f"{answer.level:.0%} interval: {share(low)} to {share(high)}"
+    named = people_in_words(float(answer.people_named[index]))
+    return f"Among {size} people{called}, {share(value)} are named correctly ({sure}): about {named} people."
+
+
+def _is_counted(answer: Forecast, index: int) -> bool:
+    """Whether a number is of people at hand, and not an estimate."""
+    low, high = (float(getattr(answer.correctness, side)[index]) for side in ("low", "high"))
+    return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
 
 
 def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | None) -> Figure:
@@ -201,10 +218,11 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
         (
             population_in_words(_CALLED.get(name, name), float(size)),
             share(float(value)),
-            f"{share(float(low))} to {share(float(high))}",
+            "counted" if _is_counted(answer, index) else f"{share(float(low))} to {share(float(high))}",
             people_in_words(float(people)),
         )
-        for name, size, value, low, high, people in zip(
+        for index, name, size, value, low, high, people in zip(
+            range(len(answer.names)),
             answer.names,
             answer.at,
             answer.correctness.value,

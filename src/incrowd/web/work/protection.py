@@ -1,18 +1,18 @@
-"""Protection: the table made safe, what is left of risk and detail, and every way side by side."""
+"""Protection: the table made safe, what is left of risk and detail, and what was passed on as it is."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from incrowd.assess.statements import share
 from incrowd.classes import ClassSizes
-from incrowd.evaluate import Evaluation, distributions, frontier
-from incrowd.evaluate.frontier import Frontier, FrontierPoint
+from incrowd.evaluate import Evaluation, distributions
 from incrowd.measure import measure
 from incrowd.plots.assess import class_size_bins
-from incrowd.plots.protect import NAMES, before_and_after, distribution_chart, frontier_chart
+from incrowd.plots.protect import before_and_after, distribution_chart
 from incrowd.progress import Progress, part
 from incrowd.protect import Protected, protect
 from incrowd.recipients import in_words, settle_threshold
@@ -21,7 +21,10 @@ from incrowd.table import write_table
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
+from incrowd.web.work.basis import basis_of, question_of
 from incrowd.web.work.figures import as_figures
+
+_NEARLY_UNIQUE = 0.5  # different values for each row, from which a column tells most people apart
 
 
 def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
@@ -54,6 +57,7 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
     secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
     threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
     recipient = in_words(table.settings.recipient)
+    roles, about = table.settings.roles, question_of(table)
 
     def work(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
@@ -71,12 +75,33 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
             "sensitive": _secrets(table, safe, secret),
             "threshold": threshold,
             "recipient": recipient,
+            **basis_of(table, about).after(safe.classes),
+            "unchanged": _unchanged(table, safe, roles),
         }
         progress("writing the protected table", 0.95)
         file = _kept(safe, folder)
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size)
 
     return work
+
+
+def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
+    """The columns that go out as they came, and whether they tell most people apart by themselves.
+
+    Of a sensitive column that is not told: it is what the table is about.
+    """
+    touched = {*safe.quasi_identifiers, *safe.removed, *safe.pseudonymised, safe.person}
+    return [
+        {
+            "column": one.column,
+            "role": roles[one.column],
+            "distinct": one.distinct if one.distinct >= 0 else None,
+            "rows": table.table.rows,
+            "nearly_unique": roles[one.column] != "sensitive" and one.distinct >= _NEARLY_UNIQUE * table.table.rows,
+        }
+        for one in table.columns
+        if one.column not in touched
+    ]
 
 
 def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[str, Any]]:
@@ -106,52 +131,6 @@ def _kept(safe: Protected, folder: Path) -> Path:
         raise
 
 
-def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
-    """Protect in every way; each point says what to ask for to get it."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-
-    def work(progress: Progress, publish: Publish) -> Outcome:
-        found = frontier(
-            table.table,
-            quasi_identifiers=known,
-            methods=question.methods,
-            k=question.k,
-            sensitive=question.sensitive,
-            person=person,
-            progress=progress,
-        )
-        best = set(found.best)
-        result = {
-            "records": found.records,
-            "points": [
-                {
-                    **point.to_dict(),
-                    "words": NAMES[point.method],
-                    "best": point in best,
-                    "protection": _as_asked(point, question),
-                }
-                for point in found.points
-            ],
-        }
-        return Outcome(found, lambda: result, lambda: as_figures([_frontier_figure(found)]))
-
-    return work
-
-
-def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:
-    """What to ask of /protections to get this point."""
-    method = "partition" if point.method == "t-close partition" else point.method
-    plain: dict[str, Any] = {"method": method, "sensitive": question.sensitive}
-    if point.method == "coarsen":
-        return plain | {"resolution": int(point.setting.removeprefix("1/"))}
-    plain["k"] = int(point.setting.removeprefix("k="))
-    if point.method == "t-close partition":
-        plain["t"] = "bound"
-    if point.method == "generalise":
-        plain["suppress"] = 0.02
-    return plain
-
-
 def _risk(sizes: ClassSizes) -> dict[str, float]:
     return {"k": sizes.smallest, "uniqueness": sizes.uniqueness, "correctness": sizes.correctness}
 
@@ -169,7 +148,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     )
     says = (
         f"{share(before.uniqueness)} of the people stood alone before, {share(after.uniqueness)} do now; the average "
-        f"risk falls from {share(before.correctness)} to {share(after.correctness)}."
+        f"risk within the table falls from {share(before.correctness)} to {share(after.correctness)}."
     )
     return Figure(
         "class-sizes",
@@ -201,24 +180,3 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
         )
         for number, one in enumerate(sorted(found, key=lambda one: -one.distance))
     ]
-
-
-def _frontier_figure(found: Frontier) -> Figure:
-    rows = tuple(
-        (
-            f"{NAMES[point.method]}, {point.setting}",
-            share(point.correctness),
-            share(point.uniqueness),
-            share(point.granularity),
-            "–" if point.information_loss is None else f"{point.information_loss:.3f}",
-        )
-        for point in found.points
-    )
-    best = "; ".join(f"{NAMES[point.method]}, {point.setting}" for point in found.best)
-    return Figure(
-        "frontier",
-        "What protection leaves and costs",
-        f"Not beaten in both risk and detail: {best}.",
-        frontier_chart(found),
-        DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss"), rows),
-    )
