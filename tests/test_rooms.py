@@ -12,6 +12,7 @@ ROOMS = [
     "errors",
     "progress",
     "files",
+    "private",
     "notebook",
     "special",
     "recipients",
