@@ -16,11 +16,14 @@ _ATTEMPTS = 20
 class PrivateFolder:
     """A folder that this user alone can read; gone when nobody holds it, or at the end of the process.
 
-    Where a process was killed, its folders go when the next one makes one: the lock in them is then nobody's.
+    Where a process was killed, its folders go when the next one makes its first: the lock in them is then nobody's.
     """
 
     def __init__(self, kind: str = "") -> None:
-        _remove_abandoned(Path(tempfile.gettempdir()))
+        place = tempfile.gettempdir()
+        if place not in _swept:
+            _swept.add(place)
+            _remove_abandoned(Path(place))
         self.path, lock = _new_folder(_PREFIX + kind)
         self._cleaner = weakref.finalize(self, _remove, self.path, lock)
         _held.add(self)
@@ -30,6 +33,7 @@ class PrivateFolder:
         self._cleaner()
 
 
+_swept: set[str] = set()
 _held: weakref.WeakSet[PrivateFolder] = weakref.WeakSet()
 
 

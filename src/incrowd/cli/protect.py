@@ -107,6 +107,12 @@ def protect_table(
         show.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
     else:
         _show(safe, cost, masked(out))
+    if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
+        parted = "tabs" if out.lower().endswith(".tsv") else "commas"
+        show.note(
+            f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
+            "2001-12-31: say so where it is opened"
+        )
 
 
 def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
