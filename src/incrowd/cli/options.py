@@ -180,7 +180,8 @@ def open_table(path: str, how: dict[str, Any]) -> Table:
     if how["sheet"] is None:
         how = {name: value for name, value in how.items() if name != "sheet"}
     how = {"table" if name == "from_table" else name: value for name, value in how.items()}
-    with show.working(f"reading {masked(path)}"):
+    slow = how["engine"] == "spark"  # which takes long to start
+    with show.working(f"reading {masked(path)}{' with Spark' if slow else ''}", lines=slow):
         table = read_table(path, **how)
     for text in table.notes:
         show.note(text)
