@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import incrowd
 
 SOURCE = Path(incrowd.__file__).parent
@@ -70,9 +72,10 @@ def test_rooms_import_only_from_rooms_above():
     assert wrong == []
 
 
-def test_importing_the_package_loads_nothing_heavy():
-    heavy = ["numba", "pyarrow", "duckdb", "altair", "scipy", "narwhals"]
-    code = f"import sys, incrowd; print([name for name in {heavy} if name in sys.modules])"
+@pytest.mark.parametrize("module", ["incrowd", "incrowd.cli.app"])
+def test_importing_the_package_and_its_commands_loads_nothing_heavy(module):
+    heavy = ["numba", "numpy", "pyarrow", "duckdb", "altair", "scipy", "narwhals", "fastapi", "pyspark"]
+    code = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.cli import options, show
-from incrowd.report.command import each
 
 if TYPE_CHECKING:
     from incrowd.table import SuggestedRole
@@ -36,6 +35,8 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if not by_role["--qi"]:
         show.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
+    from incrowd.report.command import each
+
     by_role["--person"] = by_role["--person"][:1]
     words = [word for option, columns in by_role.items() for word in each(option, columns)]
     command = shlex.join(["incrowd", "measure", *table.named, *words])

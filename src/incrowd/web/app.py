@@ -53,6 +53,8 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
     server.warm_up()
+    for route in app.routes:  # FastAPI builds its routes when one is first looked up: the first visitor would wait
+        route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
     preparing = asyncio.create_task(asyncio.to_thread(pages.prepare))
     sweeping = asyncio.create_task(_sweep(server))
     try:

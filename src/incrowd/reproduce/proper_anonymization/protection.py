@@ -258,7 +258,18 @@ def _table_s9(at: dict[tuple[str, Any], Outcome], rows: int) -> Grid:
         cells,
         "Reached: the largest distance of a class, counted on the protected table, records being as far apart as their "
         "ranks; that is the distance eq. 6 is for. By distinct charges, the usual definition, equal charges are one "
-        "step: where many records share low charges the bound no longer holds.",
+        "step: where many records share low charges the bound no longer holds." + _on_left_over(at, rows),
+    )
+
+
+def _on_left_over(at: dict[tuple[str, Any], Outcome], rows: int) -> str:
+    """Where S4 itself goes past eq. 6: the records that do not fill a class."""
+    past = [k for k in printed.T_BY_K if (at[T_SORTED, k].t_by_record or 0.0) > bound_on_t(rows, k) * (1 + 1e-9)]
+    return "".join(
+        f" S4 goes past eq. 6 at k = {k}: {rows % k} of {rows:,} records are left over by {k}, those with the highest "
+        "charges, and each joins a class that has one of the highest already; ours takes those left over from the "
+        "middle."
+        for k in past
     )
 
 
