@@ -14,6 +14,7 @@ ROOMS = [
     "errors",
     "progress",
     "files",
+    "private",
     "notebook",
     "special",
     "recipients",

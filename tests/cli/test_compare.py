@@ -3,10 +3,13 @@
 import json
 import sqlite3
 
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
+from incrowd import InputError, read_table
 from incrowd.cli.app import app
+from incrowd.table import write_table
 
 
 @pytest.fixture
@@ -48,3 +51,16 @@ def test_what_is_for_databases_is_refused_for_two_files(clinic, option):
     found = CliRunner().invoke(app, ["compare", file, file, "--qi", "age", option, "january"])
     assert found.exit_code != 0
     assert "for databases" in found.output + str(found.exception)
+
+
+def test_what_is_for_one_kind_of_file_is_for_the_side_that_is_one_and_refused_where_none_is(clinic):
+    file, packed = clinic.parent / "february.csv", clinic.parent / "february.parquet"
+    write_table(pa.table({"age": [30, 41, 52]}), packed)
+    assert smallest(packed, file, "--separator", ";", "--null", "NA") == (1, 2)
+    for option, value in {"--separator": ";", "--null": "NA", "--encoding": "utf-8", "--sheet": "one"}.items():
+        found = CliRunner().invoke(app, ["compare", str(packed), str(packed), "--qi", "age", option, value])
+        assert f"({option}) is for " in str(found.exception)
+    with pytest.raises(InputError, match=r"--sheet\) is for workbooks"):
+        read_table(file, sheet="one")
+    with pytest.raises(InputError, match=r"--skip-bad-lines\) is for CSV"):
+        read_table({"age": [1]}, skip_bad_lines=True)

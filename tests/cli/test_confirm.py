@@ -45,7 +45,7 @@ class Terminal:
     """`incrowd assess` on a terminal of its own."""
 
     def __init__(self, folder, *options):
-        write_table(demo_table(300), folder / "stays.csv")
+        write_table(demo_table(300), folder / "stays.csv", force=True)
         command = [
             sys.executable,
             "-c",
@@ -55,10 +55,11 @@ class Terminal:
             "--no-protection",
             *options,
         ]
+        (folder / "temporary").mkdir(exist_ok=True)
         self.process, self.screen = pty.fork()
         if self.process == 0:
             os.chdir(folder)
-            os.environ.update(TERM="dumb", COLUMNS="160")
+            os.environ.update(TERM="dumb", COLUMNS="160", TMPDIR=str(folder / "temporary"))
             os.execv(command[0], command)
         self.seen, self.ended = "", False
 
@@ -148,3 +149,17 @@ def test_a_refusal_assesses_nothing(terminal, key, code):
     assert "stopped" in shell.seen
     assert "Traceback" not in shell.seen
     assert "What to do" not in shell.seen
+
+
+def test_a_command_that_is_ended_leaves_no_copy_of_the_table_and_takes_away_what_a_killed_one_left(terminal, tmp_path):
+    killed = terminal()
+    os.kill(killed.process, signal.SIGKILL)
+    assert killed.code() == -signal.SIGKILL
+    (left,) = (tmp_path / "temporary").glob("incrowd-*/cells.parquet")
+    shell = terminal()
+    assert not left.parent.exists()
+    assert len(list((tmp_path / "temporary").glob("incrowd-*/cells.parquet"))) == 1
+    os.kill(shell.process, signal.SIGTERM)
+    assert shell.code() == 128 + signal.SIGTERM
+    assert not list((tmp_path / "temporary").iterdir())
+    assert "Traceback" not in shell.seen

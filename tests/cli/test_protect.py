@@ -218,3 +218,13 @@ def test_the_frontier_refuses_before_the_work(capsys, people, tmp_path):
     assert (code, "exists already" in err, figure.read_text()) == (2, True, "precious")
     code, _, err = run(capsys, "frontier", people, "--qi", QI, "--secret", "3")
     assert (code, "--sensitive" in err) == (2, True)
+
+
+def test_a_file_of_another_country_is_understood_and_the_note_says_how_it_is_written(capsys, tmp_path):
+    file, out = tmp_path / "leute.csv", tmp_path / "sicher.csv"
+    file.write_text("born;pay\n" + "".join(f"{1 + i:02}.{1 + i % 12:02}.1980;1.{100 + i},5\n" for i in range(24)))
+    code, _, err = run(capsys, "protect", file, "--qi", "born,pay", "--k", 4, "--out", out)
+    assert code == 0, err
+    assert "semicolons" in err
+    assert "parted by commas, decimal points" in err
+    assert "[1980-" in out.read_text()

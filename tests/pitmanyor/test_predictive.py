@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import beta, gamma
 
-from incrowd.pitmanyor.predictive import beta_quantiles
+from incrowd import ClassSizes
+from incrowd.pitmanyor import fit_class_sizes
+from incrowd.pitmanyor.predictive import Predictive, beta_quantiles
 
 AT = (np.arange(9) + 0.5) / 9
 
@@ -41,3 +43,12 @@ def test_nothing_leaves_its_range():
     assert found.min() >= 0.0
     assert found.max() <= 1.0
     assert (np.diff(found, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("counts", [{1: 3, 2: 1}, {1: 30, 2: 12, 9: 4}, {1: 2, 40: 3}])
+def test_never_more_people_are_unique_than_there_are_classes(counts):
+    fit = fit_class_sizes(ClassSizes.from_counts(counts))
+    belief = Predictive(fit.sizes, fit.posterior())
+    for population in (200, 10**5, 10**9):
+        unique, named = belief.uniqueness(population), belief.correctness(population)
+        assert all(one <= other for one, other in zip(unique, named, strict=True))

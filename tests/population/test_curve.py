@@ -8,8 +8,9 @@ import pytest
 
 from incrowd import ClassSizes, InputError, PitmanYor, correctness_curve, demo_table, population_risk
 from incrowd.population import risk_curve
-from incrowd.population.curve import combinations_seen
+from incrowd.population.curve import curve_of
 from incrowd.population.sample import read_sample
+from incrowd.population.steady import combinations_seen
 
 QI = ["age_yrs", "sex", "race", "patcnty"]
 AT = [5_000, 20_000, 60_000]
@@ -40,6 +41,20 @@ def test_the_curve_passes_through_the_answer_for_one_population(everybody, risks
     alone = population_risk(everybody.sample(2_000, random_state=1)[QI], population=60_000, quasi_identifiers=QI)
     assert pytest.approx(alone.B, rel=0.03) == risks[-1].B
     assert risks[-1].interval == pytest.approx(alone.interval, rel=0.1)
+
+
+@pytest.mark.parametrize("population", [4_000, 60_000, 7_000_000])
+def test_at_the_population_of_the_sample_the_curve_is_the_answer_itself(everybody, population):
+    rows = everybody.sample(2_000, random_state=1)[QI]
+    sample = read_sample(rows, population=population, quasi_identifiers=QI)
+    along = curve_of(sample, [2_000, 3_000, population, 10**8], drawn=max(population, 8_000))
+    alone = population_risk(rows, population=population, quasi_identifiers=QI)
+    known = next(risk for risk in along if risk.population == population)
+    assert (known.B, known.interval, known.still_unique, known.still_unique_interval) == (
+        (alone.B, alone.interval, alone.still_unique, alone.still_unique_interval)
+    )
+    named = [risk.B * risk.population for risk in along]
+    assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
 
 
 def test_uniqueness_is_the_slope_of_the_curve(everybody):
@@ -84,6 +99,8 @@ def test_a_chance_stays_a_chance_all_the_way_to_the_world():
             low, high = risk.still_unique_interval
             assert 0 <= low <= risk.still_unique <= high <= 1
             assert risk.population_uniques <= risk.B * risk.population * (1 + 1e-9)
+            # who is unique there is named there: no more of them in the interval than the interval of B has
+            assert high * risk.uniques <= risk.interval[1] * risk.people * (1 + 1e-9)
 
 
 def test_the_number_of_people_named_never_falls_nor_passes_the_combinations():

@@ -117,6 +117,10 @@ def test_the_command_line_protects_in_a_cluster_and_writes_to_addresses(session,
     found = CliRunner().invoke(app, [*command, "--identifier", "none", "--engine", "spark", "--master", cluster.master])
     assert found.exit_code == 0, found.output
     assert f"Written to {address}" in found.stdout.replace("\n", "")
+    assert "average risk (κ)" in found.stdout
+    steps = ("with Spark", "protecting", "looking at a sample", "making classes and writing them", "checking")
+    assert all(step in found.stderr for step in steps)
+    assert "information loss are measured row by row" in found.stderr
     assert measure(out, quasi_identifiers=["age_yrs", "sex"]).k >= 3
     refused = CliRunner().invoke(app, command)
     assert "only a cluster writes to" in str(refused.exception)

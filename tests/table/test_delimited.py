@@ -1,5 +1,7 @@
 """CSV files as people write them."""
 
+from datetime import date
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -95,6 +97,29 @@ def test_decimal_commas_are_numbers_where_the_comma_does_not_part_the_cells(tmp_
     assert table.lazy(["x"]).collect()["c0"].to_list() == [3.5, -12.0, None, 0.25]
     quoted = read_table(write(tmp_path, 'a,b\n"3,5",1\n'))
     assert column(quoted, "a") == ["3,5"]
+
+
+def test_days_before_months_and_points_between_thousands_are_read_where_they_are_unambiguous(tmp_path):
+    rows = [
+        "24.12.2001;63.689,86;1.234;31.02.2001;1.2.2001",
+        ";-1.250.000;2.500;01.02.2001;01.02.2001",
+        "01.02.1999;12,5;3.000;;",
+    ]
+    table = read_table(write(tmp_path, "born;pay;unclear;invalid;short\n" + "\n".join(rows) + "\n"))
+    days, pay = [date(2001, 12, 24), None, date(1999, 2, 1)], [63689.86, -1250000.0, 12.5]
+    assert (column(table, "born"), column(table, "pay")) == (days, pay)
+    found = table.lazy(["born", "pay"]).collect()
+    assert (found["c0"].to_list(), found["c1"].to_list()) == (days, pay)
+    assert column(table, "unclear") == [1.234, 2.5, 3.0]  # a plain number: no comma says that the point parts thousands
+    assert column(table, "invalid") == ["31.02.2001", "01.02.2001", None]
+    assert column(table, "short") == ["1.2.2001", "01.02.2001", None]
+    assert table.notes == (
+        "read as numbers with points between thousands and a decimal comma: pay",
+        "read as dates, the day before the month: born",
+    )
+    long = read_table(write(tmp_path, "a;b\n1.234,5;1\n1.234.567.890.123.456,5;2\n"))
+    assert column(long, "a")[0] == "1.234,5"  # a double would lose digits of the other
+    assert column(read_table(write(tmp_path, 'a,b\n"1.234,5",1\n')), "a") == ["1.234,5"]
 
 
 def test_an_empty_cell_and_a_stated_word_are_null(tmp_path):

@@ -70,7 +70,7 @@ def test_what_a_killed_server_left_goes_when_the_next_one_starts(tmp_path, monke
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = tmp_path / "incrowd-web-killed"
     left.mkdir()
-    (left / "lock").touch()
+    (left / ".incrowd-lock").touch()
     (left / "data.csv").write_text("age\n30\n")
     other = tmp_path / "incrowd-web-of-somebody-else"
     other.mkdir()

@@ -36,16 +36,13 @@ def outlook(sizes: ClassSizes, risks: Sequence[PopulationRisk], seed: int) -> Fo
     ends = [risk.still_unique_interval or (0.0, 0.0) for risk in risks]
     unique = [(risk.population_uniques or 0.0) / risk.population for risk in risks]
     least, most = ([end[side] * sizes.uniqueness for end in ends] for side in (0, 1))
+    lowest, highest = zip(*(risk.interval or (risk.B, risk.B) for risk in risks), strict=True)
     return replace(
         law,
         at=np.array([float(risk.population) for risk in risks]),
         names=tuple(named.get(risk.population, f"{risk.population:,}") for risk in risks),
-        correctness=_estimate(
-            [risk.B for risk in risks],
-            [risk.B if risk.interval is None else risk.interval[0] for risk in risks],
-            [risk.B if risk.interval is None else risk.interval[1] for risk in risks],
-        ),
-        uniqueness=_estimate(unique, least, most if sizes.uniques else [open_end] * len(risks)),
+        correctness=_estimate([risk.B for risk in risks], lowest, highest),
+        uniqueness=_estimate(unique, least, most if sizes.uniques else [min(open_end, end) for end in highest]),
         method="combined",
         notes=_beyond_draw(risks),
     )

@@ -13,6 +13,7 @@ from incrowd.cli.check import check_table
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
+from incrowd.cli.ending import ended_by_signals
 from incrowd.cli.evaluate import evaluate_table
 from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
@@ -70,7 +71,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 fine, 1 over a stated threshold, 2 bad input."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        app(args=_spread_groups(given), prog_name="incrowd")
+        with ended_by_signals():
+            app(args=_spread_groups(given), prog_name="incrowd")
     except IncrowdError as error:
         show.problem(str(error))
         sys.exit(2)

@@ -130,12 +130,13 @@ def opens_table(command: Callable[..., None]) -> Callable[..., None]:
 def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
     """The same for a verb that reads a table `before` and one `after`, or what was saved about them.
 
-    What is said about databases is for those of the two that are one; `after_table` and `after_query` are for the
-    second alone.
+    What is said about databases, or about files of one kind, is for those of the two that are one; `after_table` and
+    `after_query` are for the second alone.
     """
 
     def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
         from incrowd.table.address import DATABASES, scheme_of
+        from incrowd.table.read import takes_option
 
         after = {"from_table": how.pop("after_table"), "query": how.pop("after_query")}
         databases = {side: scheme_of(given[side]) in DATABASES for side in ("before", "after")}
@@ -143,6 +144,10 @@ def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
             asked = dict(how)
             if any(databases.values()) and not databases[side]:
                 asked |= {"from_table": None, "query": None, "timeout": None}
+            for option in how:
+                fitting = {one for one in databases if takes_option(given[one], option)}
+                if fitting and side not in fitting:
+                    asked[option] = None
             if side == "after" and any(after.values()):
                 asked |= after
             given[side] = _open_or_load(given[side], asked)
@@ -203,7 +208,8 @@ def open_table(path: str, how: dict[str, Any]) -> Table:
     if how["sheet"] is None:
         how = {name: value for name, value in how.items() if name != "sheet"}
     how = {"table" if name == "from_table" else name: value for name, value in how.items()}
-    with show.working(f"reading {masked(path)}"):
+    slow = how["engine"] == "spark"  # which takes long to start
+    with show.working(f"reading {masked(path)}{' with Spark' if slow else ''}", lines=slow):
         table = read_table(path, **how)
     for text in table.notes:
         show.note(text)

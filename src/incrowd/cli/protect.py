@@ -76,7 +76,7 @@ def protect_table(
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     there = table.engine == "cluster"
-    with show.working("protecting") as progress:
+    with show.working("protecting", lines=there) as progress:
         safe = protect(
             table,
             quasi_identifiers=wanted,
@@ -107,6 +107,12 @@ def protect_table(
         show.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
     else:
         _show(safe, cost, masked(out))
+    if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
+        parted = "tabs" if out.lower().endswith(".tsv") else "commas"
+        show.note(
+            f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
+            "2001-12-31: say so where it is opened"
+        )
 
 
 def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
@@ -185,6 +191,17 @@ def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
 def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     show.heading(f"{out}: {safe.guarantee.sentence}")
     if cost is None:
+        show.table(
+            ("", "", "what it means"),
+            [
+                ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
+                (
+                    "average risk (κ)",
+                    f"{safe.classes.correctness:.2%}",
+                    "chance that a guess within the class is right",
+                ),
+            ],
+        )
         show.table(
             ("column", "cells changed"),
             [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed.items()],

@@ -92,9 +92,15 @@ def cell(value: Any) -> str:
 
 
 @contextmanager
-def working(doing: str) -> Iterator[progress.Progress]:
-    """A bar on stderr for work that takes longer than a second, on a terminal only."""
+def working(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
+    """A bar on stderr for work that takes longer than a second, on a terminal only.
+
+    With `lines`, for work of minutes, a log gets a line for each step instead.
+    """
     console = _err()
+    if lines and not console.is_terminal:
+        yield _told_in_lines(doing)
+        return
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -114,6 +120,20 @@ def working(doing: str) -> Iterator[progress.Progress]:
 
     with _started_later(bar):
         yield tell
+
+
+def _told_in_lines(doing: str) -> progress.Progress:
+    """Every step on a line of its own, with the seconds it began after."""
+    started, last = time.monotonic(), ""
+
+    def tell(now_doing: str, share: float) -> None:
+        nonlocal last
+        if now_doing != last:
+            last = now_doing
+            note(f"{now_doing} (after {time.monotonic() - started:.0f} s)")
+
+    tell(doing, 0.0)
+    return tell
 
 
 @contextmanager

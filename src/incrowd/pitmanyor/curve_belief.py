@@ -9,7 +9,7 @@ from incrowd.pitmanyor.fit_points import CurveFit
 from incrowd.pitmanyor.model import PitmanYor, expected_correctness, expected_uniqueness
 from incrowd.pitmanyor.posterior import Posterior
 from incrowd.pitmanyor.predict import new_classes, new_classes_variance, new_uniques, still_unique
-from incrowd.pitmanyor.predictive import outcome_interval, uniques_moments
+from incrowd.pitmanyor.predictive import outcome_interval, uniques_interval, uniques_moments
 from incrowd.special import Floats
 
 _COSTLY = 60  # points of the posterior where a function is costly
@@ -59,8 +59,9 @@ class CurveBelief:
         alone = people * (expected_uniqueness(d, alpha, people) if measured is None or people == 1 else measured[-1])
         kept = still_unique(d, alpha, people=people, population=population)
         new = new_uniques(d, alpha, people=people, classes=classes, population=population)
-        mean, variance = uniques_moments(alone, kept, new, *self._new_classes(population))
-        low, high = outcome_interval(self.posterior, mean, variance, population, level)
+        added = self._new_classes(population)
+        moments = uniques_moments(alone, kept, new, *added)
+        low, high = uniques_interval(self.posterior, moments, added, (people, classes, population), level)
         return _holding(here, (low / population, high / population))
 
     def _new_classes(self, population: float) -> tuple[Floats, Floats]:

@@ -33,16 +33,21 @@ class Predictive:
 
     def correctness(self, population: float, level: float = 0.95) -> Answer:
         """Share of people named correctly: classes of the population ÷ people."""
-        mean, variance = self._new_classes(population)
-        return self._answer(self.sizes.classes, mean, variance, population - self.sizes.people, population, level)
+        known, (mean, variance) = self.sizes.classes, self._new_classes(population)
+        low, high = outcome_interval(self.posterior, mean, variance, population - self.sizes.people, level)
+        value = known + self.posterior.mean(mean)
+        return value / population, (known + low) / population, (known + high) / population
 
     def uniqueness(self, population: float, level: float = 0.95) -> Answer:
         """Share of people alone in their class."""
         d, alpha, people = self.posterior.d, self.posterior.alpha, self.sizes.people
         kept = still_unique(d, alpha, people=people, population=population)
         new = new_uniques(d, alpha, people=people, classes=self.sizes.classes, population=population)
-        mean, variance = uniques_moments(self.sizes.uniques, kept, new, *self._new_classes(population))
-        return self._answer(0, mean, variance, population, population, level)
+        added = self._new_classes(population)
+        moments = uniques_moments(self.sizes.uniques, kept, new, *added)
+        known = (people, self.sizes.classes, population)
+        low, high = uniques_interval(self.posterior, moments, added, known, level)
+        return self.posterior.mean(moments[0]) / population, low / population, high / population
 
     def violations(self, population: float, k: int, level: float = 0.95) -> Answer:
         """Share of people in classes smaller than `k`."""
@@ -71,14 +76,6 @@ class Predictive:
         mean = new_classes(d, alpha, population=population, **sample)
         return mean, new_classes_variance(d, alpha, population=population, **sample)
 
-    def _answer(
-        self, known: int, mean: Floats, variance: Floats, most: float, population: float, level: float
-    ) -> Answer:
-        """Posterior mean, and an interval with both the doubt about the model and the chance within it."""
-        value = (known + self.posterior.mean(mean)) / population
-        low, high = outcome_interval(self.posterior, mean, variance, most, level)
-        return value, (known + low) / population, (known + high) / population
-
 
 def uniques_moments(
     alone: float | Floats, kept: Floats, new: Floats, mean: Floats, variance: Floats
@@ -94,9 +91,34 @@ def uniques_moments(
 def outcome_interval(
     posterior: Posterior, mean: Floats, variance: Floats, most: float, level: float
 ) -> tuple[float, float]:
-    """Interval of a number from 0 to `most` that has these moments at each point of the posterior."""
+    """Interval of a number from 0 to `most` that has these moments at each point of the posterior.
+
+    It holds both the doubt about the model and the chance within it.
+    """
+    return _interval(posterior, beta_quantiles(mean, variance, most), level)
+
+
+def uniques_interval(
+    posterior: Posterior,
+    uniques: tuple[Floats, Floats],
+    new_classes: tuple[Floats, Floats],
+    known: tuple[int, int, float],
+    level: float,
+) -> tuple[float, float]:
+    """Interval of the uniques of a population, from moments of theirs and of the new classes at each point.
+
+    Every unique is a class: no outcome has more of them than the same outcome has classes. `known` are the people of
+    the sample, their classes and the people of the population.
+    """
+    people, classes, population = known
+    most = classes + beta_quantiles(*new_classes, population - people)
+    return _interval(posterior, np.minimum(beta_quantiles(*uniques, population), most), level)
+
+
+def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[float, float]:
+    """Interval of outcomes, a row of equally likely ones for each point of the posterior."""
     weights = np.repeat(posterior.weights / _SPREAD.size, _SPREAD.size)
-    return weighted_interval(beta_quantiles(mean, variance, most).ravel(), weights, level)
+    return weighted_interval(outcomes.ravel(), weights, level)
 
 
 def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:

@@ -22,8 +22,8 @@ ASSUMPTIONS = (
     "the sample was drawn at random from the population",
     "from the sample to the population correctness falls as in a normal copula of the columns",
 )
-MOST_DRAWN = 10**8
-"""Largest synthetic population that is drawn, a minute's work; a larger one is extrapolated from it."""
+MOST_DRAWN = 5_000_000
+"""Largest synthetic population that is drawn, seconds of work; a larger one is extrapolated from it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +83,11 @@ def _read(copula: Copula, drawn: Drawn, sizes: ClassSizes, population: int) -> A
     )
 
 
+def people_drawn(people: int, population: int) -> int:
+    """How many people are drawn for a population of which a sample holds `people`."""
+    return min(population, max(MOST_DRAWN, people))
+
+
 def fit_anchored(
     columns: Columns,
     sizes: ClassSizes,
@@ -99,7 +104,7 @@ def fit_anchored(
     """
     telling = informative(columns)
     correlation = fit_gaussian(telling, progress=part(progress, 0.0, 0.3))
-    people = min(population, max(MOST_DRAWN, sizes.people)) if drawn is None else max(drawn, sizes.people)
+    people = people_drawn(sizes.people, population) if drawn is None else max(drawn, sizes.people)
     marginals = [smoothed(telling.counts(j), max(people, population)) for j in range(len(telling.sizes))]
     copula = Copula(marginals, correlation)
     synthetic = draw(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from incrowd.errors import InputError
 from incrowd.population import anchored, combined, posterior
-from incrowd.population.estimate import Answer, as_result, by_both, by_posterior, whole_population, why_posterior_alone
+from incrowd.population.estimate import (
+    Answer,
+    answer,
+    as_result,
+    by_both,
+    by_posterior,
+    whole_population,
+    why_posterior_alone,
+)
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sample import Sample, read_sample, settle_population
+from incrowd.population.steady import at_most, combinations_seen, never_fewer, through
 from incrowd.progress import Progress, part, silent
 
-FEWEST_DRAWN, MOST_DRAWN = 1_000_000, 5_000_000
-"""Synthetic people behind a curve, seconds of work; beyond them κ is carried on, and the interval grows."""
+FEWEST_DRAWN = 1_000_000
+"""Synthetic people behind a curve, which is about populations far larger than the sample."""
 
 
 def risk_curve(
@@ -49,55 +55,27 @@ def risk_curve(
 def curve_of(
     sample: Sample, at: Sequence[float], *, seed: int = 0, drawn: int | None = None, progress: Progress = silent
 ) -> tuple[PopulationRisk, ...]:
-    """The same for a sample already read."""
+    """The same for a sample already read; at its own population the answer is that of `population_risk`."""
     if not at:
         raise InputError("an empty list of populations; give at least one number")
     people = sample.sizes.people
     samples = [replace(sample, population=settle_population(people, population=one)) for one in at]
     farthest = max(one.population for one in samples)
-    wanted = min(max(farthest if drawn is None else drawn, FEWEST_DRAWN), MOST_DRAWN)
-    answered = _along(sample, seed, wanted, progress)
+    wanted = min(max(farthest if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
+    answered = _along(sample, seed, wanted, part(progress, 0.0, 0.9))
     answers = [whole_population(one) if one.population == people else answered(one) for one in samples]
+    most = combinations_seen(sample)
+    risks = never_fewer(
+        [at_most(as_result(one, found, "combined", seed), most) for one, found in zip(samples, answers, strict=True)]
+    )
+    if sample.population in {one.population for one in samples} and sample.population > people:
+        if anchored.people_drawn(people, sample.population) == max(wanted, people):
+            known = at_most(as_result(sample, answered(sample), "combined", seed), most)  # it would draw the same again
+        else:
+            known = answer(sample, "combined", seed=seed, progress=part(progress, 0.9, 1.0))
+        risks = through(risks, known)
     progress("along the populations", 1.0)
-    risks = [as_result(one, found, "combined", seed) for one, found in zip(samples, answers, strict=True)]
-    return _never_fewer(risks, combinations_seen(sample))
-
-
-def combinations_seen(sample: Sample) -> int | None:
-    """How many classes there can be; None where a column may have values that nobody in the sample has.
-
-    The share of people with a value not seen yet is about the share whose value is theirs alone (Good, 1953): where
-    every value of every column is held by several people, all values are there.
-    """
-    if sample.why_no_columns() is not None:
-        return None
-    columns = sample.columns(pairs=True)
-    if any(int(np.min(columns.counts(one))) < 2 for one in range(len(columns.sizes))):
-        return None
-    return math.prod(columns.sizes)
-
-
-def _never_fewer(risks: Sequence[PopulationRisk], most: int | None) -> tuple[PopulationRisk, ...]:
-    """The risks with N · B, the number of classes, that does not fall as people are added, nor passes `most`.
-
-    Of the interval's ends the upper one is not cut: it also stands for what the model does not know.
-    """
-    found, reached = list(risks), (0.0, 0.0, 0.0)
-    highest = 1.0
-    for place in sorted(range(len(risks)), key=lambda place: risks[place].population):
-        risk = risks[place]
-        low, high = risk.interval or (risk.B, risk.B)
-        people = risk.population
-        ceiling = float("inf") if most is None else max(most, risk.classes)
-        named = (min(low * people, ceiling), min(risk.B * people, ceiling), high * people)
-        reached = tuple(max(before, now) for before, now in zip(reached, named, strict=True))  # type: ignore[assignment]
-        ends = tuple(min(end / people, 1.0) for end in reached)
-        highest = max(min(ends[2], highest), ends[1])  # κ(N) does not rise, and so neither does what bounds it
-        alone = None if risk.population_uniques is None else min(risk.population_uniques, reached[1])
-        found[place] = replace(
-            risk, B=ends[1], interval=None if risk.interval is None else (ends[0], highest), population_uniques=alone
-        )
-    return tuple(found)
+    return risks
 
 
 def _along(sample: Sample, seed: int, drawn: int, progress: Progress) -> Callable[[Sample], Answer]:
@@ -114,7 +92,7 @@ def _along(sample: Sample, seed: int, drawn: int, progress: Progress) -> Callabl
     fitted = anchored.fit_anchored(
         sample.columns(pairs=True),
         sample.sizes,
-        drawn,
+        max(drawn, sample.population),
         seed=[seed],
         drawn=drawn,
         progress=part(progress, 0.0, 0.8),

@@ -20,6 +20,7 @@ from incrowd.population.marginals import Columns
 from incrowd.population.result import PopulationRisk
 from incrowd.population.sample import Sample, read_sample
 from incrowd.population.sampler import Copula
+from incrowd.population.steady import agreeing, at_most, combinations_seen
 from incrowd.progress import Progress, part, silent
 
 
@@ -111,28 +112,31 @@ def answer(
         found = whole_population(sample)
     else:
         found = METHODS[method](sample, _Options(seed, draws, reference, progress))
-    return as_result(sample, found, method, seed, time.perf_counter() - started)
+    risk = as_result(sample, found, method, seed, time.perf_counter() - started)
+    return at_most(risk, combinations_seen(sample)) if method == "combined" else risk
 
 
 def as_result(sample: Sample, found: Answer, method: str, seed: int, seconds: float = 0.0) -> PopulationRisk:
     """What a method found, with what is the same for all."""
     sizes = sample.sizes
-    return PopulationRisk(
-        people=sizes.people,
-        classes=sizes.classes,
-        uniques=sizes.uniques,
-        population=sample.population,
-        B=found.B,
-        interval=found.interval,
-        population_uniques=found.population_uniques,
-        still_unique=found.still_unique if sizes.uniques else None,
-        method=method,
-        assumptions=found.assumptions,
-        notes=(*sample.notes, *found.notes),
-        parts=dict(found.parts),
-        still_unique_interval=found.still_unique_interval if sizes.uniques else None,
-        seed=seed,
-        seconds=seconds,
+    return agreeing(
+        PopulationRisk(
+            people=sizes.people,
+            classes=sizes.classes,
+            uniques=sizes.uniques,
+            population=sample.population,
+            B=found.B,
+            interval=found.interval,
+            population_uniques=found.population_uniques,
+            still_unique=found.still_unique if sizes.uniques else None,
+            method=method,
+            assumptions=found.assumptions,
+            notes=(*sample.notes, *found.notes),
+            parts=dict(found.parts),
+            still_unique_interval=found.still_unique_interval if sizes.uniques else None,
+            seed=seed,
+            seconds=seconds,
+        )
     )
 
 

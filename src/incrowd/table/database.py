@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from incrowd.errors import InputError
 from incrowd.table.address import DATABASES, masked, scheme_of
-from incrowd.table.delimited import DelimitedReader, Shapes
+from incrowd.table.delimited import DelimitedReader
 from incrowd.table.readers import Workspace, disk_errors, quoted
+from incrowd.table.shapes import Shapes
 from incrowd.table.table import Table
 
 if TYPE_CHECKING:

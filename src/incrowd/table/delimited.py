@@ -1,7 +1,7 @@
 """CSV and its cousins: how they are written is found by looking, and nothing is lost in reading.
 
-A file is read once, in blocks, into a private Parquet file of text; a column gets a type only if every cell of it says
-its value in the one plain way. So memory stays bounded whatever the file, and `00501` stays `00501`.
+A file is read once, in blocks, into a private Parquet file of text; its columns then get types (shapes.py). So
+memory stays bounded whatever the file.
 """
 
 from __future__ import annotations
@@ -13,26 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, TooLargeError
-from incrowd.table.dialect import BLOCK, DAY, NUMBER, SNIFFED, Dialect, encoding_of, look, rows_of
-from incrowd.table.readers import DatasetReader, Workspace, disk_errors, quoted
+from incrowd.table.dialect import BLOCK, SNIFFED, Dialect, encoding_of, look, rows_of
+from incrowd.table.readers import DatasetReader, Workspace, disk_errors
+from incrowd.table.shapes import COMMA, DOTTED, POINTS, Shapes, arrow_type, cast, cast_in_sql, kinds_of_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _BAD_LINES_SHOWN = 5
 _NAMES_SHOWN = 8
-_WHOLE = r"-?(0|[1-9][0-9]{0,17})"
-_NO_NUMBER = r"NaN|nan|-?(inf|Inf|Infinity)"  # as programs write what is not a finite number
-_COMMA = "double, written with a comma"
-_THOUSANDS = r"^-?[1-9][0-9]{0,2}(,[0-9]{3})+$"
-_SHAPES = {  # type to the shape its cells must have; a double keeps 15 digits, so longer decimals stay text
-    "int64": rf"^{_WHOLE}$",
-    "double": rf"^({NUMBER}|{_NO_NUMBER})$",
-    _COMMA: rf"^({NUMBER.replace(chr(92) + '.', ',')}|{_NO_NUMBER})$",
-    "date32": rf"^{DAY}$",
-    "timestamp[s]": rf"^{DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
+_SEPARATORS = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces"}
+_UNDERSTOOD = {
+    COMMA: "numbers with a decimal comma",
+    POINTS: "numbers with points between thousands and a decimal comma",
+    DOTTED: "dates, the day before the month",
 }
-_DIGITS = 15
 
 
 def open_delimited(
@@ -43,8 +38,11 @@ def open_delimited(
     skip_bad_lines: bool,
     memory: int,
     most_columns: int | None = None,
-) -> tuple[DelimitedReader, list[str]]:
-    """Load a delimited file; also what a user should know about how it was read."""
+) -> tuple[DelimitedReader, list[str], str]:
+    """Load a delimited file; also what a user should know about how it was read, and how it is written.
+
+    The last is said of files that `write_table` would write in another way, and empty for others.
+    """
     notes: list[str] = []
     used = encoding_of(path, encoding)
     if encoding is None and not used.startswith("utf-8"):
@@ -56,10 +54,21 @@ def open_delimited(
     types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
     if bad:
         _report_bad_lines(path, dialect, bad, skip_bad_lines, notes)
-    if commas := [name for name, kind in types.items() if kind == _COMMA]:
-        more = f" and {len(commas) - _NAMES_SHOWN:,} more" if len(commas) > _NAMES_SHOWN else ""
-        notes.append(f"read as numbers with a decimal comma: {', '.join(commas[:_NAMES_SHOWN])}{more}")
-    return DelimitedReader(workspace, types, memory), notes
+    notes += _notes_on_types(types)
+    foreign = [f"cells parted by {_SEPARATORS.get(dialect.separator, dialect.separator)}"]
+    foreign = foreign if dialect.separator not in ",\t" else []
+    foreign += [words for kind, words in _UNDERSTOOD.items() if kind in types.values()]
+    return DelimitedReader(workspace, types, memory), notes, ", ".join(foreign)
+
+
+def _notes_on_types(types: dict[str, str | None]) -> list[str]:
+    """Which columns are not written as programs write them, and how they were understood."""
+    notes = []
+    for kind, words in _UNDERSTOOD.items():
+        if names := [name for name, found in types.items() if found == kind]:
+            more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+            notes.append(f"read as {words}: {', '.join(names[:_NAMES_SHOWN])}{more}")
+    return notes
 
 
 class DelimitedReader(DatasetReader):
@@ -79,43 +88,11 @@ class DelimitedReader(DatasetReader):
         kind = self._types[name]
         if kind is None:
             return text
-        cells = [_cast(chunk.dictionary, kind).take(chunk.indices) for chunk in text.chunks]
-        return pa.chunked_array(cells, _arrow_type(kind))
+        cells = [cast(chunk.dictionary, kind).take(chunk.indices) for chunk in text.chunks]
+        return pa.chunked_array(cells, arrow_type(kind))
 
     def _as_sql(self, name: str) -> str:
-        names = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
-        kind = self._types[name]
-        if kind == _COMMA:
-            return f"CAST(replace({quoted(name)}, ',', '.') AS DOUBLE)"
-        return quoted(name) if kind is None else f"CAST({quoted(name)} AS {names[kind]})"
-
-
-class Shapes:
-    """The type that every cell of a column allows, for columns of text that is seen batch by batch."""
-
-    def __init__(self, possible: dict[str, tuple[str, ...]]) -> None:
-        self._possible = dict(possible)
-        self._filled = dict.fromkeys(possible, False)
-        self._decimal = dict.fromkeys(possible, False)  # whether a comma was seen that cannot part thousands
-
-    def see(self, batch: pa.RecordBatch) -> None:
-        """Leave out the types that some cell does not fit."""
-        for name, kinds in self._possible.items():
-            if kinds:
-                distinct = batch.column(name).unique().drop_null()
-                self._filled[name] |= len(distinct) > 0
-                self._decimal[name] |= _COMMA in kinds and _has_decimal_comma(distinct)
-                self._possible[name] = tuple(kind for kind in kinds if _fits(distinct, kind))
-
-    def types(self) -> dict[str, str | None]:
-        """The first type that is left, or None: text.
-
-        Where every comma may as well part thousands, as in 1,250, nobody can say what number it is.
-        """
-        return {
-            name: kinds[0] if kinds and self._filled[name] and (kinds[0] != _COMMA or self._decimal[name]) else None
-            for name, kinds in self._possible.items()
-        }
+        return cast_in_sql(name, self._types[name])
 
 
 def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
@@ -123,8 +100,7 @@ def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[d
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = tuple(kind for kind in _SHAPES if kind != _COMMA or dialect.separator != ",")
-    shapes = Shapes(dict.fromkeys(dialect.columns, kinds))
+    shapes = Shapes(dict.fromkeys(dialect.columns, kinds_of_text(dialect.separator)))
     schema = pa.schema([(name, pa.string()) for name in dialect.columns])
     bad: list[int] = []
     over_lines = False
@@ -169,56 +145,6 @@ def _batches(path: str, dialect: Dialect, null: str | None, bad: list[int]) -> I
         check_utf8=False,  # the whole file was decoded before
     )
     yield from pyarrow.csv.open_csv(path, reading, parsing, converting)
-
-
-def _fits(distinct: pa.Array, kind: str) -> bool:
-    """Whether all these texts are values of the type, written in its one plain way."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not len(distinct):
-        return True
-    if not pc.all(pc.match_substring_regex(distinct, _SHAPES[kind])).as_py():
-        return False
-    try:
-        values = _cast(distinct, kind)
-    except pa.ArrowInvalid:
-        return False
-    return kind not in ("double", _COMMA) or _is_exact(distinct, values)
-
-
-def _arrow_type(kind: str) -> pa.DataType:
-    import pyarrow as pa
-
-    return pa.type_for_alias("double" if kind == _COMMA else kind)
-
-
-def _cast(texts: pa.Array, kind: str) -> pa.Array:
-    import pyarrow.compute as pc
-
-    return (pc.replace_substring(texts, ",", ".") if kind == _COMMA else texts).cast(_arrow_type(kind))
-
-
-def _has_decimal_comma(distinct: pa.Array) -> bool:
-    import pyarrow.compute as pc
-
-    commas = distinct.filter(pc.match_substring(distinct, ","))
-    return len(commas) > 0 and not pc.all(pc.match_substring_regex(commas, _THOUSANDS)).as_py()
-
-
-def _is_exact(texts: pa.Array, values: pa.Array) -> bool:
-    """Whether doubles keep all digits of the texts: not too many, none infinite, none lost to zero."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    written = pc.invert(pc.match_substring_regex(texts, rf"^({_NO_NUMBER})$"))
-    if not pc.any(written).as_py():
-        return False  # a column of nothing but these words is text
-    texts, values = texts.filter(written), values.filter(written)
-    digits = pc.replace_substring_regex(texts, r"[eE].*|[^0-9]", "")
-    lost = pc.and_(pc.equal(values, pa.scalar(0.0)), pc.match_substring_regex(digits, "[1-9]"))
-    fine = pc.and_(pc.is_finite(values), pc.less_equal(pc.binary_length(digits), _DIGITS))
-    return bool(pc.all(fine).as_py()) and not pc.any(lost).as_py()
 
 
 def _has_line_break(column: pa.Array) -> bool:

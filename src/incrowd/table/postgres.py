@@ -34,7 +34,7 @@ _NO_CONNECTION = (  # libpq's own words may quote a part of the password, so the
     (r"invalid|missing|unexpected|unterminated|extra", "is not a valid address; write % and @ in it as %25 and %40"),
 )
 _FIRST_DAY = -2_440_589  # a day before 4714-11-24 BC, in days from 1970: PostgreSQL has none before it
-_CREDENTIALS = "user and password come from PGUSER and PGPASSWORD, from PGSERVICE or from ~/.pgpass"
+_ABOUT_CREDENTIALS = ("refuses the user", "does not let this user in", "has no such user")
 _STATES = (  # SQLSTATE, or how the server says it while rows are on their way
     (("42501",), "permission denied", "no permission to read {what}; ask for SELECT on it"),
     (("57014",), "canceling statement", "{what}: a statement took too long and was stopped; give a longer time limit"),
@@ -210,7 +210,33 @@ def _connect(address: str, label: str) -> Any:
     except Exception as error:
         text = str(error)
     why = next((told for words, told in _NO_CONNECTION if re.search(words, text)), "cannot be reached")
-    raise InputError(f"{label} {why} ({_CREDENTIALS})") from None
+    said = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
+    raise InputError(f"{label} {why}{said}") from None
+
+
+def _credentials_used(address: str) -> str:
+    """Where the user and the password came from, in the order in which libpq looks.
+
+    >>> _credentials_used("postgresql://ann:secret@db.example/clinic")
+    'user and password are those in the address'
+    """
+    authority, _, options = re.split(r"://", address, maxsplit=1)[-1].partition("?")
+    user = authority.rpartition("@")[0]
+    there = "in the address"
+    service = "that of the service" if "service=" in options or os.environ.get("PGSERVICE") else None
+    named, secret = bool(user) or "user=" in options, ":" in user or "password=" in options
+    if named and secret:
+        return f"user and password are those {there}"
+    who = f"the one {there}" if named else service or ("PGUSER" if os.environ.get("PGUSER") else "you on this machine")
+    if secret:
+        how = f"the password the one {there}"
+    elif service:
+        how = "the password that of the service, or else from PGPASSWORD or ~/.pgpass"
+    elif os.environ.get("PGPASSWORD"):
+        how = "the password that of PGPASSWORD"
+    else:
+        how = "there is no password in the address or in PGPASSWORD, and ~/.pgpass is looked at last"
+    return f"the user is {who}, {how}"
 
 
 def _column(field: pa.Field) -> Column:

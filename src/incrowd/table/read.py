@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,14 @@ from incrowd.errors import InputError
 from incrowd.table.address import DATABASES, masked, scheme_of
 from incrowd.table.table import Table, memory_in_bytes
 
+_OPTIONS = {  # what is said about reading, and the kind of file it is for
+    "separator": "csv",
+    "encoding": "csv",
+    "null": "csv",
+    "skip_bad_lines": "csv",
+    "sheet": "excel",
+}
+_KINDS = {"csv": "CSV and TSV files", "excel": "workbooks (.xlsx, .xls, .xlsb, .ods)"}
 ENGINES = (None, "duckdb", "spark")
 _LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # how PostgreSQL's own tools let an address be written, too
 FORMATS = {
@@ -42,7 +50,7 @@ def read_table(
     encoding: str | None = None,
     null: str | None = None,
     skip_bad_lines: bool = False,
-    sheet: str | int = 0,
+    sheet: str | int | None = None,
     memory: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -73,6 +81,14 @@ def read_table(
     if isinstance(source, Table):
         return source
     limit = memory_in_bytes(memory)
+    how = {
+        "separator": separator,
+        "encoding": encoding,
+        "null": null,
+        "skip_bad_lines": skip_bad_lines,
+        "sheet": sheet,
+    }
+    _refuse_unfitting(source, how)
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
     if master is not None and engine != "spark":
@@ -89,8 +105,7 @@ def read_table(
             "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
         )
     if engine == "spark":
-        how = {"separator": separator, "encoding": encoding, "null": null, "skip_bad_lines": skip_bad_lines}
-        return _on_spark(source, limit, master, {**how, "sheet": sheet, "memory": limit})
+        return _on_spark(source, limit, master, {**how, "memory": limit})
     if not isinstance(source, str | os.PathLike):
         held = _from_frame(source, limit)
         if engine == "duckdb" and held.engine == "cluster":
@@ -111,14 +126,45 @@ def read_table(
     if kind == "csv":
         from incrowd.table.delimited import open_delimited
 
-        reader, notes = open_delimited(paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns)
+        reader, notes, written = open_delimited(
+            paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns
+        )
         read_as = _typed(separator=separator, encoding=encoding, null=null, skip_bad_lines=skip_bad_lines)
         named = (os.fspath(source), *read_as)
-        return Table(reader, name=name, memory=limit, notes=notes, source=os.fspath(source), named=named)
+        where = os.fspath(source)
+        return Table(reader, name=name, memory=limit, notes=notes, source=where, named=named, written=written)
     from incrowd.table.documents import read_excel, read_json_lines
 
-    rows = read_excel(paths[0], sheet) if kind == "excel" else read_json_lines(paths[0])
+    rows = read_excel(paths[0], 0 if sheet is None else sheet) if kind == "excel" else read_json_lines(paths[0])
     return _from_frame(rows, limit, name=name, path=os.fspath(source))
+
+
+def takes_option(source: Any, option: str) -> bool:
+    """Whether an option on reading is for such a source; one that is for none in particular is for all.
+
+    >>> takes_option("people.csv", "null"), takes_option("people.parquet", "null"), takes_option("people.csv", "memory")
+    (True, False, True)
+    """
+    if option not in _OPTIONS:
+        return True
+    path = isinstance(source, str | os.PathLike)
+    return path and FORMATS.get(Path(os.fspath(source)).suffix.lower()) == _OPTIONS[option]
+
+
+def _refuse_unfitting(source: Any, how: Mapping[str, Any]) -> None:
+    """Stop at what is said about files of another kind; it would change nothing."""
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    if (
+        path is not None
+        and Path(path).suffix.lower() not in FORMATS
+        and not os.path.isdir(path)
+        and not scheme_of(path)
+    ):
+        return  # whatever is wrong with it is said later
+    for option, value in how.items():
+        if value not in (None, False) and not takes_option(source, option):
+            typed = option.replace("_", "-")
+            raise InputError(f"{option}= (--{typed}) is for {_KINDS[_OPTIONS[option]]}, and this is none; leave it out")
 
 
 def _typed(**options: Any) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
+from incrowd.private import PrivateFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,10 +31,11 @@ class Workspace:
 
     def __init__(self, memory: int) -> None:
         with disk_errors(Path("the temporary folder")):
-            self.folder = Path(tempfile.mkdtemp(prefix="incrowd-"))  # readable by this user alone
+            private = PrivateFolder()
+        self.folder = private.path
         self._memory = memory
         self._opened: list[duckdb.DuckDBPyConnection] = []
-        self._cleaner = weakref.finalize(self, _forget, self._opened, self.folder)
+        self._cleaner = weakref.finalize(self, _forget, self._opened, private)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -57,10 +57,10 @@ class Workspace:
         self._cleaner()
 
 
-def _forget(opened: list[duckdb.DuckDBPyConnection], folder: Path) -> None:
+def _forget(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) -> None:
     for connection in opened:
         connection.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    private.close()
 
 
 class DatasetReader:

@@ -63,7 +63,8 @@ class Table:
     in bytes that work on it keeps to.
     `engine` says where it is counted: "memory" where columns are read here, "frame" where a lazy frame groups them
     itself, "cluster" where rows stay in Spark: only counts come here, and rows only of a small table, "database" where
-    a database groups them until they are copied. `named` is how a command line names the table, without credentials.
+    a database groups them until they are copied. `named` is how a command line names the table, without credentials,
+    and `written` what of a text file's ways (decimal commas, …) is lost when it is written again.
     """
 
     __slots__ = (
@@ -78,6 +79,7 @@ class Table:
         "native",
         "notes",
         "source",
+        "written",
     )
 
     def __init__(
@@ -91,6 +93,7 @@ class Table:
         notes: Iterable[str] = (),
         engine: str = "memory",
         named: Sequence[str] = (),
+        written: str = "",
     ) -> None:
         self._reader = reader
         self._rows: int | None = None
@@ -102,6 +105,7 @@ class Table:
         self.notes = tuple(notes)
         self.engine = engine
         self.named = tuple(named) or (self.source or "TABLE",)
+        self.written = written
         refuse_repeated(self.columns, name)
         if not self.columns:
             raise InputError(f"{name}: there are no columns")

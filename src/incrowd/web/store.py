@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 import unicodedata
-import weakref
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO
 
+from incrowd.private import PrivateFolder
 from incrowd.table.read import FORMATS
 from incrowd.web.problems import Refusal
 
 _BLOCK = 1 << 20
 _ZIPPED = {".xlsx", ".xlsb", ".ods"}
 _LONGEST = 120
-_PREFIX, _LOCK = "incrowd-web-", "lock"
-_ATTEMPTS = 20
 
 
 class Store:
-    """A folder that this user alone can read; gone when the server ends.
-
-    Where a server was killed, its folder goes when the next one starts: the lock in it is then nobody's.
-    """
+    """A folder that this user alone can read; gone when the server ends, or when the next one starts."""
 
     def __init__(self) -> None:
-        _remove_abandoned(Path(tempfile.gettempdir()))
-        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))  # mode 0700
-        lock = open(self.folder / _LOCK, "w")  # noqa: SIM115 - held as long as the folder is
-        _locked(lock)
-        self._cleaner = weakref.finalize(self, _remove, self.folder, lock)
+        self._private = PrivateFolder("web-")
+        self.folder = self._private.path
 
     def new_folder(self) -> Path:
         """A folder in it for one table or one job."""
@@ -46,39 +36,7 @@ class Store:
 
     def close(self) -> None:
         """Delete everything."""
-        self._cleaner()
-
-
-def _locked(file: IO[str]) -> bool:
-    """Whether the lock was free and is ours now; where the system has no such locks, none is ever free."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True
-
-
-def _remove_abandoned(place: Path) -> None:
-    """Delete the folders of servers that were killed."""
-    for folder in place.glob(f"{_PREFIX}*"):
-        try:
-            with open(folder / _LOCK, "r+") as lock:
-                if _locked(lock):
-                    _remove(folder, lock)
-        except OSError:
-            continue  # not ours, or just being made or removed
-
-
-def _remove(folder: Path, lock: IO[str]) -> None:
-    """Delete a folder in which a thread may still be writing."""
-    for _ in range(_ATTEMPTS):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            break
-        time.sleep(0.05)
-    lock.close()
+        self._private.close()
 
 
 def shown_name(given: str) -> str:

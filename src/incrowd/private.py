@@ -1,0 +1,89 @@
+"""Private folders: what lies in them is a table in clear text, and goes however the work ends."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import weakref
+from pathlib import Path
+from typing import IO
+
+_PREFIX, _LOCK = "incrowd-", ".incrowd-lock"
+_ATTEMPTS = 20
+
+
+class PrivateFolder:
+    """A folder that this user alone can read; gone when nobody holds it, or at the end of the process.
+
+    Where a process was killed, its folders go when the next one makes its first: the lock in them is then nobody's.
+    """
+
+    def __init__(self, kind: str = "") -> None:
+        place = tempfile.gettempdir()
+        if place not in _swept:
+            _swept.add(place)
+            _remove_abandoned(Path(place))
+        self.path, lock = _new_folder(_PREFIX + kind)
+        self._cleaner = weakref.finalize(self, _remove, self.path, lock)
+        _held.add(self)
+
+    def close(self) -> None:
+        """Delete everything in it now."""
+        self._cleaner()
+
+
+_swept: set[str] = set()
+_held: weakref.WeakSet[PrivateFolder] = weakref.WeakSet()
+
+
+def remove_all() -> None:
+    """Delete every private folder of this process, whoever still works in it."""
+    for folder in list(_held):
+        folder.close()
+
+
+def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
+    """A folder and its lock, which is held as long as the folder is there."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=prefix))  # mode 0700
+        lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above
+        if _locked(lock) is not False and (path / _LOCK).exists():
+            return path, lock
+        lock.close()  # another process found it before it was locked, and removes it
+
+
+def _locked(file: IO[str]) -> bool | None:
+    """Whether the lock was free and is ours now; None where the system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return None
+    return True
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Delete the folders of processes that were killed."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        try:
+            with open(folder / _LOCK, "r+") as lock:
+                if _locked(lock):
+                    _remove(folder, lock)
+        except OSError:
+            continue  # not ours, or just being made or removed
+
+
+def _remove(folder: Path, lock: IO[str]) -> None:
+    """Delete a folder in which a thread may still be writing."""
+    for _ in range(_ATTEMPTS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            break
+        time.sleep(0.05)
+    lock.close()
