@@ -85,7 +85,7 @@ def rows_of(part):
 
 def test_simulations_hold_the_exact_numbers(made):
     parts, _ = made
-    held, _, points = rows_of(parts["one-person"])["simulated 95 % intervals that hold the exact number"].ours.split()
+    held, _, points = rows_of(parts["one-person"])["simulated 95 % intervals that hold the exact number, k > 1"].ours.split()
     assert int(points) == 24
     assert int(held) >= 20
     near, _, compared = rows_of(parts["several"])[
