@@ -85,7 +85,8 @@ def rows_of(part):
 
 def test_simulations_hold_the_exact_numbers(made):
     parts, _ = made
-    held, _, points = rows_of(parts["one-person"])["simulated 95 % intervals that hold the exact number, k > 1"].ours.split()
+    simulated = rows_of(parts["one-person"])["simulated 95 % intervals that hold the exact number, k > 1"]
+    held, _, points = simulated.ours.split()
     assert int(points) == 20
     assert int(held) >= 17
     near, _, compared = rows_of(parts["several"])[
