@@ -2,10 +2,12 @@
 
 import os
 import shutil
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.nodeid import coerce_node_id
 from hypothesis import settings
 
 # a gate draws the same examples every time; elsewhere each run looks at new ones
@@ -31,6 +33,16 @@ def pytest_xdist_make_scheduler(config, log):
 @cache
 def _asks(file):
     return file.suffix == ".py" and "xdist_group" in file.read_text()
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one name (schemathesis has one for every operation) get a number: xdist would run the first only."""
+    seen = Counter()
+    for item in items:
+        name = item.nodeid
+        if seen[name]:
+            item._id = coerce_node_id(f"{name}[{seen[name]}]")
+        seen[name] += 1
 
 
 @pytest.fixture(scope="session")
