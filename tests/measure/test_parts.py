@@ -11,6 +11,7 @@ import pytest
 from incrowd import ClassSizes, demo_table, measure, read_table
 from incrowd.engines import count_in_engine, split_by_class
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measure import groups
 
 DEMO = ["age_yrs", "sex", "race", "patcnty"]
 
@@ -19,6 +20,7 @@ DEMO = ["age_yrs", "sex", "race", "patcnty"]
 def small_memory(monkeypatch):
     """The smallest limit, and records that weigh a megabyte: more than fifty do not fit."""
     monkeypatch.setattr("incrowd.classes._BYTES_A_RECORD", 10**6)
+    monkeypatch.setattr(groups, "_BYTES_A_PAIR", 10**6)
     monkeypatch.setattr("incrowd.engines.split._BYTES_A_RECORD", 10**6)
     return "50MB"
 

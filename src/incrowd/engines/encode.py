@@ -18,6 +18,7 @@ from incrowd.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_LARGE = 1 << 26  # a column that takes so many bytes is given back to the system once it is encoded
 _DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table rather than hashed
 
 
@@ -57,6 +58,8 @@ def encode_each(table: Table, names: Sequence[str]) -> Iterator[Coded]:
 
     A column is encoded once and kept with its table, unless the codes would take more than a quarter of the memory.
     """
+    import pyarrow as pa
+
     wanted = table.require(names)
     if not table.rows:
         raise InputError(f"{table.name} has a header but no rows")
@@ -66,7 +69,10 @@ def encode_each(table: Table, names: Sequence[str]) -> Iterator[Coded]:
     def encoded(name: str) -> Coded:
         if name not in known:
             ((_, column),) = table.read([name])
-            coded = encode_column(name, column)
+            coded, large = encode_column(name, column), column.nbytes > _LARGE
+            del column
+            if large:
+                pa.default_memory_pool().release_unused()  # it would keep gigabytes for what may come
             if not keep:
                 return coded
             known[name] = coded
@@ -137,17 +143,20 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
     import pyarrow as pa
 
     dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    merged = dictionaries.unify_dictionaries().combine_chunks()
-    raw = merged.dictionary
-    numbers = merged.indices.fill_null(len(raw)).to_numpy(zero_copy_only=False)
-    used = np.flatnonzero(np.bincount(numbers, minlength=len(raw) + 1))
-    has_null = bool(used.size and used[-1] == len(raw))
+    chunks = dictionaries.unify_dictionaries().chunks
+    raw = chunks[0].dictionary if chunks else pa.array([], column.type)
+    parts = [chunk.indices.fill_null(len(raw)).to_numpy(zero_copy_only=False) for chunk in chunks]
+    seen = np.zeros(len(raw) + 1, dtype=np.bool_)
+    for numbers in parts:
+        seen[numbers] = True
+    used = np.flatnonzero(seen)
+    has_null = bool(seen[-1])
     entries = raw.take(pa.array(used[: used.size - has_null], pa.int64()))
     distinct, order = _in_order(entries)
     rank = np.append(order, len(distinct)) if has_null else order
     codes_of = np.zeros(len(raw) + 1, dtype=code_type(len(distinct) + has_null))
     codes_of[used] = rank
-    codes = codes_of[numbers]
+    codes = np.concatenate([codes_of[numbers] for numbers in parts]) if parts else codes_of[:0]
     return Coded(name, codes, _with_null(distinct) if has_null else distinct)
 
 

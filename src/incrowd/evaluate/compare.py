@@ -89,7 +89,7 @@ def evaluate(
         correlation_change=change,
         correlation_agreement=agreement,
         contradicting=loss.contradicting if loss else None,
-        diversity=diversity(groups, column) if column else None,
+        diversity=diversity(groups.numbers, column) if column else None,
         disclosure=attribute_disclosure(groups, column, secret) if column and secret is not None else None,
         notes=notes,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.classes import Classes
 from incrowd.engines import Coded
+from incrowd.measure.pairs import Pairs, count_pairs
 from incrowd.notebook import Shown
 
 if TYPE_CHECKING:
@@ -71,17 +71,13 @@ class Diversity(Shown):
         return {name: getattr(self, name) for name in self.__slots__} | {"t": self.t, "given_away": self.given_away}
 
 
-class Pairs(NamedTuple):
-    """Every pair of a class and a value that occurs, class × values + value, in order; and how many records have it."""
+def diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.int64] | None = None) -> Diversity:
+    """Measure one sensitive column against the class of every record, from the counts of each value in each class.
 
-    pairs: NDArray[np.uint64]
-    counts: NDArray[np.int64]
-
-
-def diversity(classes: Classes, column: Coded) -> Diversity:
-    """Measure one sensitive column against the classes, from the counts of each value in each class."""
-    tally = np.bincount(column.codes, weights=classes.times, minlength=column.size)
-    return worst_of(column.name, column.values, tally, [count_pairs(classes, column.codes, column.size)])
+    Where a record stands for others, `times` says for how many.
+    """
+    tally = np.bincount(column.codes, weights=times, minlength=column.size)
+    return worst_of(column.name, column.values, tally, count_pairs(classes, column.codes, column.size, times))
 
 
 def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable[Pairs]) -> Diversity:
@@ -114,24 +110,6 @@ def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable
         homogeneous=int(sum(homogeneous)),
         commonest=float(tally.max()) / records,
     )
-
-
-def count_pairs(classes: Classes, codes: NDArray[Any], size: int) -> Pairs:
-    """Pair the class of every record with its code, of `size` there are."""
-    from incrowd.measure import kernels
-
-    pairs = classes.numbers.astype(np.uint64)
-    pairs *= np.uint64(size)
-    pairs += codes.astype(np.uint64)
-    if classes.times is not None:
-        distinct, place = np.unique(pairs, return_inverse=True)
-        counts = np.zeros(distinct.size, dtype=np.int64)
-        np.add.at(counts, place, classes.times)
-        return Pairs(distinct, counts)
-    pairs.sort()
-    counts = np.empty(pairs.size, dtype=np.int64)
-    found = kernels.tally_runs(pairs, counts)
-    return Pairs(pairs[:found], counts[:found])
 
 
 def _has_order(values: pa.Array) -> bool:

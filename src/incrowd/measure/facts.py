@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.classes import ClassSizes, assign_classes, classes_of_counted, needs_splitting, told_apart
+from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.engines import TooManyDistinctError, counted_rows, encode, with_histories
 from incrowd.errors import InputError
 from incrowd.measure.diversity import Diversity, diversity
+from incrowd.measure.groups import group_records, needs_parts
 from incrowd.measure.parts import measure_in_parts, measure_there_in_parts
 from incrowd.notebook import Shown
 from incrowd.progress import Progress, silent
@@ -152,16 +153,15 @@ def measure(
     if table.engine == "cluster":
         sizes, found = _measured_there(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
-    if needs_splitting(table):
+    if needs_parts(table, names, person):
         sizes, found = measure_in_parts(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
-    classes = assign_classes(table, names, person)
-    groups = told_apart(table, names, classes, person)
+    groups = group_records(table, names, person)
     found = []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        found.append(diversity(groups, encode(table, [column])[0]))
-    return Measurement(tuple(names), classes.sizes, tuple(found), person, tuple(notes))
+        found.append(diversity(groups.numbers, encode(table, [column])[0]))
+    return Measurement(tuple(names), groups.sizes(), tuple(found), person, tuple(notes))
 
 
 def _measured_there(
@@ -189,5 +189,5 @@ def _counted_there(
         counted = counted_rows(table, [*names, column])
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
         classes = classes_of_counted(counted, names)
-        found.append(diversity(classes, encode(counted.table, [column])[0]))
+        found.append(diversity(classes.numbers, encode(counted.table, [column])[0], classes.times))
     return classes.sizes, found

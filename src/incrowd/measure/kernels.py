@@ -9,6 +9,26 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def count_first_bits(keys, shift, places):  # type: ignore[no-untyped-def]
+    """How many keys have each value of the bits that are left when `shift` are dropped."""
+    counts = np.zeros(places, dtype=np.int64)
+    for i in range(keys.size):
+        counts[keys[i] >> np.uint64(shift)] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def deal(keys, codes, shift, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
+    """Keys and codes by the first bits of the keys; `following` is where the next of each goes."""
+    for i in range(keys.size):
+        first = keys[i] >> np.uint64(shift)
+        place = following[first]
+        dealt[place] = keys[i]
+        dealt_codes[place] = codes[i]
+        following[first] = place + 1
+
+
+@njit(cache=True, nogil=True)
 def tally_runs(ordered, counts):  # type: ignore[no-untyped-def]
     """Sorted numbers, each once, in place, and how often each occurred. Returns how many there are."""
     found = 0
@@ -31,34 +51,35 @@ def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ign
     of a class costs as much as the class has values.
     """
     distinct, entropy = values, math.inf
-    equal = ordered = alpha = beta = delta = 0.0
+    equal = ordered = alpha = 0.0
+    least, most = 1.0, 1.0  # of the ratios of a value's share in a class to its share in the table
     enhanced, homogeneous = True, 0
     size = np.uint64(values)
     start = 0
     while start < pairs.size:
-        number = pairs[start] // size
+        base = pairs[start] // size * size
         end, people = start, 0
-        while end < pairs.size and pairs[end] // size == number:
+        while end < pairs.size and pairs[end] - base < size:
             people += counts[end]
             end += 1
         bits, apart, known, moved, held = 0.0, 0.0, 0.0, 0.0, 0.0
         previous = np.int64(0)
         for i in range(start, end):
-            value = np.int64(pairs[i] - number * size)
+            value = np.int64(pairs[i] - base)
             here, there = counts[i] / people, share[value]
             moved += _moved(cumulative, before, previous, value, held)
             held += here
             previous = value
-            bits -= here * math.log(here)
+            if end - start > 1:
+                bits -= here * math.log(here)
             apart += abs(here - there)
             known += there
             alpha = max(alpha, here)
-            gain = here / there - 1.0
-            if gain > beta:
-                beta = gain
-            if gain > 0.0 and gain > -math.log(there) + 1e-12:
+            ratio = here / there
+            least, most = min(least, ratio), max(most, ratio)
+            gain = ratio - 1.0
+            if enhanced and gain > 0.0 and gain > -math.log(there) + 1e-12:
                 enhanced = False
-            delta = max(delta, abs(math.log(here / there)))
         moved += _moved(cumulative, before, previous, values - 1, 1.0)
         distinct = min(distinct, end - start)
         entropy = min(entropy, bits)
@@ -68,13 +89,18 @@ def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ign
         if end - start == 1:
             homogeneous += people
         start = end
-    return distinct, max(entropy, 0.0), equal, ordered, alpha, beta, enhanced, delta, homogeneous
+    delta = max(math.log(most), -math.log(least))
+    return distinct, max(entropy, 0.0), equal, ordered, alpha, most - 1.0, enhanced, delta, homogeneous
 
 
 @njit(cache=True, nogil=True)
 def _moved(cumulative, before, first, last, held):  # type: ignore[no-untyped-def]
     """Sum of |held − cumulative[u]| for first ≤ u < last: the cumulative share is rising, so it crosses once."""
     low, high = first, last
+    if held >= 1.0:
+        low = last
+    elif held == 0.0:
+        high = first
     while low < high:
         middle = (low + high) // 2
         if cumulative[middle] > held:
@@ -93,9 +119,9 @@ def recursive_ratio(pairs, counts, values, l):  # type: ignore[no-untyped-def]  
     worst = 0.0
     start = 0
     while start < pairs.size:
-        number = pairs[start] // size
+        base = pairs[start] // size * size
         end = start
-        while end < pairs.size and pairs[end] // size == number:
+        while end < pairs.size and pairs[end] - base < size:
             end += 1
         ranked = np.sort(counts[start:end])
         rest = ranked[: ranked.size - l + 1].sum()

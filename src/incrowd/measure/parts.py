@@ -8,14 +8,7 @@ from operator import add
 
 import numpy as np
 
-from incrowd.classes import (
-    Classes,
-    ClassSizes,
-    assign_classes,
-    classes_of_counted,
-    needs_splitting,
-    told_apart,
-)
+from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.engines import (
     Coded,
     Counted,
@@ -28,7 +21,9 @@ from incrowd.engines import (
     split_by_class,
 )
 from incrowd.errors import UnsupportedError
-from incrowd.measure.diversity import Diversity, Pairs, count_pairs, worst_of
+from incrowd.measure.diversity import Diversity, worst_of
+from incrowd.measure.groups import Groups, group_records, needs_parts
+from incrowd.measure.pairs import Pairs, count_pairs
 from incrowd.progress import Progress
 from incrowd.table import Table, read_table
 
@@ -84,7 +79,8 @@ class _PartsThere:
             classes = classes_of_counted(part, self._names)
             self.sizes.append(classes.sizes)
             (coded,) = encode(part.table, [self._known.name])
-            yield count_pairs(classes, codes_among(coded, self._known.values), self._known.size)
+            codes = codes_among(coded, self._known.values)
+            yield from count_pairs(classes.numbers, codes, self._known.size, classes.times)
 
 
 def _values(table: Table, column: str) -> Coded:
@@ -112,16 +108,16 @@ class _Parts:
     def __iter__(self) -> Iterator[Pairs]:
         self.sizes = []
         for part in self._split:
-            rows, classes = self._classes(part)
-            self.sizes.append(classes.sizes)
-            groups = told_apart(rows, self._keys, classes, self._whose)
+            rows, groups = self._groups(part)
+            self.sizes.append(groups.sizes())
             (coded,) = encode(rows, [self._column])
-            yield count_pairs(groups, codes_among(coded, self._known.values), self._known.size)
+            codes = codes_among(coded, self._known.values)
+            yield from count_pairs(groups.numbers, codes, self._known.size, groups.times)
 
-    def _classes(self, part: Table) -> tuple[Table, Classes]:
-        """The classes of a part; of one with a crowd in it that is too large, those of its distinct rows, counted."""
-        if self._whose is not None or not needs_splitting(part):
-            return part, assign_classes(part, self._keys, self._whose)
+    def _groups(self, part: Table) -> tuple[Table, Groups]:
+        """The groups of a part; of one with a crowd in it that is too large, those of its distinct rows, counted."""
+        if self._whose is not None or not needs_parts(part, self._keys):
+            return part, group_records(part, self._keys, self._whose)
         wanted = [*self._keys, self._column]
         found = distinct_in_engine(part, wanted, most_distinct(part, len(wanted)))
         if found is None:
@@ -129,4 +125,5 @@ class _Parts:
                 f"too many rows of a part differ for a memory limit of {part.memory / 1e6:,.0f} MB; give more memory"
             )
         counted = Counted(read_table(found[0], memory=part.memory), found[1])
-        return counted.table, classes_of_counted(counted, self._keys)
+        classes = classes_of_counted(counted, self._keys)
+        return counted.table, Groups(classes.numbers, classes.times, classes)

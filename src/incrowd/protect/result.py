@@ -92,7 +92,7 @@ def count_guarantee(
     if sensitive is not None:
         (column,) = encode(table, [sensitive])
         groups = told_apart(table, quasi_identifiers, classes, person)
-        facts = diversity(groups, column)
+        facts = diversity(groups.numbers, column)
         found_t = facts.t
         found_l = _reached(facts, demand, groups, column)
     return (

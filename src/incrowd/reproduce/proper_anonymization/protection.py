@@ -107,7 +107,7 @@ def t_by_record(table: pa.Table) -> float:
     ranks = np.empty(charge.codes.size, dtype=np.int64)
     ranks[np.argsort(charge.codes, kind="stable")] = np.arange(ranks.size)
     ranked = Coded("rank", ranks, pa.array(np.arange(ranks.size)))
-    return float(diversity(assign_classes(read, list(QUASI_IDENTIFIERS)), ranked).t)
+    return float(diversity(assign_classes(read, list(QUASI_IDENTIFIERS)).numbers, ranked).t)
 
 
 def protection(context: Context) -> PartResult:
