@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
 from incrowd.errors import IncrowdError, InputError
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 _MAGIC = b"SQLite format 3\x00"
 _TOGETHER = 200  # columns looked at in one statement, which may have 2000 results
-_KINDS = ("integer", "real", "text", "blob")
+_NUMBERS = ("integer", "real")
+_DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 _KEPT = '"rows of the query, kept by incrowd"'  # a name that no query of the user's has
 _WAIT = 5_000  # milliseconds for a writer to let go
 
 
 class _Held(NamedTuple):
-    """Which kinds of values a column holds, if a whole number is too large for a double, if texts are all of a form."""
+    """What a column holds: the kinds of its extremes (numbers come before texts, and blobs last), and more of some."""
 
-    integer: bool
-    real: bool
-    text: bool
-    blob: bool
-    large: bool
-    uniform: bool
+    lowest: str
+    highest: str
+    real: bool  # of numbers: some are not whole
+    large: bool  # of those: some are, and too large for a double
+    uniform: bool  # of texts that may be moments: all are written in one form
 
 
 class Sqlite(Session):
@@ -110,21 +110,32 @@ class Sqlite(Session):
     def _describe(self) -> dict[str, Column]:
         """Every column by what its cells are: a declared type binds nobody."""
         names = self._names()
-        described: dict[str, Column] = {}
+        low, high = "min({0} COLLATE BINARY)", "max({0} COLLATE BINARY)"
+        found = self._ask(names, f"typeof({low})", f"typeof({high})", f"{low} GLOB {_DAY} AND {high} GLOB {_DAY}")
+        numbers = [name for name, (_, highest, _) in found.items() if highest in _NUMBERS]
+        broken = [name for name, (real,) in self._ask(numbers, "max(typeof({0}) = 'real')").items() if real]
+        large = self._ask(broken, f"max(typeof({{0}}) = 'integer' AND abs({{0}} / 2) >= {1 << 52})")
+        form = "length({0}) || substr({0}, 11, 1)"
+        moments = [name for name, (lowest, highest, days) in found.items() if lowest == highest == "text" and days]
+        uniform = self._ask(moments, f"min({form}) = max({form})")
+        return {
+            name: _column(
+                name, _Held(lowest, highest, name in broken, large.get(name) == (1,), uniform.get(name) == (1,))
+            )
+            for name, (lowest, highest, _) in found.items()
+        }
+
+    def _ask(self, names: Sequence[str], *questions: str) -> dict[str, tuple[Any, ...]]:
+        """The answers to aggregates about each of these columns, the table gone through once for many of them."""
+        answers: dict[str, tuple[Any, ...]] = {}
         for start in range(0, len(names), _TOGETHER):
-            part = names[start : start + _TOGETHER]
-            asked = []
-            for place, name in enumerate(part):
-                value = in_relation(name)
-                asked += [f"max(typeof({value}) = '{kind}') AS {kind}{place}" for kind in _KINDS]
-                asked.append(f"max(typeof({value}) = 'integer' AND abs({value} / 2) >= {1 << 52}) AS large{place}")
-                form = f"CASE typeof({value}) WHEN 'text' THEN length({value}) || substr({value}, 11, 1) END"
-                asked.append(f"min({form}) = max({form}) AS uniform{place}")
-            row = self.fetch(f"SELECT {', '.join(asked)} FROM {self.relation} AS r").to_pylist()[0]
-            for place, name in enumerate(part):
-                held = _Held(*(bool(row[f"{kind}{place}"]) for kind in (*_KINDS, "large", "uniform")))
-                described[name] = _column(name, held)
-        return described
+            part = [in_relation(name) for name in names[start : start + _TOGETHER]]
+            asked = [question.format(value) for value in part for question in questions]
+            numbered = ", ".join(f"{sql} AS a{place}" for place, sql in enumerate(asked))
+            (row,) = self.fetch(f"SELECT {numbered} FROM {self.relation} AS r").to_pylist()
+            told = iter(row.values())
+            answers |= {name: tuple(next(told) for _ in questions) for name in names[start : start + _TOGETHER]}
+        return answers
 
     def _explain(self, error: Exception) -> NoReturn:
         """An error in our words; SQLite's own are passed on only where they are about the query."""
@@ -159,20 +170,21 @@ def _check_file(path: str) -> None:
 def _column(name: str, held: _Held) -> Column:
     """How to read a column so that equal values are equal everywhere."""
     plain = in_relation(name)
-    if held.blob:
-        if not (held.integer or held.real or held.text):
-            return Column(plain, example="x''")
+    if held.lowest == "blob":
+        return Column(plain, example="x''")
+    if held.highest == "blob":
         return Column(f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END")
-    if held.text:
+    if held.lowest == "text":
         moments = ("timestamp[s]",) if held.uniform else ()  # one moment in two spellings is two texts to a GROUP BY
-        shapes = () if held.integer or held.real else ("date32", *moments)  # days are text there
-        return Column(f"{_as_text(plain)} COLLATE BINARY", shapes)
-    if held.integer and held.real and held.large:  # no type holds both: as text, a whole number without a point
+        return Column(f"{plain} COLLATE BINARY", ("date32", *moments))  # days are text there
+    if held.highest == "text":
+        return Column(f"{_as_text(plain)} COLLATE BINARY")
+    if held.large:  # no type holds both kinds of numbers: as text, a whole number without a point
         whole = f"typeof({plain}) = 'real' AND abs({plain}) < {1 << 62} AND {plain} = CAST({plain} AS INTEGER)"
         return Column(f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END")
     if held.real:
         return Column(f"CAST({plain} AS REAL)", example="0.0")
-    return Column(plain, example="0") if held.integer else Column(f"CAST({plain} AS TEXT)")
+    return Column(plain, example="0") if held.highest == "integer" else Column(f"CAST({plain} AS TEXT)")
 
 
 def _as_text(plain: str) -> str:
