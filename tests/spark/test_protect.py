@@ -15,7 +15,7 @@ from incrowd.cli.app import app
 from incrowd.engines import encode
 from incrowd.engines.choose import row_hashes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protect import spreading
+from incrowd.protect import looking, spreading
 from incrowd.protect.problem import Demand
 from incrowd.table.cluster import spark_errors
 
@@ -127,16 +127,18 @@ def test_the_command_line_protects_in_a_cluster_and_writes_to_addresses(session,
 
 
 def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
-    monkeypatch.setattr(spreading, "_SAMPLE", 40)
+    monkeypatch.setattr(looking, "SAMPLE", 40)
     names = KNOWN[:3]
     with spark_errors("the table", "it failed"):
         work = spreading.Spreading(there, names, Demand(5), None, None, (), lambda doing, share: None)
     distinct = rows.select(names).group_by(names).aggregate([([], "count_all")])
     hashes = row_hashes(encode(read_table(distinct), names))
     chosen = distinct.take(pa.array(np.argsort(hashes)[:40]))
-    work.close()
     assert work.sample.to_pylist() == chosen.select(names).to_pylist()
     assert work.weights.tolist() == chosen["count_all"].to_pylist()
+    monkeypatch.setattr(looking, "MOST_VALUES", 40)
+    with pytest.raises(UnsupportedError, match="more than 40 values, too many to tell every worker, and 'patcnty' has"):
+        looking.values_of(there, names)
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")

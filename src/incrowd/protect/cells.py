@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _TOGETHER = 100_000  # rows that are coded at a time
 CELL, CLASS, DISTANCE, HASH = "incrowd cell", "incrowd class", "incrowd distance", "incrowd hash"
+PLACE = "incrowd place"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,25 @@ def coded(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> l
     """Columns as codes of the whole table's values."""
     found = encode(read_table(rows), names)
     return [Coded(part.name, codes_among(part, every), every) for part, every in zip(found, values, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountValues:
+    """In place of rows, the values of every column: its place, the value in that column and nulls in all others."""
+
+    times: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batch by batch."""
+        import pyarrow as pa
+
+        for rows in tables(batches):
+            for place, name in enumerate(rows.column_names):
+                values, counts = rows[name].value_counts().flatten()
+                others = {other.name: pa.nulls(len(values), other.type) for other in rows.schema}
+                places = pa.repeat(pa.scalar(place, pa.int32()), len(values))
+                found = pa.table({PLACE: places} | others | {name: values, self.times: counts})
+                yield from found.to_batches()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +104,24 @@ class AddCell:
         for rows in tables(batches):
             points = self.scale.problem(rows.select(self.scale.names)).points()
             yield from with_column(rows, CELL, self.tree.cells(points))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountCells:
+    """In place of rows, how many of them are in each cell of the tree."""
+
+    scale: Scale
+    tree: Tree
+    rows: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batch by batch."""
+        import pyarrow as pa
+
+        for rows in tables(batches):
+            found = self.tree.cells(self.scale.problem(rows).points())
+            cell, counts = np.unique(found, return_counts=True)
+            yield from pa.table({CELL: cell, self.rows: counts}).to_batches()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

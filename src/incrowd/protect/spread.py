@@ -52,22 +52,19 @@ def protect_there(
     failed = "it could not be protected in its cluster; look for cells not valid in their type"
     with spark_errors(table.name, failed), _few_partitions(table):
         work = Spreading(table, list(names), demand, sensitive, aim, removed, progress)
-        try:
-            progress("cutting it into cells", 0.2)
-            rows, settings = work.by_cells() if method == "partition" else work.by_ranks(method)
-            kept = tuple(name for name in table.columns if name not in removed)
-            protected = _finished(rows, cells.FinishCell(work.scale, kept), work.names)
-            progress("making classes and writing them", 0.3)
-            with written_by_spark(protected, target, force=force) as folder:
-                progress("checking", 0.9)
-                written = read_table(table.native.sparkSession.read.parquet(folder), memory=table.memory)
-                bound = bound_on_t(table.rows, settings["strata"]) if method == "tcloseness" else None
-                guarantee, classes = _count_guarantee(written, names, demand, sensitive, bound)
-                _check_promise(guarantee, classes, table.rows, method)
-                changed = _changed(written, work.scale)
-                table.confirm()
-        finally:
-            work.close()
+        progress("cutting it into cells", 0.2)
+        rows, settings = work.by_cells() if method == "partition" else work.by_ranks(method)
+        kept = tuple(name for name in table.columns if name not in removed)
+        protected = _finished(rows, cells.FinishCell(work.scale, kept), work.names)
+        progress("making classes and writing them", 0.3)
+        with written_by_spark(protected, target, force=force) as folder:
+            progress("checking", 0.9)
+            written = read_table(table.native.sparkSession.read.parquet(folder), memory=table.memory)
+            bound = bound_on_t(table.rows, settings["strata"]) if method == "tcloseness" else None
+            guarantee, classes = _count_guarantee(written, names, demand, sensitive, bound)
+            _check_promise(guarantee, classes, table.rows, method)
+            changed = _changed(written, work.scale)
+            table.confirm()
     return Protected(
         table=table.native.sparkSession.read.parquet(target),
         method=method,

@@ -79,3 +79,13 @@ def _by_bytes(frame: DataFrame, name: str) -> Column:
 def quoted(name: str) -> str:
     """A column's name as Spark reads it, whatever is in it."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def type_of(frame: DataFrame) -> str:
+    """The columns and types of a frame, as Spark is told them."""
+    return ", ".join(f"{quoted(name)} {kind}" for name, kind in frame.dtypes)
+
+
+def with_type(frame: DataFrame, name: str, kind: str) -> str:
+    """The same with one column more."""
+    return f"{type_of(frame)}, {quoted(name)} {kind}"
