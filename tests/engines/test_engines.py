@@ -71,6 +71,19 @@ def test_a_column_is_encoded_once():
     assert encode(table, ["x"])[0] is encode(table, ["x"])[0]
 
 
+@pytest.mark.parametrize("highest", [1, 1_000, 2**40, 2**64])
+def test_many_rows_are_numbered_in_the_order_of_their_keys(highest):
+    """So many are dealt out and sorted part by part."""
+    drawn = np.random.default_rng(1).integers(0, highest, 200_000, dtype=np.uint64)
+    keys = np.concatenate([drawn, drawn[::2]])
+    given = keys.copy()
+    numbers, sizes = class_numbers(keys)
+    distinct, expected, counts = np.unique(given, return_inverse=True, return_counts=True)
+    assert np.array_equal(numbers, expected)
+    assert np.array_equal(sizes, counts)
+    assert np.array_equal(keys, given), "keys are not changed"
+
+
 def test_class_numbers_and_sizes_fit_together():
     numbers, sizes = class_numbers(np.array([7, 3, 7, 7, 9], dtype=np.uint64))
     assert numbers.tolist() == [1, 0, 1, 1, 2]

@@ -3,7 +3,7 @@
 from incrowd.engines.counted import Counted, CountedParts, TooManyDistinctError, counted_rows, most_distinct
 from incrowd.engines.encode import Coded, codes_among, encode, encode_each
 from incrowd.engines.histories import history_classes
-from incrowd.engines.keys import class_numbers, frequencies, pack
+from incrowd.engines.keys import class_numbers, deal_out, each_part, frequencies, pack
 from incrowd.engines.records import write_with_class_sizes
 from incrowd.engines.relational import count_in_engine, distinct_in_engine, plain_keys, with_histories
 from incrowd.engines.split import Split, split_by_class
@@ -18,7 +18,9 @@ __all__ = [
     "codes_among",
     "count_in_engine",
     "counted_rows",
+    "deal_out",
     "distinct_in_engine",
+    "each_part",
     "encode",
     "encode_each",
     "frequencies",

@@ -55,9 +55,32 @@ def run_lengths(ordered, small, large):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def number_runs(ordered, order, numbers, sizes):  # type: ignore[no-untyped-def]
-    """Number the classes of sorted keys from 0, tell every row its number, and count each class. Returns how many."""
-    current = 0
+def count_first_bits(keys, shift, places):  # type: ignore[no-untyped-def]
+    """How many keys have each value of the bits that are left when `shift` are dropped."""
+    counts = np.zeros(places, dtype=np.int64)
+    for i in range(keys.size):
+        counts[keys[i] >> np.uint64(shift)] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def deal(keys, codes, shift, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
+    """Keys and codes by the first bits of the keys; `following` is where the next of each goes."""
+    for i in range(keys.size):
+        first = keys[i] >> np.uint64(shift)
+        place = following[first]
+        dealt[place] = keys[i]
+        dealt_codes[place] = codes[i]
+        following[first] = place + 1
+
+
+@njit(cache=True, nogil=True)
+def number_runs(ordered, order, numbers, sizes, first):  # type: ignore[no-untyped-def]
+    """Number the classes of sorted keys from `first`, tell every row its number, and count each class.
+
+    Returns the number after the last.
+    """
+    current = first
     start = 0
     for i in range(1, ordered.size + 1):
         if i == ordered.size or ordered[i] != ordered[start]:

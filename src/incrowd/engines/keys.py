@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.engines.encode import Coded
 
+Found = TypeVar("Found")
+
 _SMALL = 1 << 16  # runs up to this length are tallied in place
+_TOGETHER = 17  # about 2^17 rows are sorted together: so many stay in a processor's cache
+_MOST = 8  # rows are dealt out to at most 2^8 parts
 
 
 def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
@@ -55,8 +62,45 @@ def class_numbers(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray
     """The class of every row, numbered from 0 in the order of the keys, and the size of every class."""
     from incrowd.engines import kernels
 
-    order = np.argsort(keys)
     numbers = np.empty(keys.size, dtype=np.uint32)
     sizes = np.empty(keys.size, dtype=np.int64)
-    found = kernels.number_runs(keys[order], order, numbers, sizes)
+    parts = deal_out(keys, np.arange(keys.size, dtype=np.uint32))
+    found = 0
+    for ordered, rows in each_part(_in_order, parts):
+        found = kernels.number_runs(ordered, rows, numbers, sizes, found)
     return numbers, sizes[:found].copy()
+
+
+def deal_out(keys: NDArray[Any], beside: NDArray[Any]) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
+    """Keys, and what stands beside each, dealt out by the first bits of the keys into parts that a cache holds.
+
+    Equal keys are in the same part, and smaller keys in parts before. What comes out may be written over.
+    """
+    from incrowd.engines import kernels
+
+    bits = min(_MOST, keys.size.bit_length() - _TOGETHER)
+    if bits <= 0:
+        return [(keys.astype(np.uint64), beside.copy())]
+    shift = max(0, int(keys.max()).bit_length() - bits)
+    ends = np.cumsum(kernels.count_first_bits(keys, shift, 1 << bits))
+    dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(beside)
+    kernels.deal(keys, beside, shift, np.concatenate([[0], ends[:-1]]), dealt, others)
+    parts = zip(np.split(dealt, ends[:-1]), np.split(others, ends[:-1]), strict=True)
+    return [part for part in parts if part[0].size]
+
+
+def each_part(
+    work: Callable[[NDArray[np.uint64], NDArray[Any]], Found], parts: Sequence[tuple[NDArray[np.uint64], NDArray[Any]]]
+) -> Iterator[Found]:
+    """What comes of every part, in their order; all processors take some."""
+    if len(parts) == 1:
+        yield work(*parts[0])
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(work, *zip(*parts, strict=True))
+
+
+def _in_order(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    order = np.argsort(keys)
+    keys[:], rows[:] = keys[order], rows[order]
+    return keys, rows

@@ -9,26 +9,6 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def count_first_bits(keys, shift, places):  # type: ignore[no-untyped-def]
-    """How many keys have each value of the bits that are left when `shift` are dropped."""
-    counts = np.zeros(places, dtype=np.int64)
-    for i in range(keys.size):
-        counts[keys[i] >> np.uint64(shift)] += 1
-    return counts
-
-
-@njit(cache=True, nogil=True)
-def deal(keys, codes, shift, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
-    """Keys and codes by the first bits of the keys; `following` is where the next of each goes."""
-    for i in range(keys.size):
-        first = keys[i] >> np.uint64(shift)
-        place = following[first]
-        dealt[place] = keys[i]
-        dealt_codes[place] = codes[i]
-        following[first] = place + 1
-
-
-@njit(cache=True, nogil=True)
 def tally_runs(ordered, counts):  # type: ignore[no-untyped-def]
     """Sorted numbers, each once, in place, and how often each occurred. Returns how many there are."""
     found = 0

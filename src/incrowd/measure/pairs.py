@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.engines import class_numbers
-
-_TOGETHER = 17  # about 2^17 records are sorted together: so many stay in a processor's cache
-_MOST = 8  # records are dealt out to at most 2^8 places
+from incrowd.engines import class_numbers, deal_out, each_part
 
 
 class Pairs(NamedTuple):
@@ -37,24 +32,7 @@ def count_pairs(
         counts = np.zeros(distinct.size, dtype=np.int64)
         np.add.at(counts, place, times)
         return [Pairs(distinct, counts)]
-    bits = min(_MOST, classes.size.bit_length() - _TOGETHER)
-    if bits <= 0:
-        return [_counted(classes.astype(np.uint64), codes, size)]
-    dealt = _dealt(classes, codes, bits)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda keys, values: _counted(keys, values, size), *zip(*dealt, strict=True)))
-
-
-def _dealt(classes: NDArray[Any], codes: NDArray[Any], bits: int) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
-    """Classes and codes of some records after the others, dealt out by the first bits of the class."""
-    from incrowd.measure import kernels
-
-    shift = max(0, int(classes.max()).bit_length() - bits)
-    ends = np.cumsum(kernels.count_first_bits(classes, shift, 1 << bits))
-    keys, values = np.empty(classes.size, dtype=np.uint64), np.empty_like(codes)
-    kernels.deal(classes, codes, shift, np.concatenate([[0], ends[:-1]]), keys, values)
-    places = zip(np.split(keys, ends[:-1]), np.split(values, ends[:-1]), strict=True)
-    return [place for place in places if place[0].size]
+    return list(each_part(lambda keys, values: _counted(keys, values, size), deal_out(classes, codes)))
 
 
 def _counted(keys: NDArray[np.uint64], codes: NDArray[Any], size: int) -> Pairs:
