@@ -78,7 +78,7 @@ def test_many_rows_are_numbered_in_the_order_of_their_keys(highest):
     keys = np.concatenate([drawn, drawn[::2]])
     given = keys.copy()
     numbers, sizes = class_numbers(keys)
-    distinct, expected, counts = np.unique(given, return_inverse=True, return_counts=True)
+    _, expected, counts = np.unique(given, return_inverse=True, return_counts=True)
     assert np.array_equal(numbers, expected)
     assert np.array_equal(sizes, counts)
     assert np.array_equal(keys, given), "keys are not changed"
