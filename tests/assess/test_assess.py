@@ -122,7 +122,7 @@ def test_a_weight_that_nobody_named_does_not_make_the_population():
     table = {"age": generator.integers(20, 60, 300).tolist(), "weight": generator.uniform(800, 5_000, 300).tolist()}
     guessed = assess(table, protection=False)
     assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
-    assert any("say --weight weight" in note for note in guessed.notes)
+    assert any("name it as the weight" in note for note in guessed.notes)
     assert any("1 of 2 columns has none" in reason for reason in guessed.verdict.inside_reasons)
     said = assess(table, weight="weight", protection=False)
     assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
