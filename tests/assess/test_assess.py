@@ -332,7 +332,7 @@ def test_a_person_column_that_is_not_used_stops_a_yes():
     table = {"patient_id": [number // 2 for number in range(400)], "sex": ["f", "m"] * 200}
     found = assess(table, quasi_identifiers=["sex"], protection=False)
     assert found.verdict.decision == "exposed"
-    assert "--person patient_id" in found.verdict.actions[0]
+    assert "name patient_id as the person (--person)" in found.verdict.actions[0]
     named = assess(table, quasi_identifiers=["sex"], person="patient_id", protection=False)
     assert named.facts.people == 200
     assert not any("looks like whose record" in text for text in named.verdict.exposures)
