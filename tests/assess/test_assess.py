@@ -138,6 +138,10 @@ def test_a_certain_secret_is_no_yes_however_large_the_population():
     assert "certain for 50.0% of the records" in told.exposures[0]
     assert "more than 5%" in told.exposures[0]
     assert assess(table, **asked, threshold=0.5).verdict.decision == "within"
+    every = {**table, "illness": ["a"] * 60 + ["b"] * 60}
+    assert assess(every, **asked, threshold=0.5).verdict.decision == "exposed"
+    most = {"age": [30] * 84 + [40] * 36, "illness": ["a"] * 84 + ["b"] * 36}  # 70 %, and certain for all
+    assert assess(most, **asked, threshold=0.33).verdict.decision == "exposed"
     rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
     assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
 
