@@ -17,6 +17,7 @@ from incrowd.engines import count_in_engine
 from incrowd.errors import InputError
 from incrowd.table.database import one_select
 
+pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is started once
 LETTERS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=2)
 KINDS = {
     "whole": (pa.int32(), st.integers(-3, 3) | st.integers(-(2**31), 2**31 - 1)),

@@ -11,6 +11,8 @@ from incrowd import ClassSizes, read_table
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.table.address import masked
 
+pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is started once
+
 
 @pytest.mark.parametrize(
     ("query", "repeatable"),
