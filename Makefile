@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.setup
 
-.PHONY: demo docs test check bench lock clean
+.PHONY: demo docs test tests check bench lock clean
 
 demo: $(SETUP)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
@@ -15,7 +15,11 @@ demo: $(SETUP)
 	$(BIN)/incrowd assess out/demo.parquet --qi age_yrs,sex,race,patcnty --sensitive charge \
 	  --population 3985166 --recipient public --html out/report.html --force || [ $$? -eq 1 ]  # 1 is a decision too
 
-test: $(SETUP) .tools check
+# side by side: Python's packages and the other tools, then the types and the tests
+test:
+	$(MAKE) --jobs 2 check tests
+
+tests: $(SETUP) .tools
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: $(SETUP)
@@ -26,11 +30,12 @@ check: $(SETUP)
 bench: $(SETUP)
 	$(BIN)/python -m benchmarks
 
-# pinned versions; made on Python 3.11, good on every later one
+# pinned versions, and all there are: so parts can be installed side by side, the large ones (at the end) first;
+# made on Python 3.11, good on every later one
 $(SETUP): pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV))
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	tac requirements.lock | xargs -P 2 -n 18 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $(SETUP)
 

@@ -1,6 +1,7 @@
 """What tests share: where real data is, if anywhere, and a browser."""
 
 import os
+import re
 import shutil
 from collections import Counter
 from functools import cache
@@ -17,7 +18,11 @@ settings.load_profile("incrowd")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Files that ask for one worker (xdist_group) get it: xdist 3.8 writes groups where pytest 9.2 does not look."""
+    """Files that ask for one worker (xdist_group) get it: xdist 3.8 writes groups where pytest 9.2 does not look.
+
+    What the files of a group share, such as a browser or a server, is started once; groups come first, those of many
+    tests before those of few, and single tests fill the gaps at the end.
+    """
     if config.getvalue("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadGroupScheduling
@@ -25,14 +30,16 @@ def pytest_xdist_make_scheduler(config, log):
     class ByFile(LoadGroupScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
-            return "spark" if file.startswith("tests/spark/") else file if _asks(config.rootpath / file) else nodeid
+            return "spark" if file.startswith("tests/spark/") else _group(config.rootpath / file) or nodeid
 
     return ByFile(config, log)
 
 
 @cache
-def _asks(file):
-    return file.suffix == ".py" and "xdist_group" in file.read_text()
+def _group(file):
+    """The group that a file of tests names, if any."""
+    found = re.search(r'xdist_group\("(.+?)"\)', file.read_text(encoding="utf-8")) if file.suffix == ".py" else None
+    return found and found[1]
 
 
 def pytest_collection_modifyitems(items):

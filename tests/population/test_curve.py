@@ -12,6 +12,7 @@ from incrowd.population.curve import curve_of
 from incrowd.population.sample import read_sample
 from incrowd.population.steady import combinations_seen
 
+pytestmark = pytest.mark.xdist_group("population-curve")  # one worker: the curve is made once
 QI = ["age_yrs", "sex", "race", "patcnty"]
 AT = [5_000, 20_000, 60_000]
 

@@ -4,6 +4,8 @@ import pytest
 
 from incrowd.report import write_html
 
+pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
+
 
 @pytest.fixture(scope="module")
 def file(ordinary, tmp_path_factory):

@@ -12,6 +12,8 @@ from incrowd import InputError
 from incrowd.report import document, read_assessment, schema, to_html, write_html
 from incrowd.report.names import renamed, shown_names
 
+pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
+
 
 class Page(HTMLParser):
     """Which elements there are, their attributes, and the text outside of scripts and styles."""

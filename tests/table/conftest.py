@@ -9,9 +9,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from tests.table.databases import PASSWORD
 
-PASSWORD = "s3cr3t-never-shown"
+from incrowd import demo_table
 
 
 @dataclass
@@ -90,3 +92,11 @@ def postgres():
             run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def demo(postgres):
+    """The demo table, which the server has as `patients`."""
+    table = demo_table(3_000)
+    postgres.load("patients", table.set_column(10, "diag_p", table["diag_p"].cast(pa.string())))
+    return table

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_roles
+from incrowd.engines import count_in_engine
 
 ROWS = pa.table(
     {
@@ -242,3 +243,16 @@ def test_a_sheet_is_named_or_refused(tmp_path):
     assert read_table(tmp_path / "x.xlsx", sheet="second").columns == ("b",)
     with pytest.raises(InputError, match="no sheet 'third'; it has: Sheet, second"):
         read_table(tmp_path / "x.xlsx", sheet="third")
+
+
+def test_a_file_that_changes_while_it_is_read_is_said(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [1, 2], "b": [1, 2]}), path)
+    table = read_table(path)
+    assert next(table.read(["a"]))[1].to_pylist() == [1, 2]
+    pq.write_table(pa.table({"a": [1, 2, 3], "b": [1, 2, 3]}), path)
+    with pytest.raises(InputError, match="changed while it was read"):
+        next(table.read(["b"]))
+    with pytest.raises(InputError, match="changed while it was read"):
+        count_in_engine(table, ["a"])
+    assert ClassSizes.from_table(str(path), quasi_identifiers=["a"]).people == 3

@@ -5,6 +5,7 @@ import csv
 import pytest
 from tests.web.browsing import answered, ask, demo
 
+pytestmark = pytest.mark.xdist_group("browser-trouble")  # one worker: the browser is started once
 NASTY = (
     "<script>window.hacked=1</script>",
     "</script><img src=x onerror=window.hacked=2>",

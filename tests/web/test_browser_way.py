@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.web.browsing import answered, demo
 
+pytestmark = pytest.mark.xdist_group("browser-way")  # one worker: the browser is started once
 AXE = Path(__file__).parents[2] / ".tools-npm" / "node_modules" / "axe-core" / "axe.min.js"
 STEPS = ("roles", "risk", "forecast", "leak", "protect", "report")
 
