@@ -98,3 +98,19 @@ def test_a_database_that_stays_locked_is_said(tmp_path, monkeypatch):
             read_table(path)
         writer.communicate(b"\n")
     assert read_table(path).rows == 2
+
+
+def test_a_collation_that_only_its_program_knows_is_not_asked_for(tmp_path):
+    with sqlite3.connect(tmp_path / "own.db") as connection:
+        connection.create_collation("mine", lambda one, other: (one > other) - (one < other))
+        kinds = ("number", "real", "word", "bytes", "none", "mixed", "large")
+        connection.execute(f"CREATE TABLE t ({', '.join(f'{kind} COLLATE mine' for kind in kinds)})")
+        row, large = (1, 0.5, "a", b"\x00", None, "1", 2**62), (2, 1.5, "A", b"\x01", None, 1.0, 2.0**62)
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", [row, row, large])
+    connection.close()
+    expected = {kind: {1: 1, 2: 1} for kind in kinds} | {"none": {3: 1}, "mixed": {1: 1, 2: 1}, "large": {3: 1}}
+    table = read_table(tmp_path / "own.db")
+    found = {kind: ClassSizes.from_table(table, quasi_identifiers=[kind]).histogram() for kind in kinds}
+    assert found == expected
+    table.to_arrow()
+    assert {kind: ClassSizes.from_table(table, quasi_identifiers=[kind]).histogram() for kind in kinds} == expected

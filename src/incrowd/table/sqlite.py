@@ -181,8 +181,9 @@ def _column(name: str, held: _Held) -> Column:
     if held.highest == "text":
         return Column(f"{_as_text(plain)} COLLATE BINARY")
     if held.large:  # no type holds both kinds of numbers: as text, a whole number without a point
-        within = f"{plain} >= {-(2.0**63)!r} AND {plain} < {2.0**63!r}"
-        whole = f"typeof({plain}) = 'real' AND {within} AND {plain} = CAST({plain} AS INTEGER)"
+        bare = f"({plain} COLLATE BINARY)"
+        within = f"{bare} >= {-(2.0**63)!r} AND {bare} < {2.0**63!r}"
+        whole = f"typeof({plain}) = 'real' AND {within} AND {bare} = CAST({plain} AS INTEGER)"
         text = f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END"
         return Column(f"{text} COLLATE BINARY")
     if held.real:
