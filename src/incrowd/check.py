@@ -174,10 +174,10 @@ def check(
 
 
 def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]:
-    """The other columns that look like something, by role; those of a table in a cluster are not looked at."""
+    """The other columns that look like something, by role."""
     found: dict[str, list[str]] = {"identifier": [], "quasi-identifier": [], "person": []}
     others = [name for name in table.columns if name not in spoken_for]
-    if others and table.engine != "cluster":
+    if others:
         for one in suggest_roles(table, others):
             found.setdefault(one.role, []).append(one.column)
     return found

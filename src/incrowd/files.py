@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -37,7 +38,9 @@ def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
+        full = error.errno == errno.ENOSPC or "No space left" in str(error)
+        why = "the disk is full; free space, or name another place" if full else error.strerror or str(error)
+        raise InputError(f"cannot write {target}: {why}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -10,6 +10,8 @@ import weakref
 from pathlib import Path
 from typing import IO
 
+from incrowd.errors import InputError
+
 _PREFIX, _LOCK = "incrowd-", ".incrowd-lock"
 _ATTEMPTS = 20
 
@@ -21,6 +23,9 @@ class PrivateFolder:
     """
 
     def __init__(self, kind: str = "") -> None:
+        named = os.environ.get("TMPDIR")
+        if named and not (os.path.isdir(named) and os.access(named, os.W_OK | os.X_OK)):
+            raise InputError(f"TMPDIR names {named} for temporary files, which is no folder that can be written to")
         place = tempfile.gettempdir()
         if place not in _swept:
             _swept.add(place)

@@ -115,7 +115,7 @@ def test_a_table_without_rows_is_refused(capsys, tmp_path):
     path.write_text("age,sex\n")
     code, _, err = run(capsys, str(path), "--qi", "age", "--leaked", "0")
     assert code == 2
-    assert "a header but no rows" in " ".join(err.split())
+    assert "no rows" in " ".join(err.split())
 
 
 def test_what_the_recursion_cannot_follow_leaves_the_exact_answer(capsys, tmp_path):

@@ -62,11 +62,22 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
     assert written.drop_columns(KNOWN).to_pydict() == rows.drop_columns(KNOWN).to_pydict()
     cost = evaluate(rows.drop_columns("row"), written.drop_columns("row"), quasi_identifiers=KNOWN)
     assert cost.information_loss <= 1.05 * here.evaluate().information_loss
+    assert any("others may know these columns" in note for note in safe.undone)
+    assert set(safe.unchanged) == set(here.unchanged)
     assert {column.column: column.changed for column in cost.columns} == safe.changed
 
 
-def test_what_a_cluster_does_not_do_is_said(there, tmp_path):
+def test_what_a_cluster_does_not_do_is_said(there, tmp_path, monkeypatch):
     options = {"quasi_identifiers": KNOWN, "identifiers": []}
+    with monkeypatch.context() as closed:
+        closed.setattr("os.access", lambda path, mode: False)
+        with pytest.raises(InputError, match="no permission; name another folder"):
+            protect(there, **options, out=tmp_path / "x.parquet")
+    dotted = read_table(there.native.withColumnRenamed("los", "length.of.stay"), memory="4GB")
+    with pytest.raises(InputError, match=r"columns named length\.of\.stay"):
+        protect(dotted, **options, out=tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="Python of the workers has no incrowd"), spark_errors("it", "it failed"):
+        raise RuntimeError("ModuleNotFoundError: No module named 'incrowd'")
     with pytest.raises(InputError, match="say where the cluster writes"):
         protect(there, **options)
     with pytest.raises(InputError, match="a cluster writes Parquet"):

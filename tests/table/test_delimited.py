@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd import InputError, read_table
+from incrowd import ClassSizes, InputError, read_table
 
 
 def write(folder, text, name="table.csv", encoding="utf-8"):
@@ -209,6 +209,19 @@ def test_a_header_over_two_lines(tmp_path):
 def test_numbers_that_a_double_cannot_keep_stay_text(tmp_path, cells):
     table = read_table(write(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells)))
     assert column(table, "a") == cells
+
+
+def test_numbers_that_programs_write_with_seventeen_digits_are_numbers(tmp_path):
+    cells = [0.1 + 0.2, -0.0, 0.0, 1e-300, 2 / 3, float("inf"), 123456.78901234567]
+    table = read_table(write(tmp_path, "a,b\n" + "".join(f"{cell!r},x\n" for cell in cells)))
+    assert column(table, "a") == cells
+    assert ClassSizes.from_table(table, quasi_identifiers=["a"]).histogram() == {1: 5, 2: 1}
+
+
+def test_a_folder_for_temporary_files_that_is_none_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="TMPDIR names"):
+        read_table(write(tmp_path, "a,b\n1,2\n"))
 
 
 def test_an_empty_line_in_a_single_column_is_an_empty_cell(tmp_path):

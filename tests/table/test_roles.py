@@ -113,6 +113,11 @@ def test_names_in_one_word_and_numbers_of_people_are_identifiers(name):
     assert roles({name: [f"v{number % 90}" for number in range(300)]}) == {name: "identifier"}
 
 
+def test_zero_with_a_sign_is_zero():
+    (found,) = suggest_roles(read_table({"a": [0.0, -0.0, 1.5, None]}))
+    assert found.distinct == 2
+
+
 def test_numbers_with_few_values_name_nobody_whatever_they_are_called():
     assert roles({"mobile": [0, 1] * 100, "hourly_wage": [9.5, 12.0] * 100}) == {
         "mobile": "other",

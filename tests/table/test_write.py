@@ -55,7 +55,7 @@ def test_a_full_disk_is_said_in_words(tmp_path):
         with written_whole(tmp_path / "t.csv"):
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(InputError, match="the disk is full; free space"):
         fill()
     assert not list(tmp_path.iterdir())
 

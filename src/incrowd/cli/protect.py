@@ -119,12 +119,12 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
     """Write under a temporary name, read that file again and count it, and only then give it its name."""
     from incrowd.files import written_whole
     from incrowd.protect.result import count_guarantee
-    from incrowd.table import read_table, without_formula, write_table
+    from incrowd.table import read_table, without_formula, write_into
 
     others = [name for name in (safe.sensitive, safe.person) if name is not None]
     with written_whole(out, force=force) as temporary:
         progress("writing", 0.95)
-        write_table(safe.table, temporary, force=True)
+        write_into(safe.table, temporary)
         progress("checking the file", 0.98)
         written = read_table(temporary)
         if written.rows != safe.rows:

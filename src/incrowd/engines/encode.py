@@ -62,7 +62,7 @@ def encode_each(table: Table, names: Sequence[str]) -> Iterator[Coded]:
 
     wanted = table.require(names)
     if not table.rows:
-        raise InputError(f"{table.name} has a header but no rows")
+        raise InputError(f"{table.name} has columns but no rows")
     known = _known.setdefault(table, {})
     keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
 

@@ -31,17 +31,19 @@ def count_in_engine(
 
     counted = table.count_classes(names)
     if counted is not None:
-        return _arrays(counted)
+        return _arrays(table, counted)
     with engine_errors(table.name):
         frame = plain_keys(table.lazy(names)) if person is None else _histories(table, names, person)
         keys = frame.collect_schema().names()
         sizes = frame.group_by(*keys, drop_null_keys=False).agg(nw.len().alias(_SIZE))
         tally = sizes.group_by(_SIZE).agg(nw.len().alias(_COUNT)).sort(_SIZE).collect("pyarrow").to_native()
     table.confirm()
-    return _arrays(tally)
+    return _arrays(table, tally)
 
 
-def _arrays(tally: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _arrays(table: Table, tally: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if not tally.num_rows:
+        raise InputError(f"{table.name} has no rows")
     return (
         tally.column(_SIZE).to_numpy().astype(np.int64),
         tally.column(_COUNT).to_numpy().astype(np.int64),

@@ -51,7 +51,7 @@ def presence(data: Any, population: Any, *, quasi_identifiers: Sequence[str]) ->
     everybody.require(names, "quasi-identifiers in the population")
     for table in (sample, everybody):
         if not table.rows:
-            raise InputError(f"{table.name} has a header but no rows")
+            raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for (name, ours), (_, theirs) in zip(sample.read(names), everybody.read(names), strict=True):
         try:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from incrowd.engines import Coded, encode
 from incrowd.measure.beside import determines, known_beside
-from incrowd.table import Table, read_table, suggest_roles
+from incrowd.table import SuggestedRole, Table, read_table, suggest_roles
 
 _NEARLY = 0.5  # different values for every row, from which on a value nearly names its record
 _FEW = 20  # a kind of thing has not more values than that
 
 
-def what_nearly_names(original: Table, kept: Sequence[str], unknown: Sequence[str] = ()) -> Iterator[str]:
-    """Notes on kept columns in which most values differ: whoever knows one finds the record."""
-    known = [name for name in kept if name not in unknown]
-    for column in encode(original, known) if known else ():
-        if column.size > max(_FEW, _NEARLY * original.rows):
+def what_nearly_names(values: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
+    """Notes on kept columns in which most values differ: whoever knows one finds the record.
+
+    `values` are the columns that somebody may know, and how many values each has.
+    """
+    for name, size in values:
+        if size > max(_FEW, _NEARLY * rows):
             yield (
-                f"{column.name} is passed on unchanged with {column.size:,} different values in {original.rows:,} "
-                "rows: whoever knows somebody's finds the record; remove it, make it coarser, or say that nobody "
-                "outside knows it (--other)"
+                f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
+                "somebody's finds the record; remove it, make it coarser, or say that nobody outside knows it (--other)"
             )
 
 
@@ -55,9 +56,15 @@ def what_undoes_it(
                 f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
                 f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
             )
-    looks = suggest_roles(original, kept)
-    told_already = {*given_back, *unknown}
-    others = [one.column for one in looks if one.role == "quasi-identifier" and one.column not in told_already]
+    looks = [one for one in suggest_roles(original, kept) if one.column not in {*given_back, *unknown}]
+    yield from what_others_may_know(after, names, looks, before_k, person=person)
+
+
+def what_others_may_know(
+    after: Table, names: Sequence[str], looks: Sequence[SuggestedRole], before_k: int, *, person: str | None = None
+) -> Iterator[str]:
+    """A note on kept columns that look like quasi-identifiers, if they tell people apart."""
+    others = [one.column for one in looks if one.role == "quasi-identifier"]
     if others:
         known = known_beside(after, names, others, person=person)
         if known.k < before_k:

@@ -32,7 +32,7 @@ def check_columns(
     if sensitive is not None and sensitive == person:
         raise InputError(f"{sensitive!r} cannot be the sensitive column and the person column")
     if not table.rows:
-        raise InputError(f"{table.name} has a header but no rows")
+        raise InputError(f"{table.name} has columns but no rows")
     return names
 
 

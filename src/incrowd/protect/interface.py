@@ -81,7 +81,9 @@ def protect(
             what = "people with several records are" if person is not None else "hierarchies are"
             raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
         how: dict[str, Any] = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
-        return protect_there(table, names, demand, method=method, removed=removed, **how)
+        spoken_for = {*names, sensitive, *removed, *unknown}
+        left = [name for name in table.columns if name not in spoken_for] if warn else []
+        return protect_there(table, names, demand, method=method, removed=removed, left=left, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result's table with write_table")
     progress("reading", 0.0)
@@ -103,6 +105,8 @@ def protect(
     spoken_for = {*names, sensitive, person, *build.removed}
     left = [name for name in made.column_names if name not in spoken_for] if warn else []
     undone = tuple(what_undoes_it(table, made, columns, left, person=person, unknown=unknown))
+    open_ = [name for name in left if name not in unknown]
+    values = [(column.name, column.size) for column in encode(table, open_)] if open_ else []
     return Protected(
         table=to_native(made, table.native, recoding.kept),
         method=method,
@@ -116,7 +120,7 @@ def protect(
         seed=problem.seed,
         removed=tuple(build.removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *undone, *what_nearly_names(table, left, unknown)),
+        notes=(*recoding.notes, *build.notes, *undone, *what_nearly_names(values, table.rows)),
         settings=recoding.settings,
         original=table,
         kept=recoding.kept,

@@ -170,9 +170,10 @@ class Protected(Shown):
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """The columns that are passed on as they were, where the original is known."""
+        """The columns that are passed on as they were."""
         touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised}
-        return tuple(name for name in (self.original.columns if self.original else ()) if name not in touched)
+        every = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
+        return tuple(name for name in every if name not in touched)
 
     def evaluate(self, **options: Any) -> Any:
         """An `Evaluation` against the original: risk, loss, disclosure. Options are those of `evaluate`."""

@@ -16,15 +16,16 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.measure import measure
 from incrowd.progress import Progress
 from incrowd.protect import cells
+from incrowd.protect.beside import what_nearly_names, what_others_may_know
 from incrowd.protect.problem import Demand
 from incrowd.protect.recoding import as_written
 from incrowd.protect.result import Guarantee, Protected
 from incrowd.protect.spreading import Spreading
 from incrowd.protect.tcloseness import bound_on_t
-from incrowd.table import Table, read_table
+from incrowd.table import Table, read_table, suggest_roles
 from incrowd.table.cluster import spark_errors
 from incrowd.table.clusterframe import quoted
-from incrowd.table.clusterstore import written_by_spark
+from incrowd.table.clusterstore import check_writable, written_by_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,11 +44,15 @@ def protect_there(
     sensitive: str | None,
     aim: str | None,
     removed: Sequence[str],
+    left: Sequence[str],
     out: str | os.PathLike[str] | None,
     force: bool,
     progress: Progress,
 ) -> Protected:
-    """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted."""
+    """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted.
+
+    `left` are columns that are kept as they are and that somebody may know.
+    """
     target = _check(table, demand, method, out)
     failed = "it could not be protected in its cluster; look for cells not valid in their type"
     with spark_errors(table.name, failed), _few_partitions(table):
@@ -64,6 +69,8 @@ def protect_there(
             guarantee, classes = _count_guarantee(written, names, demand, sensitive, bound)
             _check_promise(guarantee, classes, table.rows, method)
             changed = _changed(written, work.scale)
+            looks = suggest_roles(written, left) if left else ()
+            undone = tuple(what_others_may_know(written, names, looks, guarantee.k))
             table.confirm()
     return Protected(
         table=table.native.sparkSession.read.parquet(target),
@@ -78,12 +85,15 @@ def protect_there(
         seed=0,  # nothing is drawn: choices are hashes of rows
         removed=tuple(removed),
         notes=(
+            *undone,
+            *what_nearly_names(((one.column, one.distinct) for one in looks), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
             "detail kept and information loss are measured row by row, which a cluster does not do; protect and "
             "evaluate a sample on this machine to see them",
         ),
         settings=dict(settings),
         sensitive=sensitive,
+        undone=undone,
     )
 
 
@@ -119,7 +129,11 @@ def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str
     odd = [name for name in table.columns if "." in name or "`" in name]
     if odd:
         raise InputError(f"Spark cannot send columns named {', '.join(odd)} to its workers; rename them without dots")
-    return os.fspath(out) if "://" in os.fspath(out) else os.path.abspath(out)
+    if "://" in os.fspath(out):
+        return os.fspath(out)
+    place = os.path.abspath(out)
+    check_writable(os.path.dirname(place))
+    return place
 
 
 def _finished(rows: DataFrame, finish: cells.FinishCell, names: Sequence[str]) -> DataFrame:

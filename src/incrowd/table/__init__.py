@@ -4,7 +4,7 @@ from incrowd.table.generalised import Anything, Choice, Generalised, Interval, P
 from incrowd.table.read import read_table
 from incrowd.table.roles import ROLES, SuggestedRole, suggest_roles
 from incrowd.table.table import Table
-from incrowd.table.write import to_native, without_formula, write_table
+from incrowd.table.write import to_native, without_formula, write_into, write_table
 
 __all__ = [
     "ROLES",
@@ -20,5 +20,6 @@ __all__ = [
     "suggest_roles",
     "to_native",
     "without_formula",
+    "write_into",
     "write_table",
 ]

@@ -242,6 +242,9 @@ def reason_of(error: Any) -> str | None:
 
 
 _REASONS = {
+    r"No module named '?incrowd": (
+        "the Python of the workers has no incrowd; install it there, and let PYSPARK_PYTHON name that Python"
+    ),
     r"All masters are unresponsive|MASTER_URL|Connection refused|stopped SparkContext|Py4JNetworkError": (
         "the cluster was lost, or its master does not answer; look at the master's log and start again"
     ),
@@ -254,7 +257,9 @@ _REASONS = {
         "the files were not found by the cluster, or changed while they were read; every worker must see them under "
         "the same name"
     ),
-    r"Permission denied|AccessControlException": "the cluster has no permission to read or write there",
+    r"Permission denied|AccessControlException|AccessDenied|Mkdirs failed": (
+        "the cluster has no permission to read or write there"
+    ),
     r"ExecutorLostFailure|FetchFailed|TASK_FAILED|Worker lost": (
         "too many workers were lost while the job ran; look at their logs and start again"
     ),

@@ -43,6 +43,12 @@ def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iter
         raise
 
 
+def check_writable(folder: str) -> None:
+    """Stop before any work where a folder of this machine cannot be written to; it may be on the workers' alone."""
+    if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {folder}: no permission; name another folder")
+
+
 def _give_up(store: _Store, temporary: str, error: BaseException) -> None:
     """Remove what was written; what went wrong is told either way, and what could not be removed with it."""
     try:

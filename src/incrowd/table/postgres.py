@@ -30,6 +30,8 @@ _NO_CONNECTION = (  # libpq's own words may quote a part of the password, so the
     (r"Connection refused|No such file or directory", "does not answer; is the server running there?"),
     (r"database .* does not exist", "has no such database"),
     (r"role .* does not exist", "has no such user"),
+    (r"does not support SSL", "has no TLS, which sslmode asks for; ask its keeper, or leave sslmode out"),
+    (r"certificate|SSL error", "shows a certificate that is not trusted here; look at sslmode and sslrootcert"),
     (r"definition of service", "names a service that is not in the service file"),
     (r"invalid|missing|unexpected|unterminated|extra", "is not a valid address; write % and @ in it as %25 and %40"),
 )
@@ -182,7 +184,7 @@ class Postgres(Session):
             raise InputError(f"{self._what} cannot be read by its server (SQLSTATE {state})") from None
         if state or re.search(_LOST, text):
             raise InputError(
-                f"the connection to {self._label} was lost while {self._what} was read; nothing was kept, try again"
+                f"the connection to {self._label} was lost while reading {self._what}; nothing was kept, try again"
             ) from None
         raise InputError(  # while rows are on their way the driver gives no SQLSTATE
             f"{self._what}: the server stopped in the middle, most likely at a value that it cannot compute; nothing "

@@ -75,6 +75,9 @@ class DatasetReader:
         try:
             self._dataset: ds.Dataset = ds.dataset(paths, format=kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+            closed = [path for path in paths if not os.access(path, os.R_OK)]
+            if closed:
+                raise InputError(f"{closed[0]} cannot be read: no permission") from None
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
         self.columns = tuple(self._dataset.schema.names)
         self._seen = self._state()

@@ -106,7 +106,8 @@ def _look(name: str, column: pa.ChunkedArray) -> _Column:
     elif nulls == rows:
         distinct = 0
     else:
-        distinct = pc.count_distinct(column, mode="only_valid").as_py()
+        plain = pc.add(column, pa.scalar(0.0, column.type)) if pa.types.is_floating(column.type) else column  # -0 is 0
+        distinct = pc.count_distinct(plain, mode="only_valid").as_py()
     found = _from_head(name, column.drop_null().slice(0, _LOOKED_AT), distinct, nulls, rows)
     if found.kind not in {"integer", "number"} or not distinct:
         return found

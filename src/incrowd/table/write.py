@@ -19,23 +19,28 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write Parquet, Feather or CSV by the path's ending; text a spreadsheet would run is escaped in CSV."""
+    target = Path(path)
+    with written_whole(target, force=force) as temporary:
+        write_into(table, temporary)
+    return target
+
+
+def write_into(table: pa.Table, file: Path) -> None:
+    """The same for a file that whoever asks takes care of: one that is cut short may be left."""
     import pyarrow.csv
     import pyarrow.feather
     import pyarrow.parquet
 
-    target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in {".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"}:
+    kind = file.suffix.lower()
+    if kind in {".parquet", ".pq"}:
+        pyarrow.parquet.write_table(table, file, compression="zstd")
+    elif kind in {".feather", ".arrow"}:
+        pyarrow.feather.write_feather(table, str(file))
+    elif kind in {".csv", ".tsv"}:
+        options = pyarrow.csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
+        pyarrow.csv.write_csv(_without_formulas(table), file, options)
+    else:
         raise InputError(f"a table cannot be written as {kind or 'a file without ending'!r}; use .parquet or .csv")
-    with written_whole(target, force=force) as temporary:
-        if kind in {".parquet", ".pq"}:
-            pyarrow.parquet.write_table(table, temporary, compression="zstd")
-        elif kind in {".feather", ".arrow"}:
-            pyarrow.feather.write_feather(table, str(temporary))
-        else:
-            options = pyarrow.csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
-            pyarrow.csv.write_csv(_without_formulas(table), temporary, options)
-    return target
 
 
 def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
