@@ -29,7 +29,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.notebook import Shown
 from incrowd.table import Table, read_table
 
-_BYTES_A_RECORD = 44  # to number classes: keys twice, their order, the numbers, the sizes
+_BYTES_A_RECORD = 52  # to number classes: keys, dealt out and in order, their rows, the numbers, the sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

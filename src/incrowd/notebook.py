@@ -1,4 +1,4 @@
-"""How results look in a notebook: a small table, and a figure where there is one, instead of a line of code."""
+"""How results look in a notebook and printed: a small table, and a figure where there is one, not a line of code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Shown:
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> dict[str, Any]:
         """The same result as text, as HTML and, where it has a figure, as Vega-Lite for viewers that draw it."""
-        bundle: dict[str, Any] = {"text/plain": self._as_text(), "text/html": self._repr_html_()}
+        bundle: dict[str, Any] = {"text/plain": str(self), "text/html": self._repr_html_()}
         chart = _figure(self)
         if chart is not None:
             spec = chart.to_dict()
@@ -48,7 +48,8 @@ class Shown:
             if (include is None or kind in include) and (exclude is None or kind not in exclude)
         }
 
-    def _as_text(self) -> str:
+    def __str__(self) -> str:
+        """The same table as text; `repr` has the fields as they are."""
         entries = list(self.to_dict().items())[:_MOST]
         width = max((len(name) for name, _ in entries), default=0)
         lines = [f"  {name.replace('_', ' '):<{width}}  {_written(value)}" for name, value in entries]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -72,11 +73,13 @@ def _remove_abandoned(place: Path) -> None:
     """Delete the folders of processes that were killed."""
     for folder in place.glob(f"{_PREFIX}*"):
         try:
+            if hasattr(os, "getuid") and folder.lstat().st_uid != os.getuid():
+                continue  # another user's
             with open(folder / _LOCK, "r+") as lock:
                 if _locked(lock):
-                    _remove(folder, lock)
+                    shutil.rmtree(folder, ignore_errors=True)
         except OSError:
-            continue  # not ours, or just being made or removed
+            continue  # without a lock, or just being made or removed
 
 
 def _remove(folder: Path, lock: IO[str]) -> None:

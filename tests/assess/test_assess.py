@@ -122,7 +122,7 @@ def test_a_weight_that_nobody_named_does_not_make_the_population():
     table = {"age": generator.integers(20, 60, 300).tolist(), "weight": generator.uniform(800, 5_000, 300).tolist()}
     guessed = assess(table, protection=False)
     assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
-    assert any("say --weight weight" in note for note in guessed.notes)
+    assert any("name it as the weight" in note for note in guessed.notes)
     assert any("1 of 2 columns has none" in reason for reason in guessed.verdict.inside_reasons)
     said = assess(table, weight="weight", protection=False)
     assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
@@ -138,6 +138,10 @@ def test_a_certain_secret_is_no_yes_however_large_the_population():
     assert "certain for 50.0% of the records" in told.exposures[0]
     assert "more than 5%" in told.exposures[0]
     assert assess(table, **asked, threshold=0.5).verdict.decision == "within"
+    every = {**table, "illness": ["a"] * 60 + ["b"] * 60}
+    assert assess(every, **asked, threshold=0.5).verdict.decision == "exposed"
+    most = {"age": [30] * 84 + [40] * 36, "illness": ["a"] * 84 + ["b"] * 36}  # 70 %, and certain for all
+    assert assess(most, **asked, threshold=0.33).verdict.decision == "exposed"
     rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
     assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
 
@@ -332,7 +336,7 @@ def test_a_person_column_that_is_not_used_stops_a_yes():
     table = {"patient_id": [number // 2 for number in range(400)], "sex": ["f", "m"] * 200}
     found = assess(table, quasi_identifiers=["sex"], protection=False)
     assert found.verdict.decision == "exposed"
-    assert "--person patient_id" in found.verdict.actions[0]
+    assert "name patient_id as the person (--person)" in found.verdict.actions[0]
     named = assess(table, quasi_identifiers=["sex"], person="patient_id", protection=False)
     assert named.facts.people == 200
     assert not any("looks like whose record" in text for text in named.verdict.exposures)

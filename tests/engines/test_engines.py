@@ -84,6 +84,13 @@ def test_many_rows_are_numbered_in_the_order_of_their_keys(highest):
     assert np.array_equal(keys, given), "keys are not changed"
 
 
+def test_a_dictionary_that_is_full_may_have_a_null():
+    values = pa.array([str(number) for number in range(128)])
+    full = pa.DictionaryArray.from_arrays(pa.array([*range(128), None], pa.int8()), values)
+    coded = encode_column("a", pa.chunked_array([full]))
+    assert (coded.size, coded.has_null, int(coded.codes[-1])) == (129, True, 128)
+
+
 def test_class_numbers_and_sizes_fit_together():
     numbers, sizes = class_numbers(np.array([7, 3, 7, 7, 9], dtype=np.uint64))
     assert numbers.tolist() == [1, 0, 1, 1, 2]

@@ -1,30 +1,39 @@
 """Pairs of a class and a value are counted right however many there are and however wide their numbers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+from incrowd.engines import deal_out
 from incrowd.measure.pairs import count_pairs
 
 
 def met(classes, codes, size):
-    """The frequency of pairs within every class, whatever the classes are called."""
+    """How many are in the class, the code, and how many have it there, for every pair, in order."""
     found = []
     for pairs, counts in count_pairs(classes, codes, size):
         number, code = np.divmod(pairs, np.uint64(size))
-        _, people = np.unique(number, return_inverse=True)
-        whole = np.bincount(people, weights=counts)[people]
-        found.append(np.stack([whole, code, counts]))
-    return np.array(sorted(np.concatenate(found, axis=1).T.tolist()))
+        found.append(told(np.unique(number, return_inverse=True)[1], code, counts))
+    return in_order(np.concatenate(found, axis=1))
 
 
 def plain(classes, codes):
-    distinct, counts = np.unique(np.stack([classes, codes.astype(np.uint64)]), axis=1, return_counts=True)
-    _, people = np.unique(distinct[0], return_inverse=True)
-    whole = np.bincount(people, weights=counts)[people]
-    return np.array(sorted(np.stack([whole, distinct[1], counts]).T.tolist()))
+    numbers = np.unique(classes, return_inverse=True)[1]
+    distinct, counts = np.unique(numbers * 1_000 + codes, return_counts=True)
+    return in_order(told(distinct // 1_000, distinct % 1_000, counts))
 
 
-@pytest.mark.parametrize("rows", [1, 1_000, 300_000])
+def told(number, code, counts):
+    whole = np.bincount(number, weights=counts).astype(np.int64)[number]
+    return np.stack([whole, code.astype(np.int64), counts])
+
+
+def in_order(rows):
+    return rows[:, np.lexsort(rows)]
+
+
+@pytest.mark.parametrize("rows", [1, 1_000, 270_000])
 @pytest.mark.parametrize("highest", [1, 40_000, 2**64])
 def test_pairs_are_those_of_a_plain_count(rows, highest):
     """The widest do not fit into 64 bits with a code; the many are dealt out."""
@@ -36,3 +45,13 @@ def test_pairs_are_those_of_a_plain_count(rows, highest):
     assert np.array_equal(met(classes, codes, 1_000), plain(classes, codes))
     assert np.array_equal(classes, given[0])
     assert np.array_equal(codes, given[1]), "what is asked with is not changed"
+
+
+def test_records_whose_keys_nearly_all_begin_alike_are_dealt_out_too():
+    generator = np.random.default_rng(1)
+    classes = np.append(generator.integers(0, 2**40, 600_000, dtype=np.uint64), np.uint64(2**48))
+    codes = generator.integers(0, 1_000, classes.size).astype(np.uint16)
+    parts = deal_out(classes, codes)
+    assert max(keys.size for keys, _ in parts) < classes.size / 2
+    assert all(before[0].max() < after[0].min() for before, after in pairwise(parts))
+    assert np.array_equal(met(classes, codes, 1_000), plain(classes, codes))

@@ -45,6 +45,18 @@ def test_the_facts_of_a_table_in_parts_are_those_of_the_whole(tmp_path, monkeypa
     assert coarse["sensitive"][0]["recursive_c"] is not None
 
 
+def test_long_texts_are_split_by_what_they_take(tmp_path):
+    rows = 80_000
+    texts = pa.array([f"{number % 50_000:0400}" for number in range(rows)])
+    turned = texts.take(pa.array(np.arange(rows)[::-1]))
+    file = written(tmp_path, pa.table({"a": texts, "b": turned, "s": np.arange(rows) % 9}))
+    little, much = read_table(file, memory="50MB"), read_table(file, memory="4GB")
+    assert groups.needs_parts(little, ["a", "b"])
+    assert not groups.needs_parts(much, ["a", "b"])
+    found, expected = (measure(one, quasi_identifiers=["a", "b"], sensitive=["s"]).to_dict() for one in (little, much))
+    assert found == expected
+
+
 CELLS = {
     "number": (pa.float64(), [0.0, -0.0, float("nan"), 1.5, None]),
     "text": (pa.string(), ["a", "A", "", None]),

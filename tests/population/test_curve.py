@@ -119,3 +119,22 @@ def test_values_that_nobody_has_yet_leave_the_combinations_open():
     rows = pd.DataFrame({"a": [*([1, 2, 3] * 500), 4], "b": [*([1] * 750), *([2] * 751)]})
     assert combinations_seen(read_sample(rows, fraction=1.0, quasi_identifiers=["a", "b"])) is None
     assert combinations_seen(read_sample(rows[:-1], fraction=1.0, quasi_identifiers=["a", "b"])) == 6
+
+
+def test_where_all_combinations_are_seen_intervals_hold_the_truth_and_nobody_unique():
+    """The people named may be fewer than the classes of the sample, and the usual truth is that nobody is unique."""
+    generator = np.random.default_rng(3)
+    shares = [0.55, 0.3, 0.12, 0.03]
+    people = pd.DataFrame(
+        {"a": generator.choice(4, 2_000, p=shares), "b": generator.choice(3, 2_000, p=[0.7, 0.2, 0.1])}
+    )
+    crowd = people.groupby(["a", "b"])["a"].transform("size")
+    inside = alone = 0
+    for seed in range(12):
+        chosen = np.random.default_rng(seed).choice(2_000, 200, replace=False)
+        sample = people.iloc[chosen]
+        risk = risk_curve(sample, at=[200, 400, 2_000], quasi_identifiers=["a", "b"], seed=seed)[-1]
+        inside += risk.interval[0] <= float((1 / crowd.iloc[chosen]).mean()) <= risk.interval[1]
+        alone += risk.still_unique_interval is None or risk.still_unique_interval[0] == 0.0
+    assert inside >= 11
+    assert alone == 12

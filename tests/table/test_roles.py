@@ -63,10 +63,54 @@ def test_a_column_by_name_and_values(name, values, role):
         ("injury", "sensitive"),
         ("alcabuse", "sensitive"),
         ("pioglitazone", "sensitive"),
+        ("jobtitle", "quasi-identifier"),
+        ("racegroup", "quasi-identifier"),
+        ("latitude", "quasi-identifier"),
+        ("phoneme", "other"),
+        ("accountant", "other"),
+        ("n_emails", "other"),
+        ("voice_level", "other"),
     ],
 )
 def test_whole_words_of_a_name_count_and_not_parts_of_them(name, role):
     assert roles({name: [f"v{number % 90}" for number in range(300)]}) == {name: role}
+
+
+NAMING = [
+    "homeaddress",
+    "streetname",
+    "emailadresse",
+    "mailadresse",
+    "accountnumber",
+    "insurancenumber",
+    "phoneno",
+    "ssnlast4",
+    "kundenname",
+    "deviceid",
+    "geburtsname",
+    "email_contact",
+    "phone_contact",
+    "email_user",
+    "num_tel",
+    "n_passport",
+    "telefonnummer",
+    "steuernummer",
+    "kontonr",
+    "sozialversicherungsnummer",
+    "Hausnummer",
+    "passportNumber",
+    "ip_address",
+    "E-Mail",
+    "credit_card_no",
+    "bank_account",
+    "imei",
+    "cpf",
+]
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_names_in_one_word_and_numbers_of_people_are_identifiers(name):
+    assert roles({name: [f"v{number % 90}" for number in range(300)]}) == {name: "identifier"}
 
 
 def test_numbers_with_few_values_name_nobody_whatever_they_are_called():

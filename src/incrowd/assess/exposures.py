@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from incrowd.population import PopulationRisk
 
 _WIDE = 10  # times the lower end of an interval, beyond which its middle says nothing
+_FEW = 0.05  # of the people: whoever has another value than all these is told apart by it
 _WORST = 3  # secrets that are named; of more it is said how many
 
 
@@ -45,12 +46,12 @@ def certain_secrets(facts: Measurement, population: PopulationRisk | None, thres
 
     How many people there are outside the table changes nothing for those who are known to be in it: where the average
     is that of the population, secrets still count if they are certain for more people than may be named. There a value
-    that nearly everybody in the table has is no secret: who does not have it are fewer than may be named.
+    that nearly everybody in the table has is no secret: who does not have it are few, and fewer than may be named.
     """
     if population is None:
         certain = share_certain(facts)
     else:
-        told = (column.given_away for column in facts.sensitive if column.commonest < 1 - threshold)
+        told = (column.given_away for column in facts.sensitive if 1 - column.commonest > min(threshold, _FEW))
         certain = max((known for known in told if known > threshold), default=0.0)
     if not certain:
         return

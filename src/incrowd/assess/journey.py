@@ -266,8 +266,10 @@ def _notes(roles: Roles, facts: Measurement, population: int | None) -> list[str
     """What a reader should know before believing the numbers."""
     notes = list(facts.notes)
     if population is None and roles.unused_weight is not None:
-        weight = roles.unused_weight
-        notes.append(f"{weight} looks like a sampling weight; say --weight {weight} to take its sum as the population")
+        notes.append(
+            f"{roles.unused_weight} looks like a sampling weight; name it as the weight (--weight) to take its sum as "
+            "the population"
+        )
     if not roles.confirmed:
         notes.append("the roles of the columns were guessed from names and values, and nobody confirmed them")
     return notes

@@ -58,8 +58,8 @@ def advice_by_columns(roles: Roles) -> Iterator[str]:
         )
     if roles.unused_person is not None:
         yield (
-            f"Count people and not records (--person {roles.unused_person}), and assess again; if it does not say "
-            "whose record it is, say so (--other)."
+            f"Count people and not records: name {roles.unused_person} as the person (--person), and assess again; if "
+            "it does not say whose record it is, say so (--other)."
         )
     if roles.person is not None:
         yield (

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
@@ -19,7 +20,8 @@ _PATIENCE = 8.0  # seconds that the work has to end by itself
 def ended_by_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the block as an error would, so that temporary files are removed.
 
-    A signal that is ignored (as by nohup) stays so. Signals reach the main thread only.
+    A signal that is ignored (as by nohup) stays so. Signals reach the main thread only, and that between two lines of
+    Python: a thread hears of them at once, and does not wait for ever for compiled code that runs meanwhile.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -32,21 +34,29 @@ def ended_by_signals() -> Iterator[None]:
         if ending.is_set():  # a closed terminal may say so twice
             return
         ending.set()
-        late = threading.Timer(_PATIENCE, _end_now, [number])
-        late.daemon = True
-        late.start()
         sys.exit(128 + number)
 
     for one in ours:
         signal.signal(one, leave)
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    threading.Thread(target=_end_late, args=(heard, ours), daemon=True).start()
     try:
         yield
     finally:
         if not ending.is_set():
+            signal.set_wakeup_fd(before)
+            os.close(told)
             for one in ours:
                 signal.signal(one, signal.SIG_DFL)
 
 
-def _end_now(number: int) -> None:
-    remove_all()
-    os._exit(128 + number)  # something does not end
+def _end_late(heard: int, ours: Sequence[int]) -> None:
+    """End the process if it is told to and does not within a while."""
+    while number := os.read(heard, 1):
+        if number[0] in ours:
+            time.sleep(_PATIENCE)
+            remove_all()
+            os._exit(128 + number[0])
+    os.close(heard)

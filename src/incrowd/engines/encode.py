@@ -144,8 +144,9 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
 
     dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     chunks = dictionaries.unify_dictionaries().chunks
-    raw = chunks[0].dictionary if chunks else pa.array([], column.type)
-    parts = [chunk.indices.fill_null(len(raw)).to_numpy(zero_copy_only=False) for chunk in chunks]
+    raw = chunks[0].dictionary
+    wide = pa.int64() if len(raw) >= 1 << 31 else pa.int32()  # a null is one code more than the indices may hold
+    parts = [chunk.indices.cast(wide).fill_null(len(raw)).to_numpy(zero_copy_only=False) for chunk in chunks]
     seen = np.zeros(len(raw) + 1, dtype=np.bool_)
     for numbers in parts:
         seen[numbers] = True
@@ -156,7 +157,7 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
     rank = np.append(order, len(distinct)) if has_null else order
     codes_of = np.zeros(len(raw) + 1, dtype=code_type(len(distinct) + has_null))
     codes_of[used] = rank
-    codes = np.concatenate([codes_of[numbers] for numbers in parts]) if parts else codes_of[:0]
+    codes = np.concatenate([codes_of[numbers] for numbers in parts])
     return Coded(name, codes, _with_null(distinct) if has_null else distinct)
 
 

@@ -64,14 +64,14 @@ def count_first_bits(keys, shift, places):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def deal(keys, codes, shift, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
-    """Keys and codes by the first bits of the keys; `following` is where the next of each goes."""
+def deal(keys, codes, shift, part, following, dealt, dealt_codes):  # type: ignore[no-untyped-def]
+    """Keys and codes by the part that their first bits belong to; `following` is where the next of each goes."""
     for i in range(keys.size):
-        first = keys[i] >> np.uint64(shift)
-        place = following[first]
+        here = part[keys[i] >> np.uint64(shift)]
+        place = following[here]
         dealt[place] = keys[i]
         dealt_codes[place] = codes[i]
-        following[first] = place + 1
+        following[here] = place + 1
 
 
 @njit(cache=True, nogil=True)

@@ -16,7 +16,8 @@ Found = TypeVar("Found")
 
 _SMALL = 1 << 16  # runs up to this length are tallied in place
 _TOGETHER = 17  # about 2^17 rows are sorted together: so many stay in a processor's cache
-_MOST = 8  # rows are dealt out to at most 2^8 parts
+_MOST = 256  # parts that rows are dealt out to
+_FIRST_BITS = 16  # of a key, by which it is dealt out: more than the parts need, for few may begin otherwise
 
 
 def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
@@ -78,15 +79,19 @@ def deal_out(keys: NDArray[Any], beside: NDArray[Any]) -> list[tuple[NDArray[np.
     """
     from incrowd.engines import kernels
 
-    bits = min(_MOST, keys.size.bit_length() - _TOGETHER)
-    if bits <= 0:
+    wanted = min(_MOST, keys.size >> _TOGETHER)
+    if wanted <= 1:
         return [(keys.astype(np.uint64), beside.copy())]
-    shift = max(0, int(keys.max()).bit_length() - bits)
-    ends = np.cumsum(kernels.count_first_bits(keys, shift, 1 << bits))
+    shift = max(0, int(keys.max()).bit_length() - _FIRST_BITS)
+    counts = kernels.count_first_bits(keys, shift, 1 << _FIRST_BITS)
+    before = np.cumsum(counts) - counts
+    part = (before * wanted // keys.size).astype(np.uint8)  # keys that begin alike stay together
+    starts = np.searchsorted(part, np.arange(wanted))
+    starts = np.append(before, keys.size)[starts]
     dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(beside)
-    kernels.deal(keys, beside, shift, np.concatenate([[0], ends[:-1]]), dealt, others)
-    parts = zip(np.split(dealt, ends[:-1]), np.split(others, ends[:-1]), strict=True)
-    return [part for part in parts if part[0].size]
+    kernels.deal(keys, beside, shift, part, starts.copy(), dealt, others)
+    parts = zip(np.split(dealt, starts[1:]), np.split(others, starts[1:]), strict=True)
+    return [one for one in parts if one[0].size]
 
 
 def each_part(

@@ -12,7 +12,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.table import Table, read_table
 from incrowd.table.readers import Workspace, engine_errors
 
-_BYTES_A_RECORD = 96  # to number a part's classes and pair them with a sensitive column
+_BYTES_A_RECORD = 64  # to number a part's classes and pair them with a sensitive column
 _SHARE = 3  # parts take a third of the memory on average: some are larger, and the engine has its own
 _MOST_PARTS = 1_000
 
@@ -38,7 +38,9 @@ def split_by_class(table: Table, names: Sequence[str], others: Sequence[str], pe
     meet in the same part, whatever else meets them there, so that a hash decides where records are counted and never
     whether they are alike. DuckDB does the work within the memory limit.
     """
-    parts = -(-table.rows * _BYTES_A_RECORD * _SHARE // table.memory)
+    wanted = [*names, *others, *([] if person is None else [person])]
+    needed = max(table.rows * _BYTES_A_RECORD, table.bytes_to_count(wanted) or 0)
+    parts = -(-needed * _SHARE // table.memory)
     if parts > _MOST_PARTS:
         raise UnsupportedError(
             f"{table.rows:,} records are too many for a memory limit of {table.memory / 1e6:,.0f} MB; give more memory"
@@ -46,7 +48,6 @@ def split_by_class(table: Table, names: Sequence[str], others: Sequence[str], pe
     workspace = Workspace(table.memory)
     folder = workspace.folder / "parts"
     keys = [f"c{place}" for place in range(len(names))]
-    wanted = [*names, *others, *([] if person is None else [person])]
     with engine_errors(table.name):
         relation: Any = plain_keys(table.lazy(wanted)).to_native()
         if not _in_duckdb(relation):

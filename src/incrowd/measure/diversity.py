@@ -88,9 +88,9 @@ def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable
     from incrowd.measure import kernels
 
     size, records = len(values), int(tally.sum())
-    cumulative = np.cumsum(tally) / records
+    share, cumulative = tally / records, np.cumsum(tally) / records
     before = np.concatenate([[0.0], np.cumsum(cumulative)])
-    found = [kernels.scan_classes(*part, size, tally / records, cumulative, before) for part in parts]
+    found = [kernels.scan_classes(*part, size, share, cumulative, before) for part in parts]
     distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = zip(*found, strict=True)
     l = int(min(distinct))  # noqa: E741
     recursive = max(kernels.recursive_ratio(*part, size, l) for part in parts) if l > 1 else None

@@ -160,7 +160,7 @@ def measure(
     found = []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        found.append(diversity(groups.numbers, encode(table, [column])[0]))
+        found.append(diversity(groups.numbers, encode(table, [column])[0], groups.times))
     return Measurement(tuple(names), groups.sizes(), tuple(found), person, tuple(notes))
 
 

@@ -75,7 +75,8 @@ def interval_of_uniques(
     """The 95 % interval of P(unique in the population | unique in the sample); none for a method without one.
 
     Made as `interval_around` is; the noise is that of a share of the sample's uniques. An estimate of fewer than half a
-    person, or of all but half a person, is taken as that half, because so few uniques cannot say it more sharply.
+    person, or of all but half a person, is taken as that half, because so few uniques cannot say it more sharply; and
+    a lower end of less than half a person is nobody.
     """
     if still_unique is None or method not in ERRORS_OF_UNIQUES or not sample.sizes.uniques:
         return None
@@ -87,7 +88,8 @@ def interval_of_uniques(
     own = error.spread * spread / max(1.0 - B, 1e-3)
     width = _REACH * math.sqrt(error.least**2 + (error.growth * way) ** 2 + noise + own**2)
     odds = math.log(middle / (1.0 - middle))
-    return min(_share(odds - width), still_unique), max(_share(odds + width), still_unique)
+    low = _share(odds - width)
+    return min(low if low >= half else 0.0, still_unique), max(_share(odds + width), still_unique)
 
 
 def _share(odds: float) -> float:

@@ -30,7 +30,7 @@ def combinations_seen(sample: Sample) -> int | None:
     """How many classes there can be; None where a column may have values that nobody in the sample has.
 
     The share of people with a value not seen yet is about the share whose value is theirs alone (Good, 1953): where
-    every value of every column is held by several people, all values are there.
+    every value of every column is held by several people, hardly a value is missing.
     """
     if sample.why_no_columns() is not None:
         return None
@@ -41,7 +41,7 @@ def combinations_seen(sample: Sample) -> int | None:
 
 
 def at_most(risk: PopulationRisk, most: int | None) -> PopulationRisk:
-    """The risk with N · B, the number of classes, no larger than `most`.
+    """The risk with N · B, on average over samples the number of classes, no larger than `most`.
 
     Of the interval's ends the upper one is not cut: it also stands for what the model does not know.
     """
@@ -53,25 +53,28 @@ def at_most(risk: PopulationRisk, most: int | None) -> PopulationRisk:
 
 
 def never_fewer(risks: Sequence[PopulationRisk]) -> tuple[PopulationRisk, ...]:
-    """The risks with N · B that does not fall as people are added, and B that does not rise, nor what bounds it."""
-    found, reached = list(risks), (0.0, 0.0, 0.0)
+    """The risks with N · B that does not fall as people are added, and B that does not rise, nor its upper end.
+
+    N · B is the number of classes on average over samples; for one sample it may fall, so the lower end is left alone.
+    """
+    found, reached = list(risks), (0.0, 0.0)
     highest = 1.0
     for place in sorted(range(len(risks)), key=lambda place: risks[place].population):
         risk = risks[place]
         low, high = risk.interval or (risk.B, risk.B)
         people = risk.population
-        named = (low * people, risk.B * people, high * people)
-        reached = tuple(max(before, now) for before, now in zip(reached, named, strict=True))  # type: ignore[assignment]
-        least, middle, most = (min(end / people, 1.0) for end in reached)
+        reached = max(reached[0], risk.B * people), max(reached[1], high * people)
+        middle, most = (min(end / people, 1.0) for end in reached)
         highest = max(min(most, highest), middle)
-        found[place] = _with(risk, least, middle, highest)
+        found[place] = _with(risk, min(low, middle), middle, highest)
     return tuple(found)
 
 
 def through(risks: Sequence[PopulationRisk], known: PopulationRisk) -> tuple[PopulationRisk, ...]:
     """The risks with the one for the population of `known` replaced by it, and the others in keeping with it.
 
-    Fewer people do not have more classes, nor a lower B, than `known`, and more people not fewer, nor a higher one.
+    On average over samples, fewer people have neither more classes nor a lower B than `known`, and more people
+    neither fewer nor a higher one; the answers keep to that.
     """
     ends = (*(known.interval or (known.B, known.B)), known.B)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,7 @@ class Protected(Shown):
     `undone` are those of the notes that tell which kept columns undo the protection.
     """
 
-    table: Any
+    table: Any = field(repr=False)  # its rows are not printed by chance
     method: str
     quasi_identifiers: tuple[str, ...]
     demand: Demand

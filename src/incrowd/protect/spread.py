@@ -116,6 +116,9 @@ def _check(table: Table, demand: Demand, method: str, out: str | os.PathLike[str
     taken = [name for name in table.columns if name.startswith("incrowd ")]
     if taken:
         raise InputError(f"columns named {', '.join(taken)} are in the way; rename them")
+    odd = [name for name in table.columns if "." in name or "`" in name]
+    if odd:
+        raise InputError(f"Spark cannot send columns named {', '.join(odd)} to its workers; rename them without dots")
     return os.fspath(out) if "://" in os.fspath(out) else os.path.abspath(out)
 
 

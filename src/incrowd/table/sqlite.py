@@ -171,20 +171,25 @@ def _column(name: str, held: _Held) -> Column:
     """How to read a column so that equal values are equal everywhere."""
     plain = in_relation(name)
     if held.lowest == "blob":
-        return Column(plain, example="x''")
+        return Column(f"{plain} COLLATE BINARY", example="x''")
     if held.highest == "blob":
-        return Column(f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END")
+        text = f"CASE typeof({plain}) WHEN 'blob' THEN 'blob ' || hex({plain}) ELSE {_as_text(plain)} END"
+        return Column(f"{text} COLLATE BINARY")
     if held.lowest == "text":
         moments = ("timestamp[s]",) if held.uniform else ()  # one moment in two spellings is two texts to a GROUP BY
         return Column(f"{plain} COLLATE BINARY", ("date32", *moments))  # days are text there
     if held.highest == "text":
         return Column(f"{_as_text(plain)} COLLATE BINARY")
     if held.large:  # no type holds both kinds of numbers: as text, a whole number without a point
-        whole = f"typeof({plain}) = 'real' AND abs({plain}) < {1 << 62} AND {plain} = CAST({plain} AS INTEGER)"
-        return Column(f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END")
+        within = f"{plain} >= {-(2.0**63)!r} AND {plain} < {2.0**63!r}"
+        whole = f"typeof({plain}) = 'real' AND {within} AND {plain} = CAST({plain} AS INTEGER)"
+        text = f"CASE WHEN {whole} THEN CAST(CAST({plain} AS INTEGER) AS TEXT) ELSE {_as_text(plain)} END"
+        return Column(f"{text} COLLATE BINARY")
     if held.real:
-        return Column(f"CAST({plain} AS REAL)", example="0.0")
-    return Column(plain, example="0") if held.highest == "integer" else Column(f"CAST({plain} AS TEXT)")
+        return Column(f"CAST({plain} AS REAL) COLLATE BINARY", example="0.0")
+    if held.highest == "integer":
+        return Column(f"{plain} COLLATE BINARY", example="0")
+    return Column(f"CAST({plain} AS TEXT) COLLATE BINARY")
 
 
 def _as_text(plain: str) -> str:

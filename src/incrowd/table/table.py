@@ -194,8 +194,12 @@ class Table:
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether counting by these columns keeps to the memory limit."""
-        needed = self._reader.bytes_to_count(names)
+        needed = self.bytes_to_count(names)
         return needed is None or needed <= self.memory
+
+    def bytes_to_count(self, names: Sequence[str]) -> int | None:
+        """About how much memory counting by these columns takes; None where the rows are in memory already."""
+        return self._reader.bytes_to_count(names)
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, columns={len(self.columns)})"

@@ -34,16 +34,21 @@ _PERSON_IDS = (
 
 _IDENTIFIERS = (
     "name names firstname lastname surname surnames forename fullname familyname givenname maidenname middlename "
-    "username nickname patientname nom prenom vorname nachname familienname apellido apellidos nombre cognome "
-    "email emails emailaddress mail mails phone phones phonenumber telephone telefon tel fax mobile mobilephone "
-    "cellphone handynummer ssn socialsecurity passport passportno iban account accounts accountno creditcard license "
-    "licence licenses licences nhs mrn street streets address addresses addr adresse adressen direccion anschrift "
-    "strasse url urls ipaddress uuid guid photo photos photograph biometric* fingerprint fingerprints "
+    "username nickname patientname streetname clientname customername kundenname personname childname studentname "
+    "employeename membername parentname mothername fathername spousename doctorname physicianname "
+    "nom prenom vorname nachname familienname geburtsname rufname strassenname apellido apellidos nombre cognome "
+    "email* mail mails *mail phone phones *phone telephone* telefon* tel fax mobile handy "
+    "ssn* socialsecurity* passport* iban account accounts bankaccount creditcard* license "
+    "licence licenses licences licenseplate licenceplate numberplate kennzeichen nhs mrn dni nif cpf curp bsn pesel "
+    "imei street streets *address *addresses *addr *adress *adresse *adressen direccion direcciones anschrift* "
+    "strasse *strasse url urls uuid guid photo photos photograph biometric* fingerprint fingerprints "
     "hid hhid householdid hhnr"
 )
 _IDENTIFYING = (
-    "social security|e mail|card (?:n|no|nr|num|number)|medical record|ip addr|device id"
-    "|(?:national|tax|insurance|health) (?:id|no|nr|number)|(?:household|hh|haushalt|haushalts) (?:id|no|nr|number)"
+    "social security|e mail|medical record|ip addr|(?:device|national|health|household|hh|haushalts?) ?id"
+    "|(?:account|acct|konto|card|karten|kredit[a-z]*|passport|reisepass|ausweis|tax|steuer|insurance|[a-z]*versicher[a-z]*"
+    "|policy|tel|telephone|telefon|phone|mobile|handy|fax|national|health|household|hh|haushalts?|serial|serien"
+    "|registration|plate|house|haus|medicare|medicaid) ?(?:no|nr|num|number|nummer|id|n)"
 )
 _THINGS = (
     "drug drugs product hospital company firm business brand generic trade medicine medication substance ingredient "
@@ -57,9 +62,9 @@ _THINGS = (
 _ABOUT = (
     "type kind count counts class status flag brand category balance amount year date country opt consent length calls "
     "state city region verified known available missing valid sent opened domain provider quality score level use "
-    "usage user users age months years changed access contact contacts"
+    "usage age months years changed"
 )
-_COUNTED = "has|is|any|num|n|count|counts|number of|no of|nr of"
+_COUNTED = "has|is|any|count|counts|number of|no of|nr of|(?:num|n)(?= .*[^s]s$)"
 
 _SENSITIVE = (
     "diag* disease* illness* icd condition conditions hiv aids cancer* tumor* tumour* diabet* asthma* disab* handicap* "
@@ -82,12 +87,13 @@ _QUASI_IDENTIFIERS = (
     "naiss* nacimiento sex sexe sexo gender geschlecht genre zip *zip zipcode* zips postal* postcode* postleitzahl "
     "plz county counties cnty *cnty city cities hometown town ville ciudad ort wohnort municip* gemeinde region "
     "regions province state states statefips fips district* urban rural urbrur place places placesize commune country "
-    "countries nation nations nationality nationalities citizen* race races ethn* origin origins hispanic language "
-    "languages lang *lang marital* married marriage famstand civil *civil familystatus hsize hhsize household "
-    "households edu* bildung degree degrees school* student nivetud occup* job jobs beruf profession* socprof "
+    "countries nation nations nationality nationalities citizen* race races racegroup ethn* origin origins hispanic "
+    "language languages lang *lang marital* married marriage famstand civil *civil familystatus hsize hhsize household "
+    "households edu* bildung degree degrees school* student nivetud occup* job jobs jobtitle beruf profession* socprof "
     "workclass employ* unemp* ecostat industry industries qualif* rank hospital* oshpd admission* admit* adm "
     "discharge* visit* los date dates datum birthdate admdate admitdate visitdate startdate enddate deathdate year "
     "years *year jahr annee quarter qtr month months monat height heights groesse grosse taille altura hair eye eyes "
+    "latitude longitude lat lon lng coordinates "
     "veteran* child children kids freres soeurs sibling* relat relation* relative relatives vehicle* modelyr"
 )
 _QUASI_PHRASES = (

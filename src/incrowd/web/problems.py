@@ -9,7 +9,7 @@ from typing import Any
 from incrowd.errors import IncrowdError
 
 # what messages tell people at a command line; only options they name, for a column may be called "a (--b)"
-_OPTIONS = "qi|other|sensitive|population|weights|separator|encoding|memory|sheet|engine|force|l 2"
+_OPTIONS = "qi|other|sensitive|person|population|fraction|weights?|separator|encoding|memory|sheet|engine|force|l 2"
 _HINT = re.compile(
     rf"( with skip_bad_lines=True)? \(--(({_OPTIONS})(, --({_OPTIONS}))*|method tcloseness|identifier none keeps them|"
     r"skip-bad-lines)\)| \(`incrowd protect`( does)?\)"

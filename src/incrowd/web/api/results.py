@@ -80,6 +80,7 @@ def download_table(
     file = job.answer().file
     if file is None:
         raise Refusal(409, "only a protection has a table to download")
+    _check_fresh(job)
     name = _file_name(job, session.tables, f"protected.{format}")
     if format == "parquet":
         return FileResponse(file, media_type="application/vnd.apache.parquet", headers=_as_attachment(name))
@@ -89,7 +90,13 @@ def download_table(
 @router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
 def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
     """Go on with the protected table: it becomes a table of the session."""
+    _check_fresh(job)
     return server.open_protected(session, job).info()
+
+
+def _check_fresh(job: Job) -> None:
+    if job.stale:
+        raise Refusal(409, "the settings of the table have changed since this was protected; protect it again")
 
 
 def _assessment(job: Job) -> Assessment:

@@ -1,0 +1,32 @@
+"""A command that is told to end does, whatever runs."""
+
+import os
+import signal
+import subprocess
+import sys
+
+WORK = """
+import numpy as np
+from incrowd.cli import ending
+from incrowd.private import PrivateFolder
+ending._PATIENCE = 0.3
+numbers = np.random.default_rng(0).random(40_000_000)
+folder = PrivateFolder()
+with ending.ended_by_signals():
+    try:
+        print(folder.path, flush=True)
+        numbers.sort()  # seconds of compiled code
+    finally:
+        print("it ended by itself", flush=True)
+"""
+
+
+def test_compiled_code_is_not_waited_for_and_nothing_is_left():
+    with subprocess.Popen([sys.executable, "-c", WORK], stdout=subprocess.PIPE, text=True) as process:
+        folder = process.stdout.readline().strip()
+        assert os.path.isdir(folder)
+        process.send_signal(signal.SIGTERM)
+        rest = process.stdout.read()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "it ended" not in rest
+    assert not os.path.exists(folder)
