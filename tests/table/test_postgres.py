@@ -97,6 +97,14 @@ def test_a_connection_lost_in_the_middle_of_a_read_is_said_and_leaves_nothing(po
         ClassSizes.from_table(table, quasi_identifiers=["i"])
 
 
+def test_a_connection_that_is_gone_without_a_word_is_told_as_lost(postgres):
+    database = read_table(postgres.address(), query="SELECT 1 AS a")._reader._database
+    with pytest.raises(InputError, match="was lost"):
+        database._explain(OSError("IO: Failed to prepare query: \nQuery was: SELECT 1"))
+    with pytest.raises(InputError, match="most likely at a value"):
+        database._explain(OSError("IO: Failed to prepare query: something else\nQuery was: SELECT 1"))
+
+
 def test_who_may_not_read_is_told(postgres):
     postgres.run("DROP TABLE IF EXISTS closed", "CREATE TABLE closed AS SELECT 1 AS a")
     with pytest.raises(InputError, match="no permission to read closed"):

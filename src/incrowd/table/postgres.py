@@ -47,7 +47,10 @@ _STATES = (  # SQLSTATE, or how the server says it while rows are on their way
     (("53200",), "out of memory", "{what}: the server ran out of memory; nothing was kept"),
     (("40001", "40P01"), "could not serialize", "{what} was changed in a way its server cannot hide; read it again"),
 )
-_LOST = r"server closed the connection|terminating connection|no connection to the server|SSL|could not receive data"
+_LOST = (  # libpq has no words at all where it finds the connection gone
+    r"server closed the connection|terminating connection|no connection to the server|SSL|"
+    r"could not (?:receive|send) data|Failed to prepare query: *\n"
+)
 _STEPS = (  # of a plan: all rows of what they read, whatever the order
     *("Result", "ProjectSet", "Append", "Merge Append", "Nested Loop", "Merge Join", "Hash Join", "Hash"),
     *("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr"),
