@@ -30,13 +30,13 @@ check: $(SETUP)
 bench: $(SETUP)
 	$(BIN)/python -m benchmarks
 
-# pinned versions, and all there are: so parts can be installed side by side, the large ones (at the end) first;
-# made on Python 3.11, good on every later one
+# pinned versions, and all there are: so parts can be installed side by side, the large ones (at the end) first, and
+# what did not come is tried again; made on Python 3.11, good on every later one
 $(SETUP): pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV))
-	tac requirements.lock | xargs -P 2 -n 18 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	-tac requirements.lock | xargs -P 2 -n 18 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock -e .
 	touch $(SETUP)
 
 # what the tests use beside Python; where one cannot be installed its tests are skipped, and say so

@@ -148,7 +148,8 @@ def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
     assert work.sample.to_pylist() == chosen.select(names).to_pylist()
     assert work.weights.tolist() == chosen["count_all"].to_pylist()
     monkeypatch.setattr(looking, "MOST_VALUES", 40)
-    with pytest.raises(UnsupportedError, match="more than 40 values, too many to tell every worker, and 'patcnty' has"):
+    told = "more than 40 values, too many to tell every worker, and 'age_yrs' has"
+    with pytest.raises(UnsupportedError, match=told), spark_errors("the table", "it failed"):
         looking.values_of(there, names)
 
 

@@ -42,7 +42,8 @@ def values_of(table: Table, names: Sequence[str]) -> list[tuple[Coded, NDArray[n
     most = min(MOST_VALUES, most_distinct(table, len(names)))
     rows = counted.limit(most + 1).toArrow()
     if rows.num_rows > most:
-        widest = names[int(np.bincount(rows[cells.PLACE].to_numpy()).argmax())]
+        by_column = counted.groupBy(quoted(cells.PLACE)).count().toArrow()
+        widest = names[by_column[cells.PLACE].to_pylist()[int(by_column["count"].to_numpy().argmax())]]
         raise UnsupportedError(
             f"the columns have more than {most:,} values, too many to tell every worker, and {widest!r} has most of "
             "them; round it first"
