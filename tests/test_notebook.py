@@ -83,7 +83,9 @@ def test_a_result_without_a_figure_is_text_and_html():
 
 def test_a_printed_result_is_a_table_and_no_cell_of_a_protected_one_is_printed():
     assert str(ClassSizes.from_sizes([2, 1])).splitlines()[0] == "ClassSizes"
-    safe = incrowd.protect({"age": [30, 30, 41, 41], "seen": ["heron", "heron", "egret", "egret"]}, quasi_identifiers=["age"], k=2)
+    safe = incrowd.protect(
+        {"age": [30, 30, 41, 41], "seen": ["heron", "heron", "egret", "egret"]}, quasi_identifiers=["age"], k=2
+    )
     assert "heron" not in str(safe) + repr(safe)
 
 

@@ -71,9 +71,11 @@ def test_a_column_is_encoded_once():
     assert encode(table, ["x"])[0] is encode(table, ["x"])[0]
 
 
-@pytest.mark.parametrize("highest", [1, 1_000, 2**40, 2**64])
-def test_many_rows_are_numbered_in_the_order_of_their_keys(highest):
-    """So many are dealt out and sorted part by part."""
+@pytest.mark.parametrize("together", [17, 12, 4])
+@pytest.mark.parametrize("highest", [1, 1_000, 2**40 + 1, 2**64])
+def test_many_rows_are_numbered_in_the_order_of_their_keys(monkeypatch, highest, together):
+    """So many are dealt out, at most to 256 parts, and sorted part by part."""
+    monkeypatch.setattr("incrowd.engines.keys._TOGETHER", together)
     drawn = np.random.default_rng(1).integers(0, highest, 200_000, dtype=np.uint64)
     keys = np.concatenate([drawn, drawn[::2]])
     given = keys.copy()

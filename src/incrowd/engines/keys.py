@@ -85,7 +85,7 @@ def deal_out(keys: NDArray[Any], beside: NDArray[Any]) -> list[tuple[NDArray[np.
     shift = max(0, int(keys.max()).bit_length() - _FIRST_BITS)
     counts = kernels.count_first_bits(keys, shift, 1 << _FIRST_BITS)
     before = np.cumsum(counts) - counts
-    part = (before * wanted // keys.size).astype(np.uint8)  # keys that begin alike stay together
+    part = np.minimum(before * wanted // keys.size, wanted - 1).astype(np.uint8)  # keys that begin alike stay together
     starts = np.searchsorted(part, np.arange(wanted))
     starts = np.append(before, keys.size)[starts]
     dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(beside)
