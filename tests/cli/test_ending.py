@@ -6,16 +6,15 @@ import subprocess
 import sys
 
 WORK = """
-import numpy as np
+from hashlib import pbkdf2_hmac
 from incrowd.cli import ending
 from incrowd.private import PrivateFolder
 ending._PATIENCE = 0.3
-numbers = np.random.default_rng(0).random(40_000_000)
 folder = PrivateFolder()
 with ending.ended_by_signals():
     try:
         print(folder.path, flush=True)
-        numbers.sort()  # seconds of compiled code
+        pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # minutes of compiled code
     finally:
         print("it ended by itself", flush=True)
 """
