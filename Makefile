@@ -20,7 +20,7 @@ test:
 	$(MAKE) --jobs 2 check tests
 
 tests: $(SETUP) .tools
-	$(BIN)/pytest -n 3 --dist loadgroup  # on two cores: browsers and servers are often waited for
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: $(SETUP)
 	$(BIN)/ruff check .
