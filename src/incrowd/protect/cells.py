@@ -185,6 +185,7 @@ class FinishCell:
         """The protected rows of one cell."""
         import pyarrow as pa
 
+        rows = in_one_order(rows)
         problem = self.scale.problem(rows)
         if CLASS in rows.column_names:
             numbers = rows[CLASS].to_numpy()
@@ -197,6 +198,14 @@ class FinishCell:
             if column.name not in made:  # nothing changed in this cell, but it may have in others
                 made[column.name] = as_written(column.values).take(pa.array(column.codes))
         return pa.table({name: made[name].cast(pa.string()) if name in made else rows[name] for name in self.kept})
+
+
+def in_one_order(rows: pa.Table) -> pa.Table:
+    """The same rows in an order that does not depend on how they came: classes are then the same each time."""
+    import pyarrow as pa
+
+    plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
+    return rows.take(pa.array(np.argsort(row_hashes(encode(read_table(rows), plain)), kind="stable")))
 
 
 def tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
