@@ -23,7 +23,7 @@ def ended_by_signals() -> Iterator[None]:
     A signal that is ignored (as by nohup) stays so. Signals reach the main thread only, and that between two lines of
     Python: a thread hears of them at once, and does not wait for ever for compiled code that runs meanwhile.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return
     wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
