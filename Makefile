@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.setup
 
-.PHONY: demo docs test tests check bench lock clean
+.PHONY: demo docs test tests check bench papers lock clean
 
 demo: $(SETUP)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
@@ -29,6 +29,9 @@ check: $(SETUP)
 
 bench: $(SETUP)
 	$(BIN)/python -m benchmarks
+
+papers: $(SETUP)
+	$(BIN)/python -m papers all --out out/papers $(if $(INCROWD_DATA),--data $(INCROWD_DATA),--quick)
 
 # pinned versions, and all there are: so parts can be installed side by side, the large ones (at the end) first, and
 # what did not come is tried again; made on Python 3.11, good on every later one

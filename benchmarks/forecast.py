@@ -12,24 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from papers.corpora import TABLES, Collection, random_attributes
+from papers.scaling_law.published import FRACTIONS, TABLE_1
 
 from benchmarks import harness
-from incrowd import (
-    ClassSizes,
-    Curve,
-    PitmanYor,
-    compare_fits,
-    correctness_curve,
-    fit_class_sizes,
-    fit_curve,
-    read_table,
-    robust_curve,
-    sparse_curve,
-)
+from incrowd import ClassSizes, correctness_curve, fit_curve, read_table
+from incrowd.curves import Curve, robust_curve, sparse_curve
 from incrowd.errors import UnsupportedError
-from incrowd.pitmanyor.predictive import Predictive
-from incrowd.reproduce.corpora import TABLES, Collection, random_attributes
-from incrowd.reproduce.scaling_law.published import FRACTIONS, TABLE_1
+from incrowd.pitman_yor import PitmanYor, compare_fits, fit_class_sizes
+from incrowd.pitman_yor.posterior_predictive import Predictive
 
 PAPER = tuple(TABLE_1["exact", fraction]["PYC"] for fraction in FRACTIONS)
 NAMES = ("class sizes", "class sizes, MAP", "class sizes, ML", "curve", "pydataless", "ENT", "EXP", "POL", "RND")

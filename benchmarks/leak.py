@@ -9,13 +9,13 @@ import random
 import textwrap
 from typing import Any
 
+from papers.leak_attack import several
+from papers.leak_attack.attacks import PEOPLE
 from tests.leak.oracles import by_more_digits, by_partitions, by_polynomials
 
 from benchmarks import harness
 from incrowd.classes import ClassSizes
-from incrowd.leak import leak_risk, uniform_sizes
-from incrowd.reproduce.leak_attack import several
-from incrowd.reproduce.leak_attack.attacks import PEOPLE
+from incrowd.leaks import leak_risk, uniform_sizes
 
 K, TRIALS = several.K, 20_000
 
@@ -72,7 +72,7 @@ def grid() -> list[dict[str, Any]]:
 
 def million() -> list[dict[str, Any]]:
     """Seconds at a million people of whom 100,000 leak, each table in a process of its own."""
-    setup = "import numpy as np\nfrom incrowd.classes import ClassSizes\nfrom incrowd.leak import *\n"
+    setup = "import numpy as np\nfrom incrowd.classes import ClassSizes\nfrom incrowd.leaks import *\n"
     rows = []
     for name, table in _TABLES.items():
         questions = {f"{n} targets": f"leak_risk(sizes, 100_000, targets={n}).log_probability" for n in (1, 15, 100)}

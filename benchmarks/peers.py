@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from papers.scaling_law.published import FRACTIONS
+
 from benchmarks import forecast, foundation, harness, protect
-from incrowd.reproduce.scaling_law.published import FRACTIONS
 
 _SETS = 6  # random sets of attributes that are forecast
 _AT = "1.0%"

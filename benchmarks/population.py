@@ -14,9 +14,9 @@ import time
 from dataclasses import asdict
 
 import numpy as np
+from papers.synthetic_estimator.cases import COLUMNS, Case, measure, table_samples
 
 from benchmarks.harness import DATA, save
-from incrowd.reproduce.synthetic_estimator.cases import COLUMNS, Case, measure, table_samples
 
 HELD_OUT = ("atus", "eusilc_population")
 FRACTIONS = (0.01, 0.05, 0.1, 0.3, 0.5)

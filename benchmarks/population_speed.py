@@ -6,7 +6,7 @@ python -m benchmarks.population_speed
 from __future__ import annotations
 
 from benchmarks.harness import save, show, timed
-from incrowd.population import METHODS
+from incrowd.populations import METHODS
 
 _TABLE = """
 from incrowd import ClassSizes, demo_table, population_risk, read_table, record_risk

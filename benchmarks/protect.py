@@ -17,12 +17,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from papers.proper_anonymization.protection import outcomes
+
 from benchmarks import harness
 from incrowd import demo_table, evaluate, protect
 from incrowd.demo import QUASI_IDENTIFIERS
-from incrowd.protect import HIPAA_STEPS, Hierarchy
-from incrowd.reproduce import Context
-from incrowd.reproduce.proper_anonymization.protection import outcomes
+from incrowd.protection import HIPAA_STEPS, Hierarchy
+from papers import Context
 
 RESULTS = Path(__file__).parent / "results" / "protect.json"
 ADULT = ["age", "sex", "race", "marital_status", "education", "native_country", "workclass", "occupation", "income"]

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from benchmarks.harness import save, show
 from benchmarks.standalone import Cluster
 from incrowd import ClassSizes, demo_table, measure, protect, read_table
+from incrowd.backends.spark.session import start_session
 from incrowd.demo import QUASI_IDENTIFIERS
-from incrowd.table.cluster import start_session
 
 COUNTED, PROTECTED = 4_000_000, 16_000_000
 TURNS = 3

@@ -97,7 +97,7 @@ def _pages(base: str, token: str) -> list[dict[str, Any]]:
 def _million(base: str, token: str, folder: Path, process: int) -> list[dict[str, Any]]:
     """The demo of a million rows: dropped as a file, looked at, assessed; and a change of roles."""
     from incrowd import demo_table
-    from incrowd.table import write_table
+    from incrowd.tables import write_table
 
     rows: list[dict[str, Any]] = []
     made = demo_table(1_000_000)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from incrowd import demo_table
-from incrowd.plots.concepts import sample_against_population, what_kappa_is
-from incrowd.plots.look import save
+from incrowd.figures.concepts import sample_against_population, what_kappa_is
+from incrowd.figures.theme import save
 
 if __name__ == "__main__":
     folder = Path(__file__).parent / "pictures"

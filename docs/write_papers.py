@@ -1,14 +1,15 @@
-"""Write the pages on the papers from a finished run: `incrowd reproduce all --out DIR`, then
+"""Write the pages on the papers from a finished run: `python -m papers all --out DIR`, then
 
-python docs/write_papers.py DIR
+python -m docs.write_papers DIR
 """
 
 import sys
 from pathlib import Path
 
-from incrowd.reproduce import PAPERS, paper
-from incrowd.reproduce.page import markdown
-from incrowd.reproduce.run import load
+from papers.page import markdown
+from papers.run import load
+
+from papers import PAPERS, paper
 
 LARGEST = 200_000  # bytes of a figure
 

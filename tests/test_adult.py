@@ -4,7 +4,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd import measure, risk_by_subset
+from incrowd import measure
+from incrowd.measures import risk_by_subset
 
 ATTRIBUTES = (
     "age",

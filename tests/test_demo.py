@@ -4,9 +4,9 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from papers.proper_anonymization.printed import PAIRS, TABLE_S4
 
 from incrowd import InputError, demo, measure
-from incrowd.reproduce.proper_anonymization.printed import PAIRS, TABLE_S4
 
 
 @pytest.fixture(scope="module")

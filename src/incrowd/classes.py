@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.engines import (
+from incrowd.backends import (
     Counted,
     class_numbers,
     count_in_engine,
@@ -26,14 +26,14 @@ from incrowd.engines import (
     write_with_class_sizes,
 )
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.notebook import Shown
-from incrowd.table import Table, read_table
+from incrowd.results import Result
+from incrowd.tables import Table, read_table
 
 _BYTES_A_RECORD = 52  # to number classes: keys, dealt out and in order, their rows, the numbers, the sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassSizes(Shown):
+class ClassSizes(Result):
     """The frequency of frequencies: how many classes have one person, two people, and so on.
 
     Nearly every risk figure is a function of these few numbers, so a table is counted once.
@@ -293,7 +293,7 @@ def write_class_sizes(
     works. `source` is a file, or a table in a cluster; rows are written in no particular order.
 
     >>> import tempfile
-    >>> from incrowd.table import read_table, write_table
+    >>> from incrowd.tables import read_table, write_table
     >>> folder = Path(tempfile.mkdtemp())
     >>> people = write_table(read_table({"age": [30, 41, 30]}).to_arrow(), folder / "people.parquet")
     >>> sizes = write_class_sizes(people, folder / "sizes.parquet", quasi_identifiers=["age"])

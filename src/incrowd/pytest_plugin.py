@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from incrowd.check import Check
+    from incrowd.gate import Check
 
 
 @pytest.fixture(scope="session")
 def assert_anonymous() -> Callable[..., Check]:
-    """`assert_anonymous(frame, qi=["age", "sex"], k=5)` fails the test unless the frame keeps the rules."""
-    from incrowd.testing import assert_anonymous as function
+    """`assert_anonymous(frame, quasi_identifiers=["age"], k=5)` fails the test unless the frame keeps the rules."""
+    from incrowd.gate import assert_anonymous as function
 
     return function

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import demo_table
-from incrowd.table import write_table
+from incrowd.tables import write_table
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from incrowd import InputError, read_table
 from incrowd.cli.app import app
-from incrowd.table import write_table
+from incrowd.tables import write_table
 
 
 @pytest.fixture

@@ -134,22 +134,22 @@ def test_control_characters_never_reach_the_terminal(capsys, tmp_path):
 
 
 def test_a_narrow_terminal_cuts_no_number(capsys, monkeypatch):
-    from incrowd.cli import show
+    from incrowd.cli import terminal
 
     monkeypatch.setenv("COLUMNS", "24")
-    show.table(("a", "b", "c"), [(0.0002136, "some words", 123456789)])
+    terminal.table(("a", "b", "c"), [(0.0002136, "some words", 123456789)])
     shown = "".join(capsys.readouterr().out.split())
     assert "789" in shown
     assert "2136" in shown
 
 
 def test_what_should_not_happen_is_said_without_a_traceback(capsys, monkeypatch, patients):
-    import incrowd.table
+    import incrowd.tables
 
     def fail(*_, **__):
         raise RuntimeError("topsecret")
 
-    monkeypatch.setattr(incrowd.table, "read_table", fail)
+    monkeypatch.setattr(incrowd.tables, "read_table", fail)
     code, _, err = run(capsys, "profile", patients)
     assert code == 2
     assert "RuntimeError" in err

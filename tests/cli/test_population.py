@@ -8,7 +8,7 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import ClassSizes
-from incrowd.population import classical
+from incrowd.populations import classical
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_output_files_are_checked_before_the_work(capsys, sample, tmp_path, monk
     def work(*_, **__):
         raise AssertionError("the work was done")
 
-    monkeypatch.setattr("incrowd.population.population_risk", work)
+    monkeypatch.setattr("incrowd.populations.population_risk", work)
     there = tmp_path / "there.csv"
     there.write_text("mine")
     code, _, err = run(capsys, "population", sample, "--qi", "age", "--population", "2e4", "--records", there)

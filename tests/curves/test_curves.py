@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd import ClassSizes, Curve, InputError, correctness_curve, robust_curve, sparse_curve
-from incrowd.curves import robust_curve_from_ranks
+from incrowd import ClassSizes, InputError, correctness_curve
+from incrowd.curves import Curve, robust_curve, robust_curve_from_ranks, sparse_curve
 from incrowd.curves.exact import share_below
 from incrowd.curves.robust import embeddings
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from incrowd.cli import main
-from incrowd.table import write_table
-from incrowd.testing import assert_anonymous
+from incrowd.gate import assert_anonymous
+from incrowd.tables import write_table
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -107,8 +107,8 @@ def test_commands_shown_as_examples_are_understood(page, invented, capsys):
     for line in EXAMPLES[page]:
         words = shlex.split(line, comments=True)
         given = ["FILE.parquet" if word == "FILE" else word for word in words[1:]]
-        if given[0] in ("serve", "reproduce"):
-            continue  # one never ends and the other takes long; tests/web and tests/reproduce run them
+        if given[0] == "serve":
+            continue  # it never ends; tests/web run it
         if given[0] == "assess" and "--qi" not in given:
             given.append("--yes")  # there is no terminal to ask on
         if "--out" in given and (invented / given[given.index("--out") + 1]).exists():
@@ -121,7 +121,7 @@ def test_commands_shown_as_examples_are_understood(page, invented, capsys):
 @pytest.mark.parametrize("page", ALL)
 def test_a_block_that_says_no_language_is_python_or_our_commands(page):
     for body in blocks(page, ""):
-        assert body.startswith((">>> ", "incrowd ", "git clone ")), body
+        assert body.startswith((">>> ", "incrowd ", "git clone ", "python -m papers ")), body
 
 
 def test_the_hook_and_the_ci_step_run_as_written(tmp_path, monkeypatch, capsys):
@@ -153,10 +153,10 @@ def test_the_example_test_runs():
 
 
 def test_the_command_reference_is_that_of_the_commands():
-    from incrowd.cli.reference import reference
+    from docs.write_cli_reference import reference
 
     written = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
-    assert written == reference(), "run: python -m incrowd.cli.reference > docs/reference/cli.md"
+    assert written == reference(), "run: python -m docs.write_cli_reference > docs/reference/cli.md"
 
 
 def test_the_site_builds_without_a_warning(tmp_path):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from benchmarks.standalone import Cluster
 
+from incrowd.backends.spark import session as module
 from incrowd.errors import InputError
-from incrowd.table import cluster as module
 
 MEMORY = 4 * 10**9
 JAVA = (  # quick to start: nothing here runs long enough to be optimised

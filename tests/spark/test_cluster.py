@@ -7,9 +7,9 @@ import time
 import pytest
 
 from incrowd import read_table
+from incrowd.backends.spark import session as spark
+from incrowd.backends.spark.store import _Store, written_by_spark
 from incrowd.errors import InputError
-from incrowd.table import cluster as spark
-from incrowd.table.clusterstore import _Store, written_by_spark
 
 TINY = {"age": [30, 30, 41]}
 

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from incrowd import ClassSizes, assess, check, demo_table, measure, minimal_sets, population_risk, read_table
+from incrowd import ClassSizes, assess, check, demo_table, measure, population_risk, read_table
+from incrowd.backends import TooManyDistinctError, counted_rows
 from incrowd.cli.app import app
-from incrowd.engines import TooManyDistinctError, counted_rows
 from incrowd.errors import InputError
-from incrowd.measure import risk_by_group, risk_by_subset
-from incrowd.measure.contribution import contributions
+from incrowd.measures import minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measures.contribution import contributions
 
 KNOWN = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
 GROUPS = {"census": ["age_yrs", "sex", "race"], "spatial": ["patcnty"], "temporal": ["adm_qtr"]}
@@ -101,12 +101,12 @@ def test_every_set_of_columns_is_the_same(rows, there, monkeypatch):
 
 
 def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there, monkeypatch):
-    monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: 20)
+    monkeypatch.setattr("incrowd.backends.distinct.most_distinct", lambda table, columns: 20)
     fresh = read_table(there.native, memory="4GB")
     with pytest.raises(TooManyDistinctError, match="more than 20 rows that differ"):
         counted_rows(fresh, KNOWN)
     assert risk_by_subset(fresh, KNOWN[:2]) == risk_by_subset(rows, KNOWN[:2])
-    monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: 1_000)
+    monkeypatch.setattr("incrowd.backends.distinct.most_distinct", lambda table, columns: 1_000)
     with pytest.raises(TooManyDistinctError, match="more than 1,000 rows that differ"):
         counted_rows(fresh, [*KNOWN, "los"])
     here = measure(rows, quasi_identifiers=KNOWN, sensitive=["los"])
@@ -148,7 +148,7 @@ def test_a_copula_is_fitted_from_contingency_tables(rows, there, monkeypatch):
     options = {"population": 40_000, "quasi_identifiers": KNOWN[:4]}
     here = population_risk(rows, **options, method="anchored")
     largest = rows.group_by(["age_yrs", "patcnty"]).aggregate([]).num_rows  # of all pairs
-    monkeypatch.setattr("incrowd.engines.counted.most_distinct", lambda table, columns: largest)
+    monkeypatch.setattr("incrowd.backends.distinct.most_distinct", lambda table, columns: largest)
     fresh = read_table(there.native, memory="4GB")
     assert pytest.approx(here.B, rel=1e-9) == population_risk(fresh, **options, method="anchored").B
     with pytest.raises(TooManyDistinctError, match="rows that differ"):

@@ -11,13 +11,13 @@ from benchmarks.standalone import wait_for
 from typer.testing import CliRunner
 
 from incrowd import demo_table, evaluate, measure, protect, read_table
+from incrowd.backends import encode
+from incrowd.backends.row_hash import row_hashes
+from incrowd.backends.spark import assign_cells, column_values
+from incrowd.backends.spark.session import spark_errors
 from incrowd.cli.app import app
-from incrowd.engines import encode
-from incrowd.engines.choose import row_hashes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protect import looking, spreading
-from incrowd.protect.problem import Demand
-from incrowd.table.cluster import spark_errors
+from incrowd.protection.problem import Demand
 
 KNOWN = ["age_yrs", "race", "patcnty"]
 ROWS = 6_000
@@ -36,7 +36,7 @@ def there(rows, session):
 @pytest.fixture(autouse=True)
 def small_cells(monkeypatch):
     """Cells so small that there are several."""
-    monkeypatch.setattr(spreading, "_CELL", 2_000)
+    monkeypatch.setattr(assign_cells, "_CELL", 2_000)
 
 
 @pytest.mark.parametrize(
@@ -139,19 +139,19 @@ def test_the_command_line_protects_in_a_cluster_and_writes_to_addresses(session,
 
 
 def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
-    monkeypatch.setattr(looking, "SAMPLE", 40)
+    monkeypatch.setattr(column_values, "SAMPLE", 40)
     names = KNOWN[:3]
     with spark_errors("the table", "it failed"):
-        work = spreading.Spreading(there, names, Demand(5), None, None, (), lambda doing, share: None)
+        work = assign_cells.Spreading(there, names, Demand(5), None, None, (), lambda doing, share: None)
     distinct = rows.select(names).group_by(names).aggregate([([], "count_all")])
     hashes = row_hashes(encode(read_table(distinct), names))
     chosen = distinct.take(pa.array(np.argsort(hashes)[:40]))
     assert work.sample.to_pylist() == chosen.select(names).to_pylist()
     assert work.weights.tolist() == chosen["count_all"].to_pylist()
-    monkeypatch.setattr(looking, "MOST_VALUES", 40)
+    monkeypatch.setattr(column_values, "MOST_VALUES", 40)
     told = "more than 40 values, too many to tell every worker, and 'age_yrs' has"
     with pytest.raises(UnsupportedError, match=told), spark_errors("the table", "it failed"):
-        looking.values_of(there, names)
+        column_values.values_of(there, names)
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")

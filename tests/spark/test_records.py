@@ -6,9 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from incrowd import class_size_of_each_record, read_table, record_risk, write_class_sizes, write_record_risk
+from incrowd import read_table, record_risk
+from incrowd.classes import class_size_of_each_record, write_class_sizes
 from incrowd.cli.app import app
 from incrowd.errors import InputError
+from incrowd.populations import write_record_risk
 
 KNOWN = ["age", "town"]
 

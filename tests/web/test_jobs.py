@@ -87,7 +87,7 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
 
 def test_the_library_tells_what_it_knows_so_far():
     from incrowd import assess, demo_table
-    from incrowd.assess import Assessment
+    from incrowd.assessment import Assessment
 
     early: list[Assessment] = []
     found = assess(

@@ -152,7 +152,7 @@ def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
 
 @pytest.mark.parametrize("state", ["running", "cancelled", "failed"])
 def test_an_assessment_that_is_not_whole_is_no_report(state):
-    from incrowd.assess import Assessment
+    from incrowd.assessment import Assessment
     from incrowd.web.api.results import _assessment
     from incrowd.web.jobs import Job, Outcome
 

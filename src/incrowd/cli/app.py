@@ -2,18 +2,18 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from incrowd import __version__
-from incrowd.cli import show
+from incrowd.cli import terminal
 from incrowd.cli.assess import assess_table
 from incrowd.cli.check import check_table
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
 from incrowd.cli.demo import write_demo
-from incrowd.cli.ending import ended_by_signals
 from incrowd.cli.evaluate import evaluate_table
 from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
@@ -22,8 +22,8 @@ from incrowd.cli.measure import measure_table
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
-from incrowd.cli.reproduce import reproduce_paper
 from incrowd.cli.serve import serve_app
+from incrowd.cli.signals import ended_by_signals
 from incrowd.errors import IncrowdError
 
 app = typer.Typer(
@@ -37,7 +37,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        show.line(f"incrowd {__version__}")
+        terminal.line(f"incrowd {__version__}")
         raise typer.Exit
 
 
@@ -63,31 +63,35 @@ app.command("curve")(measure_curve)
 app.command("forecast")(forecast_population)
 app.command("demo-data")(write_demo)
 app.command("leak")(leak_attack)
-app.command("reproduce")(reproduce_paper)
 app.command("serve")(serve_app)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 fine, 1 over a stated threshold, 2 bad input."""
     given = sys.argv[1:] if arguments is None else arguments
+    run_command(lambda: app(args=_spread_groups(given), prog_name="incrowd"))
+
+
+def run_command(command: Callable[[], object]) -> None:
+    """Run a command; turn what it raises into one message on stderr and an exit code."""
     try:
         with ended_by_signals():
-            app(args=_spread_groups(given), prog_name="incrowd")
+            command()
     except IncrowdError as error:
-        show.problem(str(error))
+        terminal.problem(str(error))
         sys.exit(2)
     except MemoryError:
-        show.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
+        terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
         sys.exit(2)
     except Exception as error:
         if "INCROWD_DEBUG" in os.environ:
             raise
-        show.problem(  # a traceback could quote cells
+        terminal.problem(  # a traceback could quote cells
             f"this should not have happened ({type(error).__name__}); set INCROWD_DEBUG=1 to see where, and tell us"
         )
         sys.exit(2)
     except KeyboardInterrupt:
-        show.problem("stopped")
+        terminal.problem("stopped")
         sys.exit(130)
 
 

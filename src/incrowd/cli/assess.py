@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, show
-from incrowd.cli.assess_words import say
-from incrowd.cli.confirm import confirmed
+from incrowd.cli import options, outputs, terminal
+from incrowd.cli.assess_text import say
+from incrowd.cli.prompts import confirmed
 from incrowd.errors import InputError
 from incrowd.recipients import RECIPIENTS, listed
 
 if TYPE_CHECKING:
-    from incrowd.assess import Assessment
-    from incrowd.progress import Progress
-    from incrowd.settings import Settings
-    from incrowd.table import Table
+    from incrowd._support.progress import Progress
+    from incrowd.assessment import Assessment
+    from incrowd.assessment.settings import Settings
+    from incrowd.tables import Table
 
 
 _PLAIN: Mapping[str, tuple[Any, str]] = {
@@ -103,39 +103,39 @@ def assess_table(
     )
     if not asked.quasi_identifiers:
         asked = confirmed(table, asked, yes=yes, quiet=json)
-    with show.working("assessing") as progress:
+    with terminal.working("assessing") as progress:
         found = _assess(table, asked, protection, progress)
         _write(found, html, external, plot, force, progress)
     if json:
-        show.as_json(found.to_dict())
+        terminal.as_json(found.to_dict())
     else:
         say(found, told=table.notes)
     for what, path in (("report", html), ("figure", plot), ("settings", _save(table, found, asked, save))):
         if path is not None:
-            show.note(f"{what} written to {path}")
+            terminal.note(f"{what} written to {path}")
     if not found.passed:
         raise typer.Exit(1)
 
 
 def _settings(table: Table, config: Path | None) -> Settings:
     """The settings file that was named, or the one beside the table, or none."""
-    from incrowd.settings import FILE_NAME, Settings, read_settings
+    from incrowd.assessment.settings import FILE_NAME, Settings, read_settings
 
     if config is not None:
         return read_settings(config)
     if (beside := _folder(table) / FILE_NAME).is_file():
         found = read_settings(beside)
         if found.file is not None and found.file != _about(table):
-            show.note(f"{beside} is about {found.file}, so it was not used; --config {beside} uses it")
+            terminal.note(f"{beside} is about {found.file}, so it was not used; --config {beside} uses it")
             return Settings()
-        show.note(f"settings taken from {beside}")
+        terminal.note(f"settings taken from {beside}")
         return found
     return Settings()
 
 
 def _check_save(table: Table, force: bool) -> None:
     """Refuse, before the work is done, to replace settings that are not about this table."""
-    from incrowd.settings import FILE_NAME, read_settings
+    from incrowd.assessment.settings import FILE_NAME, read_settings
 
     if force or not (beside := _folder(table) / FILE_NAME).exists():
         return
@@ -149,7 +149,7 @@ def _with_options(settled: Settings, **given: Any) -> Settings:
 
 
 def _assess(table: Table, asked: Settings, protection: bool, progress: Progress) -> Assessment:
-    from incrowd.assess import assess
+    from incrowd.assessment import assess
 
     return assess(
         table,
@@ -174,20 +174,20 @@ def _write(
 ) -> None:
     """The page and the figure."""
     if html is not None:
-        from incrowd.report import write_html
+        from incrowd.reports import write_html
 
         progress("writing the report", 1.0)
         write_html(found, html, external=external, force=force)
     if plot is not None:
-        from incrowd.plots.assess import overview
-        from incrowd.plots.look import save as save_figure
+        from incrowd.figures.assess import overview
+        from incrowd.figures.theme import save as save_figure
 
         save_figure(overview(found), plot, force=force)
 
 
 def _save(table: Table, found: Assessment, asked: Settings, wanted: bool) -> Path | None:
     """The question as it was asked, beside the table; settings about this very table are replaced."""
-    from incrowd.settings import FILE_NAME
+    from incrowd.assessment.settings import FILE_NAME
 
     if not wanted:
         return None

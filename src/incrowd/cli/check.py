@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, show
+from incrowd.cli import options, outputs, terminal
 from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
-    from incrowd.check import Check
-    from incrowd.settings import Settings
-    from incrowd.table import Table
+    from incrowd.assessment.settings import Settings
+    from incrowd.gate import Check
+    from incrowd.tables import Table
 
 
 _HEAD = 4096  # bytes of a file in which its first element is
@@ -47,8 +47,8 @@ def _tells_the_server(command: Callable[..., None]) -> Callable[..., None]:
             command(**given)
         except IncrowdError as error:
             if junit is not None:
-                from incrowd.check import junit_error
-                from incrowd.table.address import masked
+                from incrowd._support.addresses import masked
+                from incrowd.gate import junit_error
 
                 _write_junit(junit_error(masked(given["table"]), str(error)), junit)
             raise
@@ -86,12 +86,12 @@ def check_table(
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:
-        show.as_json(found.to_dict())
+        terminal.as_json(found.to_dict())
     else:
         for rule in found.rules:
-            show.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
+            terminal.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
         for note in found.notes:
-            show.note(note)
+            terminal.note(note)
     if not found.passed:
         raise typer.Exit(1)
 
@@ -105,7 +105,7 @@ def _asked(
     given: Mapping[str, float | None],
 ) -> Settings:
     """The policy, with what the command line says instead."""
-    from incrowd.settings import Settings, read_settings
+    from incrowd.assessment.settings import Settings, read_settings
 
     settled = read_settings(policy) if policy else Settings()
     asked = Settings(
@@ -123,9 +123,9 @@ def _asked(
 
 
 def _check(table: Table, asked: Settings) -> Check:
-    from incrowd.check import check
+    from incrowd.gate import check
 
-    with show.working("counting people who look alike") as progress:
+    with terminal.working("counting people who look alike") as progress:
         return check(
             table,
             quasi_identifiers=asked.quasi_identifiers,
@@ -145,7 +145,7 @@ def _refuse_other_files(path: Path) -> None:
 
 
 def _write_junit(text: str, path: Path) -> None:
-    from incrowd.files import written_whole
+    from incrowd._support.files import written_whole
 
     with written_whole(path, force=True) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 
 if TYPE_CHECKING:
-    from incrowd.compare import Change
+    from incrowd.assessment.comparison import Change
 
 
 @options.opens_two_tables
@@ -33,11 +33,11 @@ def compare_tables(
 
     [bold]incrowd compare clinic.db clinic.db --table january --after-table february --qi age,sex,zip[/bold]
     """
-    from incrowd.compare import compare
+    from incrowd.assessment.comparison import compare
 
     sides = (before, after)
     columns = [name for side in sides for name in getattr(side, "columns", ())]
-    with show.working("comparing") as progress:
+    with terminal.working("comparing") as progress:
         found = compare(
             *sides,
             quasi_identifiers=options.names(qi, columns) or None,
@@ -47,25 +47,25 @@ def compare_tables(
             progress=progress,
         )
     if json:
-        show.as_json(found.to_dict())
+        terminal.as_json(found.to_dict())
     else:
-        show.heading(found.sentence)
-        show.table(
+        terminal.heading(found.sentence)
+        terminal.table(
             ("", "before", "after", "", "what it means"),
             [(change.name, *_sides(change), change.direction, change.meaning) for change in found.changes],
         )
         if found.kept:
-            show.heading("What is left to work with")
-            show.table(("", "before", "after"), [(one.name, one.before, one.after) for one in found.kept])
+            terminal.heading("What is left to work with")
+            terminal.table(("", "before", "after"), [(one.name, one.before, one.after) for one in found.kept])
         for text in found.notes:
-            show.note(text)
+            terminal.note(text)
     if fail and found.of("worse"):
         raise typer.Exit(1)
 
 
 def _sides(change: Change) -> tuple[str, str]:
     """The number before and after as people read it."""
-    from incrowd.forecast import percent
+    from incrowd.wording import percent
 
-    before, after = (percent(side) if change.share else show.cell(side) for side in (change.before, change.after))
+    before, after = (percent(side) if change.share else terminal.cell(side) for side in (change.before, change.after))
     return before, after

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
+    from incrowd._support.progress import Progress
     from incrowd.curves import Curve
-    from incrowd.progress import Progress
-    from incrowd.table import Table
+    from incrowd.tables import Table
 
 Item = Annotated[
     list[str] | None,
@@ -49,21 +49,21 @@ def measure_curve(
     json: options.Json = False,
 ) -> None:
     """Measure the correctness of an identification technique at every size of gallery, without sampling noise."""
-    with show.working("measuring the curve") as progress:
+    with terminal.working("measuring the curve") as progress:
         source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
         curve = source.curve(seed, progress)
     for text in curve.notes:
-        show.note(text)
+        terminal.note(text)
     if out is not None:
         curve.write(out, force=force)
-        show.note(f"wrote {out}")
+        terminal.note(f"wrote {out}")
     if plot is not None:
-        from incrowd.plots import curve_plot, save
+        from incrowd.figures import curve_plot, save
 
         save(curve_plot(curve), plot, force=force)
-        show.note(f"wrote {plot}")
+        terminal.note(f"wrote {plot}")
     if json:
-        show.as_json(curve.to_dict())
+        terminal.as_json(curve.to_dict())
     else:
         _show(curve)
 
@@ -138,9 +138,9 @@ def _show(curve: Curve) -> None:
         [int(curve.sizes[i]), f"{curve.correctness[i]:.2%}"] + ([f"{unique[i]:.2%}"] if unique is not None else [])
         for i in kept
     ]
-    show.heading(f"Correctness by size of gallery, {curve.kind} matching")
-    show.table(columns, rows)
-    show.line(
+    terminal.heading(f"Correctness by size of gallery, {curve.kind} matching")
+    terminal.table(columns, rows)
+    terminal.line(
         f"In a gallery of {curve.sizes[-1]:,} an attacker names {curve.correctness[-1]:.1%} of people correctly; "
         f"measured from {curve.how}."
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 
 
 def write_demo(
@@ -20,10 +20,10 @@ def write_demo(
 ) -> None:
     """Write a table of invented hospital stays; nobody in it exists."""
     from incrowd.demo import QUASI_IDENTIFIERS, demo_table
-    from incrowd.table import write_table
+    from incrowd.tables import write_table
 
     size = options.count(rows, "number of rows")
-    with show.working("inventing hospital stays"):
+    with terminal.working("inventing hospital stays"):
         write_table(demo_table(size, seed), out, force=force)
-    show.line(f"{size:,} invented hospital stays written to {out}. To measure them:")
-    show.line(f"  incrowd measure {out} --qi {','.join(QUASI_IDENTIFIERS)} --sensitive charge")
+    terminal.line(f"{size:,} invented hospital stays written to {out}. To measure them:")
+    terminal.line(f"  incrowd measure {out} --qi {','.join(QUASI_IDENTIFIERS)} --sensitive charge")

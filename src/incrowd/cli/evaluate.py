@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.evaluate import Evaluation
+    from incrowd.evaluation import Evaluation
 
 
 @options.opens_table
@@ -30,9 +30,9 @@ def evaluate_table(
     json: options.Json = False,
 ) -> None:
     """Say what a protected table still gives away, and what protecting it cost."""
-    from incrowd.evaluate import changed_columns, evaluate
-    from incrowd.protect import Hierarchy
-    from incrowd.table import read_table
+    from incrowd.evaluation import changed_columns, evaluate
+    from incrowd.protection import Hierarchy
+    from incrowd.tables import read_table
 
     if secret is not None and sensitive is None:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
@@ -42,8 +42,8 @@ def evaluate_table(
         wanted = [name for name in changed_columns(table, after) if name not in {sensitive, person}]
         if not wanted:
             raise InputError("no column differs between the two tables; name the columns an attacker knows with --qi")
-        show.note(f"comparing the columns that differ: {', '.join(wanted)} (name them all with --qi)")
-    with show.working("comparing") as progress:
+        terminal.note(f"comparing the columns that differ: {', '.join(wanted)} (name them all with --qi)")
+    with terminal.working("comparing") as progress:
         found = evaluate(
             table,
             after,
@@ -55,11 +55,11 @@ def evaluate_table(
             progress=progress,
         )
     if json:
-        show.as_json(found.to_dict())
+        terminal.as_json(found.to_dict())
     else:
         _show(found, after.name)
     if min_k is not None and found.k < min_k:
-        show.note(f"over the threshold: the smallest class has {found.k:,}, at least {min_k:,} were asked for")
+        terminal.note(f"over the threshold: the smallest class has {found.k:,}, at least {min_k:,} were asked for")
         raise typer.Exit(1)
 
 
@@ -85,14 +85,14 @@ def read_secret(given: str | None) -> Any:
 
 
 def _show(found: Evaluation, name: str) -> None:
-    show.heading(f"{name}: {found.verdict}")
-    show.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
-    show.table(
+    terminal.heading(f"{name}: {found.verdict}")
+    terminal.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
+    terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
         [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
     )
     for text in found.notes:
-        show.note(text)
+        terminal.note(text)
 
 
 def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:

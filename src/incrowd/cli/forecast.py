@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
 from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
+    from incrowd._support.progress import Progress
     from incrowd.curves import Curve
-    from incrowd.forecast import Forecast
-    from incrowd.pitmanyor.check import HoldOut
-    from incrowd.pitmanyor.fit import ClassSizeFit, CurveFit
-    from incrowd.progress import Progress
+    from incrowd.forecasts.api import Forecast
+    from incrowd.pitman_yor.fit import ClassSizeFit, CurveFit
+    from incrowd.pitman_yor.model_checks import HoldOut
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -59,15 +59,15 @@ def forecast_population(
 
     import numpy as np
 
-    from incrowd.forecast import forecast
-    from incrowd.pitmanyor import compare_fits
-    from incrowd.pitmanyor.fit import CurveFit
+    from incrowd.forecasts.api import forecast
+    from incrowd.pitman_yor import compare_fits
+    from incrowd.pitman_yor.fit import CurveFit
 
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
     wanted, named = _populations(at)
     sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
-    with show.working("fitting the scaling law") as progress:
+    with terminal.working("fitting the scaling law") as progress:
         source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
         curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
         answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
@@ -80,7 +80,7 @@ def forecast_population(
         _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
     if json:
         baselines = {name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for name, one in others.items()}
-        show.as_json(
+        terminal.as_json(
             {
                 "fit": fit.to_dict(),
                 "forecast": answer.to_dict(),
@@ -100,7 +100,7 @@ def _fitted(
 
     from incrowd.classes import ClassSizes
     from incrowd.curves import Curve, correctness_curve
-    from incrowd.pitmanyor import fit_class_sizes, fit_curve
+    from incrowd.pitman_yor import fit_class_sizes, fit_curve
 
     source.refuse_mixed()
     table, quasi_identifiers = source.table, options.names(source.qi)
@@ -128,12 +128,12 @@ def _fitted(
 
 def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> HoldOut | None:
     """The hold-out check, or None with a note where the data are too few for it."""
-    from incrowd.pitmanyor.check import hold_out
+    from incrowd.pitman_yor.model_checks import hold_out
 
     try:
         return hold_out(fit, seed=seed)
     except UnsupportedError as error:
-        show.note(f"the fit was not checked on a part of the data: {error}")
+        terminal.note(f"the fit was not checked on a part of the data: {error}")
         return None
 
 
@@ -173,8 +173,8 @@ def _save(
 ) -> None:
     import numpy as np
 
-    from incrowd.forecast import forecast
-    from incrowd.plots import forecast_plot, save
+    from incrowd.figures import forecast_plot, save
+    from incrowd.forecasts.api import forecast
 
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))
@@ -182,66 +182,68 @@ def _save(
     smooth = forecast(fit, between.tolist(), seed=seed)
     figure = forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines)
     save(figure, plot, force=force)
-    show.note(f"wrote {plot}")
+    terminal.note(f"wrote {plot}")
 
 
 def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
-    from incrowd.forecast import interval_in_words, percent, population_in_words
+    from incrowd.wording import percent, population, share_interval
 
-    show.heading("Who would be named correctly")
-    labels = [population_in_words(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
+    terminal.heading("Who would be named correctly")
+    labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
     _show_shares(answer, labels)
     if answer.violations:
-        show.heading("In classes smaller than k: violations of k-anonymity")
+        terminal.heading("In classes smaller than k: violations of k-anonymity")
         rows = [[label] for label in labels]
         for estimate in answer.violations.values():
             for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
-                rows[i].append(f"{percent(value, answer.at[i])} ({interval_in_words(low, high)})")
-        show.table(["population", *(f"k = {k} (95 % interval)" for k in answer.violations)], rows)
+                rows[i].append(f"{percent(value, answer.at[i])} ({share_interval(low, high)})")
+        terminal.table(["population", *(f"k = {k} (95 % interval)" for k in answer.violations)], rows)
     h, gamma = answer.h, answer.gamma
-    show.line(f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / math.log(2):.1f} bits of information.")
-    show.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
+    terminal.line(
+        f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / math.log(2):.1f} bits of information."
+    )
+    terminal.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
     if check is not None:
         left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
         verdict = "inside" if check.inside else "OUTSIDE"
-        show.line(
+        terminal.line(
             f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
             f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
-            f"{interval_in_words(check.low, check.high)}."
+            f"{share_interval(check.low, check.high)}."
         )
     if others:
         import numpy as np
 
-        show.heading("What other curves say")
+        terminal.heading("What other curves say")
         values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
-        show.table(
+        terminal.table(
             ["population", *values],
             [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
         )
     if not from_curve:
-        show.line(
+        terminal.line(
             "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. "
             "`incrowd population` and `incrowd assess` use the columns too: where they differ, believe those."
         )
     for text in answer.notes:
-        show.note(text)
+        terminal.note(text)
 
 
 def _show_shares(answer: Forecast, labels: list[str]) -> None:
-    from incrowd.forecast import interval_in_words, people_in_words, percent
+    from incrowd.wording import large_number, percent, share_interval
 
     shares = answer.correctness
     columns = [
         labels,
         [percent(value) for value in shares.value],
-        [interval_in_words(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
-        [people_in_words(people) for people in answer.people_named],
+        [share_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
+        [large_number(people) for people in answer.people_named],
     ]
     heads = ["population", "named", "95 % interval", "people named"]
     if answer.uniqueness is not None:
         heads.append("unique")
         columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])
-    show.table(heads, list(zip(*columns, strict=True)))
+    terminal.table(heads, list(zip(*columns, strict=True)))
 
 
 def _tail(gamma: float) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import read_secret
 from incrowd.errors import InputError
 
@@ -29,14 +29,14 @@ def frontier_of_table(
     json: options.Json = False,
 ) -> None:
     """Protect the table in every way and show what each leaves and costs."""
-    from incrowd.evaluate import frontier
+    from incrowd.evaluation import frontier
 
     if secret is not None and sensitive is None:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     if plot is not None and plot.exists() and not force:
         raise InputError(f"{plot} exists already; name another file, or say that it may be replaced (--force)")
     wanted = options.quasi_identifiers(qi, table)
-    with show.working("protecting in every way") as progress:
+    with terminal.working("protecting in every way") as progress:
         found = frontier(
             table,
             quasi_identifiers=wanted,
@@ -48,16 +48,16 @@ def frontier_of_table(
             progress=progress,
         )
     if plot is not None:
-        from incrowd.plots import save
-        from incrowd.plots.protect import frontier_chart
+        from incrowd.figures import save
+        from incrowd.figures.protect import frontier_chart
 
         save(frontier_chart(found), plot, force=force)
-        show.note(f"figure written to {plot}")
+        terminal.note(f"figure written to {plot}")
     if json:
-        show.as_json(found.to_dict())
+        terminal.as_json(found.to_dict())
         return
-    show.heading(f"What protection leaves and costs, {found.records:,} records")
-    show.table(
+    terminal.heading(f"What protection leaves and costs, {found.records:,} records")
+    terminal.table(
         ("method", "unique", "named", "secret", "detail", "loss", "s"),
         [
             (
@@ -72,6 +72,6 @@ def frontier_of_table(
             for point in found.points
         ],
     )
-    show.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
+    terminal.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in found.best)
-    show.line(f"Not beaten in both risk and detail: {best}.")
+    terminal.line(f"Not beaten in both risk and detail: {best}.")

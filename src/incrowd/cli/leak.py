@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, show
-from incrowd.cli.leak_words import Answer, plain, say
+from incrowd.cli import options, terminal
+from incrowd.cli.leak_text import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS
 
 if TYPE_CHECKING:
+    from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
-    from incrowd.leak import LeakRisk, NamedPeople
-    from incrowd.leak.result import Method
-    from incrowd.progress import Progress
-    from incrowd.table import Table
+    from incrowd.leaks import LeakRisk, NamedPeople
+    from incrowd.leaks.result import Method
+    from incrowd.tables import Table
 
 
 @options.opens_table
@@ -65,11 +65,11 @@ def leak_attack(
     number = how_many(leaked, sizes.people)
     answer = _answer(sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed)
     if json:
-        show.as_json(plain(answer))
+        terminal.as_json(plain(answer))
     else:
         say(answer)
     if plot is not None:
-        show.note(f"figure written to {_plot(answer, plot, force)}")
+        terminal.note(f"figure written to {_plot(answer, plot, force)}")
     if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
         raise typer.Exit(1)
 
@@ -85,10 +85,10 @@ def _answer(
     plan: bool,
     seed: int,
 ) -> Answer:
-    from incrowd.leak import leak_risk, leak_table, simulate_leak
+    from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
     methods: tuple[Method, ...] = ("recursion", "recursion_by_people") if compare else ()
-    with show.working("counting the people named") as progress:
+    with terminal.working("counting the people named") as progress:
         return Answer(
             sizes=sizes,
             leaked=leaked,
@@ -107,21 +107,21 @@ def _answer(
 
 def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
     """How many people are named, or None with a note where counting them would take minutes."""
-    from incrowd.leak import distribution
+    from incrowd.leaks import distribution
 
     try:
         return distribution(sizes, leaked, seed=seed, progress=progress)
     except UnsupportedError:
-        show.note(
+        terminal.note(
             "how many people are named when everybody is guessed is left out: with so many or so large classes it "
-            "takes minutes to count (incrowd.leak.distribution in Python does, with method='exact')"
+            "takes minutes to count (incrowd.leaks.distribution in Python does, with method='exact')"
         )
         return None
 
 
 def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> LeakRisk | str:
     """The published number, or why there is none: that must not cost the reader the exact one."""
-    from incrowd.leak import leak_risk
+    from incrowd.leaks import leak_risk
 
     try:
         return leak_risk(sizes, leaked, targets=targets, method=method)
@@ -143,7 +143,7 @@ def how_many(text: str | None, people: int) -> int:
     >>> how_many("10%", 48_842), how_many("0.1", 1_000), how_many("4e3", 10_000), how_many("0", 10)
     (4885, 100, 4000, 0)
     """
-    from incrowd.leak import share_of
+    from incrowd.leaks import share_of
 
     if text is None:
         raise InputError("say how much leaks with --leaked: a number of people, or a share such as 10%")
@@ -164,13 +164,13 @@ def _sizes(
     table: Table | None, qi: Sequence[str] | None, person: str | None, people: str | None, k: int | None
 ) -> ClassSizes:
     from incrowd.classes import ClassSizes
-    from incrowd.leak import uniform_sizes
+    from incrowd.leaks import uniform_sizes
 
     if table is not None:
         if people is not None or k is not None:
             raise InputError("--people and --k describe a table that does not exist yet; leave them out, or the table")
         known = options.quasi_identifiers(qi, table)
-        with show.working("counting people who look alike"):
+        with terminal.working("counting people who look alike"):
             return ClassSizes.from_table(table, quasi_identifiers=known, person=person)
     if people is None or k is None:
         raise InputError("give a table with --qi, or --people and --k to plan for one")
@@ -181,7 +181,7 @@ def _sizes(
 
 def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
     """What would keep the bound for the fewest targets, who are the easiest to name."""
-    from incrowd.leak import largest_leak, smallest_k
+    from incrowd.leaks import largest_leak, smallest_k
 
     if at_most is None:
         return {}
@@ -198,22 +198,22 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
 
 
 def _check_figure(path: Path, force: bool) -> None:
-    from incrowd.plots.look import check_path
+    from incrowd.figures.theme import check_path
 
     check_path(path, force=force)
 
 
 def _plot(answer: Answer, path: Path, force: bool) -> Path:
-    from incrowd.leak import leak_risk
-    from incrowd.leak.result import counted
-    from incrowd.plots.leak import against_leak
-    from incrowd.plots.look import save
+    from incrowd.figures.leak import against_leak
+    from incrowd.figures.theme import save
+    from incrowd.leaks import leak_risk
+    from incrowd.wording import counted
 
     sizes, leaked = answer.sizes, answer.leaked
     labels = {risk.targets: counted(risk.targets, "target", "targets") for risk in answer.risks}
     bounds = [answer.planned["at_most"]] if answer.planned else list(RECIPIENTS.values()) if list(labels) == [1] else []
     lines: dict[str, list[LeakRisk]] = {}
-    with show.working("drawing") as progress:
+    with terminal.working("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):
             progress("drawing", index / len(labels))
             lines[label] = [leak_risk(sizes, step, targets=targets) for step in _steps(targets, leaked, sizes.people)]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, show
+from incrowd._support.addresses import masked
+from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError
-from incrowd.table.address import masked
 
 if TYPE_CHECKING:
-    from incrowd.measure import Diversity, KnowledgeRisk, Measurement, MinimalSets
+    from incrowd.measures import Diversity, KnowledgeRisk, Measurement, MinimalSets
 
 _SETS_SHOWN = 15
 
@@ -46,7 +46,7 @@ def measure_table(
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
     from incrowd.classes import write_class_sizes
-    from incrowd.measure import measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.measures import measure, minimal_sets, risk_by_group, risk_by_subset
 
     known = options.groups(groups)
     wanted = options.names(qi, table.columns) or list(
@@ -59,7 +59,7 @@ def measure_table(
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
     place = None if records is None else _records_place(table, records, person, force)
-    with show.working("counting people who look alike") as progress:
+    with terminal.working("counting people who look alike") as progress:
         found = measure(
             table,
             quasi_identifiers=wanted,
@@ -74,11 +74,11 @@ def measure_table(
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
     if json:
-        show.as_json(_plain(found, by_group, by_set, single))
+        terminal.as_json(_plain(found, by_group, by_set, single))
     else:
         _show(found, by_group, by_set, single)
         if place is not None:
-            show.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
+            terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     if _over(found, min_k, max_risk):
         raise typer.Exit(1)
 
@@ -109,18 +109,18 @@ def _show(
     found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
 ) -> None:
     known = len(found.quasi_identifiers)
-    show.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")
-    show.table(("", "", "what it means"), _facts(found))
+    terminal.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")
+    terminal.table(("", "", "what it means"), _facts(found))
     for column in found.sensitive:
-        show.heading(f"What classes give away about {column.column}")
-        show.table(("", "", "what it means"), _secrets(column))
+        terminal.heading(f"What classes give away about {column.column}")
+        terminal.table(("", "", "what it means"), _secrets(column))
     if by_group:
-        show.heading("By what the attacker knows")
-        show.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in by_group])
+        terminal.heading("By what the attacker knows")
+        terminal.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in by_group])
     if by_set:
-        show.heading(f"The {min(_SETS_SHOWN, len(by_set))} most telling of {len(by_set):,} sets of attributes")
+        terminal.heading(f"The {min(_SETS_SHOWN, len(by_set))} most telling of {len(by_set):,} sets of attributes")
         worst = sorted(by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_SETS_SHOWN]
-        show.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in worst])
+        terminal.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in worst])
     if single:
         _show_minimal(single)
 
@@ -163,11 +163,13 @@ def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
         ("entropy l", f"{column.entropy_l:.3g}", "fewest values in a class, counting rare ones less"),
         ("t", f"{column.t:.4f}", f"farthest a class is from the table ({distance}); 0 tells nothing"),
         ("α", f"{column.alpha:.4f}", "largest share one value has of a class"),
-        ("β", show.cell(column.beta), "largest relative gain in knowing a value, from its share in the table"),
+        ("β", terminal.cell(column.beta), "largest relative gain in knowing a value, from its share in the table"),
         ("δ", f"{column.delta:.4g}", "largest |ln| of a value's share in a class over its share in the table"),
     ]
     if column.recursive_c is not None:
-        rows.insert(3, ("c", show.cell(column.recursive_c), f"(c, {column.distinct})-diverse for every c above this"))
+        rows.insert(
+            3, ("c", terminal.cell(column.recursive_c), f"(c, {column.distinct})-diverse for every c above this")
+        )
     return rows
 
 
@@ -176,29 +178,31 @@ def _risk_row(risk: KnowledgeRisk) -> tuple[str, str, str, int]:
 
 
 def _show_minimal(single: MinimalSets) -> None:
-    show.heading(f"The fewest attributes that single people out (sets of at most {single.up_to})")
+    terminal.heading(f"The fewest attributes that single people out (sets of at most {single.up_to})")
     by_size = [
         (f"{size} or fewer", single.singled_out_by(size), f"{single.singled_out_by(size) / single.records:.2%}")
         for size in range(1, single.up_to + 1)
     ]
-    show.table(("attributes known", "records", "share"), by_size)
+    terminal.table(("attributes known", "records", "share"), by_size)
     worst = sorted(single.singled_out.items(), key=lambda item: -item[1])[:_SETS_SHOWN]
     if worst:
-        show.table(("set", "singles out"), [(", ".join(columns), people) for columns, people in worst])
+        terminal.table(("set", "singles out"), [(", ".join(columns), people) for columns, people in worst])
     parts = sorted(single.contribution.items(), key=lambda item: -item[1])
-    show.line("How often each attribute is in a set that singles somebody out, small sets counting for more; a set")
-    show.line("counts for all its attributes, so shares add up to more than 100 %:")
-    show.table(("attribute", "share of the score"), [(name, f"{part:.1%}") for name, part in parts])
+    terminal.line("How often each attribute is in a set that singles somebody out, small sets counting for more; a set")
+    terminal.line("counts for all its attributes, so shares add up to more than 100 %:")
+    terminal.table(("attribute", "share of the score"), [(name, f"{part:.1%}") for name, part in parts])
 
 
 def _over(found: Measurement, min_k: int | None, max_risk: float | None) -> bool:
     """Whether a stated threshold is crossed; says which."""
     over = False
     if min_k is not None and found.k < min_k:
-        show.note(f"over the threshold: the smallest class has {found.k:,} people, at least {min_k:,} were asked for")
+        terminal.note(
+            f"over the threshold: the smallest class has {found.k:,} people, at least {min_k:,} were asked for"
+        )
         over = True
     if max_risk is not None and found.correctness > max_risk:
-        show.note(
+        terminal.note(
             f"over the threshold: the average risk is {found.correctness:.4f}, at most {max_risk:g} was asked for"
         )
         over = True

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import show
+from incrowd.cli import terminal
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.table import Table
+    from incrowd.tables import Table
 
 TablePath = Annotated[
     Any,  # a path on the command line, a Table when the verb gets it
@@ -135,8 +135,8 @@ def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
     """
 
     def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
-        from incrowd.table.address import DATABASES, scheme_of
-        from incrowd.table.read import takes_option
+        from incrowd._support.addresses import DATABASES, scheme_of
+        from incrowd.tables.read import takes_option
 
         after = {"from_table": how.pop("after_table"), "query": how.pop("after_query")}
         databases = {side: scheme_of(given[side]) in DATABASES for side in ("before", "after")}
@@ -190,7 +190,7 @@ def _reads(
 
 def _open_or_load(path: str, how: dict[str, Any]) -> Any:
     """A saved assessment as it was written, anything else as a table."""
-    from incrowd.report import read_assessment
+    from incrowd.reports import read_assessment
 
     if path.lower().endswith(".json") and Path(path).is_file():
         with open(path, "rb") as file:
@@ -202,17 +202,17 @@ def _open_or_load(path: str, how: dict[str, Any]) -> Any:
 
 def open_table(path: str, how: dict[str, Any]) -> Table:
     """The table, with what a user should know about how it was read on stderr."""
-    from incrowd.table import read_table
-    from incrowd.table.address import masked
+    from incrowd._support.addresses import masked
+    from incrowd.tables import read_table
 
     if how["sheet"] is None:
         how = {name: value for name, value in how.items() if name != "sheet"}
     how = {"table" if name == "from_table" else name: value for name, value in how.items()}
     slow = how["engine"] == "spark"  # which takes long to start
-    with show.working(f"reading {masked(path)}{' with Spark' if slow else ''}", lines=slow):
+    with terminal.working(f"reading {masked(path)}{' with Spark' if slow else ''}", lines=slow):
         table = read_table(path, **how)
     for text in table.notes:
-        show.note(text)
+        terminal.note(text)
     return table
 
 

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from incrowd._support.addresses import masked
 from incrowd.errors import InputError
-from incrowd.table.address import masked
 
 if TYPE_CHECKING:
-    from incrowd.table import Table
+    from incrowd.tables import Table
 
 TABLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"})
 FIGURES = frozenset({".html", ".svg", ".png", ".json"})

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, show
+from incrowd._support.addresses import masked
+from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS, in_words, listed
-from incrowd.table.address import masked
 
 if TYPE_CHECKING:
-    from incrowd.population import ClassicalEstimate, PopulationRisk, Sensitivity
+    from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
 
 
 @options.opens_table
@@ -55,8 +55,8 @@ def population_of_table(
     force: options.Force = False,
 ) -> None:
     """Estimate how often a record is named correctly among everybody, not only in the table."""
-    from incrowd.population import classical_risk, population_risk
-    from incrowd.population import sensitivity as for_other_populations
+    from incrowd.populations import classical_risk, population_risk
+    from incrowd.populations import sensitivity as for_other_populations
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
@@ -70,7 +70,7 @@ def population_of_table(
         "weights": weights,
         "person": person,
     }
-    with show.working("estimating the risk in the population") as progress:
+    with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **how, draws=draws)
         moved = for_other_populations(table, **known, **how) if sensitivity or plot else None
@@ -78,23 +78,23 @@ def population_of_table(
         if place is not None:
             _write_records(table, place, known, force)
     if plot is not None and moved is not None:
-        from incrowd.plots import look
-        from incrowd.plots.population import plot_sensitivity
+        from incrowd.figures import theme
+        from incrowd.figures.population import plot_sensitivity
 
-        look.save(plot_sensitivity(moved), plot, force=force)
+        theme.save(plot_sensitivity(moved), plot, force=force)
     if json:
-        show.as_json(_plain(risk, moved if sensitivity else None, quoted))
+        terminal.as_json(_plain(risk, moved if sensitivity else None, quoted))
     else:
         _show(risk, moved if sensitivity else None, quoted)
         if place is not None:
-            show.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
+            terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
     if max_risk is not None and risk.overall > max_risk:
         raise typer.Exit(1)
 
 
 def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: bool) -> None:
-    from incrowd.population import record_risk, write_record_risk
-    from incrowd.table import write_table
+    from incrowd.populations import record_risk, write_record_risk
+    from incrowd.tables import write_table
 
     if table.engine != "cluster":
         write_table(record_risk(table, **known).to_arrow(), path, force=force)
@@ -115,12 +115,12 @@ def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, Cl
 
 
 def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> None:
-    show.heading(f"{risk.people:,} people of a population of {risk.population:,} ({risk.fraction:.3g} of it)")
-    show.table(("", "", "what it means"), _facts(risk))
-    show.line(_verdict(risk))
+    terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({risk.fraction:.3g} of it)")
+    terminal.table(("", "", "what it means"), _facts(risk))
+    terminal.line(_verdict(risk))
     if moved is not None:
-        show.heading("If the population is not what you think")
-        show.table(
+        terminal.heading("If the population is not what you think")
+        terminal.table(
             ("population", "factor", "sample → population (B)", "95 % interval", "change"),
             [
                 (f"{row['population']:,}", f"×{row['factor']:.3g}", f"{row['B']:.4f}",
@@ -128,16 +128,16 @@ def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, Cla
                 for row in moved.rows
             ],
         )  # fmt: skip
-        show.line("A population taken too large understates the risk.")
+        terminal.line("A population taken too large understates the risk.")
     if quoted:
-        show.heading("Classical estimators")
-        show.table(
+        terminal.heading("Classical estimators")
+        terminal.table(
             ("method", "unique in the population", "B", "why no answer"), [_quoted(one) for one in quoted.values()]
         )
     for assumption in risk.assumptions:
-        show.note(f"assumes: {assumption}")
+        terminal.note(f"assumes: {assumption}")
     for text in risk.notes:
-        show.note(text)
+        terminal.note(text)
 
 
 def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.cli import options, show
+from incrowd.cli import options, terminal
 
 if TYPE_CHECKING:
-    from incrowd.table import SuggestedRole
+    from incrowd.tables import SuggestedRole
 
 _FEW = 20  # columns that are shown one by one
 
@@ -17,47 +17,47 @@ _FEW = 20  # columns that are shown one by one
 @options.opens_table
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
-    from incrowd.table import suggest_roles
+    from incrowd.tables import suggest_roles
 
-    with show.working("looking at the columns"):
+    with terminal.working("looking at the columns"):
         found = suggest_roles(table)
     if json:
-        show.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
+        terminal.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
         return
-    show.heading(f"{table.name}: {_number(table.rows, 'row')}, {_number(len(table.columns), 'column')}")
+    terminal.heading(f"{table.name}: {_number(table.rows, 'row')}, {_number(len(table.columns), 'column')}")
     _show_roles(found)
-    show.line("These are suggestions from names and counts; you know your data. What others may know is a")
-    show.line("quasi-identifier, whatever it is called.")
+    terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
+    terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
         option: [column.column for column in found if column.role == role]
         for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
     }
     if not by_role["--qi"]:
-        show.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
+        terminal.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    from incrowd.report.command import each
+    from incrowd.reports.command import each
 
     by_role["--person"] = by_role["--person"][:1]
     words = [word for option, columns in by_role.items() for word in each(option, columns)]
     command = shlex.join(["incrowd", "measure", *table.named, *words])
-    show.line("To measure with them:")
-    show.line(f"  {command}")
+    terminal.line("To measure with them:")
+    terminal.line(f"  {command}")
     if table.engine == "database" and table.source is None:
-        show.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
+        terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 
 
 def _show_roles(found: Sequence[SuggestedRole]) -> None:
     """Every column with its role; of many columns those with the same role and reason together."""
-    from incrowd.report.names import shown_names
+    from incrowd.wording import display_names
 
-    shown = shown_names(one.column for one in found)
+    shown = display_names(one.column for one in found)
     named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in found]
     if len(found) <= _FEW:
-        show.table(("column", "holds", "suggested role"), named)
+        terminal.table(("column", "holds", "suggested role"), named)
         return
     for role in dict.fromkeys(why for _, _, why in named):
-        show.heading(role)
-        show.table(("column", "holds"), [(name, holds) for name, holds, why in named if why == role])
+        terminal.heading(role)
+        terminal.table(("column", "holds"), [(name, holds) for name, holds, why in named if why == role])
 
 
 def _number(count: int, what: str) -> str:

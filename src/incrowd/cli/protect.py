@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, show
+from incrowd._support.addresses import masked
+from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import cost_rows, risk_rows
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.table.address import masked
 
 if TYPE_CHECKING:
-    from incrowd.evaluate import Evaluation
-    from incrowd.progress import Progress
-    from incrowd.protect import Protected
+    from incrowd._support.progress import Progress
+    from incrowd.evaluation import Evaluation
+    from incrowd.protection import Protected
 
 
 @options.opens_table
@@ -70,13 +70,13 @@ def protect_table(
     json: options.Json = False,
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
-    from incrowd.protect import protect
+    from incrowd.protection import protect
 
     place = outputs.table_place(table, out, force)
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     there = table.engine == "cluster"
-    with show.working("protecting", lines=there) as progress:
+    with terminal.working("protecting", lines=there) as progress:
         safe = protect(
             table,
             quasi_identifiers=wanted,
@@ -104,12 +104,12 @@ def protect_table(
             cost = safe.evaluate()
             _write_and_check(safe, Path(out), force, progress)
     if json:
-        show.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
+        terminal.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
     else:
         _show(safe, cost, masked(out))
     if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
         parted = "tabs" if out.lower().endswith(".tsv") else "commas"
-        show.note(
+        terminal.note(
             f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
             "2001-12-31: say so where it is opened"
         )
@@ -117,9 +117,9 @@ def protect_table(
 
 def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
     """Write under a temporary name, read that file again and count it, and only then give it its name."""
-    from incrowd.files import written_whole
-    from incrowd.protect.result import count_guarantee
-    from incrowd.table import read_table, without_formula, write_into
+    from incrowd._support.files import written_whole
+    from incrowd.protection.result import count_guarantee
+    from incrowd.tables import read_table, without_formula, write_into
 
     others = [name for name in (safe.sensitive, safe.person) if name is not None]
     with written_whole(out, force=force) as temporary:
@@ -189,9 +189,9 @@ def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
 
 
 def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
-    show.heading(f"{out}: {safe.guarantee.sentence}")
+    terminal.heading(f"{out}: {safe.guarantee.sentence}")
     if cost is None:
-        show.table(
+        terminal.table(
             ("", "", "what it means"),
             [
                 ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
@@ -202,22 +202,22 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
                 ),
             ],
         )
-        show.table(
+        terminal.table(
             ("column", "cells changed"),
             [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed.items()],
         )
     else:
-        show.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
-        show.table(
+        terminal.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
+        terminal.table(
             ("column", "cells changed", "detail kept", "loss"),
             [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
         )
     if safe.removed:
-        show.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
+        terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:
-        show.note(f"replaced by random numbers: {', '.join(safe.pseudonymised)}")
+        terminal.note(f"replaced by random numbers: {', '.join(safe.pseudonymised)}")
     if safe.unchanged:
-        show.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
+        terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
     for text in safe.notes:
-        show.note(text)
-    show.line(f"Counted again on the file itself. Written to {out}.")
+        terminal.note(text)
+    terminal.line(f"Counted again on the file itself. Written to {out}.")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli import show
+from incrowd.cli import terminal
 from incrowd.errors import InputError
 
 
@@ -40,13 +40,13 @@ def serve_app(
         import uvicorn
 
         from incrowd.web.app import create_app
-        from incrowd.web.ending import serve_until_stopped
+        from incrowd.web.shutdown import serve_until_stopped
     except ImportError as error:
         raise InputError(
             f"the web app needs {error.name or 'more packages'}, which is not installed; "
             "install it with: pip install 'incrowd[web]'"
         ) from None
-    from incrowd.table.table import memory_in_bytes
+    from incrowd.tables.table import memory_in_bytes
     from incrowd.web.settings import LOOPBACK, ServerSettings
     from incrowd.web.sockets import listening
 
@@ -63,10 +63,10 @@ def serve_app(
         if memory is not None:
             memory_in_bytes(memory)  # said now, not when the first table is opened
         if host not in LOOPBACK:
-            show.note("this address can be reached from other machines, and what is sent to it is not encrypted")
+            terminal.note("this address can be reached from other machines, and what is sent to it is not encrypted")
         app = create_app(settings)
-        show.line(f"incrowd is ready: open {settings.address}")
-        show.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
+        terminal.line(f"incrowd is ready: open {settings.address}")
+        terminal.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
         sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
         config = uvicorn.Config(
             app,

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.errors import InputError
-from incrowd.notebook import Shown
-from incrowd.table import Table, read_table, write_table
+from incrowd.results import Result
+from incrowd.tables import Table, read_table, write_table
 
 Floats = NDArray[np.float64]
 Kind = Literal["exact", "sparse", "robust", "published"]
@@ -20,7 +20,7 @@ POINTS = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve(Shown):
+class Curve(Result):
     """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
 
     `people` is how many different people were put to the test: it says how far the points can be trusted.

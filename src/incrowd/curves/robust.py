@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd._support.progress import Progress, silent
 from incrowd.curves.curve import Curve, sub_sizes
-from incrowd.curves.matched import mean_and_covariance, named_first
+from incrowd.curves.sub_galleries import mean_and_covariance, named_first
 from incrowd.errors import InputError
-from incrowd.progress import Progress, silent
 from incrowd.special import Floats
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def embeddings(source: Any, what: str) -> NDArray[Any]:
 def _from_table(source: Any, what: str) -> NDArray[Any]:
     import pyarrow as pa
 
-    from incrowd.table import read_table
+    from incrowd.tables import read_table
 
     table = read_table(source).to_arrow()
     lists = [name for name in table.column_names if pa.types.is_nested(table.schema.field(name).type)]

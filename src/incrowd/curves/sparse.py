@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd._support.progress import Progress, silent
+from incrowd.backends.encode import Coded, encode_each
+from incrowd.backends.packed_keys import class_numbers, pack
 from incrowd.curves.curve import Curve, sub_sizes
-from incrowd.curves.matched import mean_and_covariance, named_among_equals
-from incrowd.engines.encode import Coded, encode_each
-from incrowd.engines.keys import class_numbers, pack
+from incrowd.curves.sub_galleries import mean_and_covariance, named_among_equals
 from incrowd.errors import InputError
-from incrowd.progress import Progress, silent
 from incrowd.special import log_chance_missed
-from incrowd.table import read_table
+from incrowd.tables import read_table
 
 _CHUNK = 4096  # people in one go
 _BITMAP_BYTES = 1 << 28

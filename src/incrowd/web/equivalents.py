@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from incrowd.report.command import awkward
-from incrowd.report.command import each as _each
-from incrowd.report.command import given as _given
+from incrowd.reports.command import awkward
+from incrowd.reports.command import each as _each
+from incrowd.reports.command import given as _given
 from incrowd.web import models
 from incrowd.web.tables import OpenTable, Source
 from incrowd.web.work.leak import leaked_people
@@ -150,7 +150,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         f"write_table(safe.table, {out!r})",
     ]
     found = _both(table.source, "protect", arguments, ["protect"], lines)
-    python = found.python.replace("\n\n", "\nfrom incrowd.table import write_table\n\n", 1)
+    python = found.python.replace("\n\n", "\nfrom incrowd.tables import write_table\n\n", 1)
     named = asked.resolution if isinstance(asked.resolution, dict) else {}
     untypable = awkward([*named, *asked.top, *asked.bottom], ",=") or awkward([one.column for one in asked.steps], ":")
     return _without_command(models.Equivalent(cli=found.cli, python=python), untypable)

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
-from incrowd.progress import Progress
 from incrowd.web import models
 from incrowd.web.problems import Refusal, not_found, without_hints
 

@@ -14,14 +14,14 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-from incrowd.assess import RECIPIENTS
-from incrowd.assess.statements import share
-from incrowd.plots.protect import NAMES
-from incrowd.report.html import chart_engine
-from incrowd.report.parts import TEMPLATES, templates
-from incrowd.table.read import FORMATS
+from incrowd.assessment import RECIPIENTS
+from incrowd.figures.protect import NAMES
+from incrowd.reports.html import chart_engine
+from incrowd.reports.template_values import TEMPLATES, templates
+from incrowd.tables.read import FORMATS
 from incrowd.web.problems import Refusal
 from incrowd.web.views import view
+from incrowd.wording import share
 
 if TYPE_CHECKING:
     import jinja2

@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from incrowd.errors import InputError
-from incrowd.table import write_table
+from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
-from incrowd.web.opening import open_table, read_file
+from incrowd.web.open_table import open_table, read_file
 from incrowd.web.problems import Refusal
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.settings import ServerSettings

@@ -9,8 +9,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from incrowd.private import PrivateFolder
-from incrowd.table.read import FORMATS
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.tables.read import FORMATS
 from incrowd.web.problems import Refusal
 
 _BLOCK = 1 << 20

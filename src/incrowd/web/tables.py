@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from incrowd.assess.statements import share
+from incrowd.backends import encode
 from incrowd.classes import ClassSizes
-from incrowd.engines import encode
 from incrowd.errors import InputError
-from incrowd.table import SuggestedRole, Table
+from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
 from incrowd.web.problems import Refusal
+from incrowd.wording import share
 
 if TYPE_CHECKING:
-    from incrowd.population import PopulationRisk
+    from incrowd.populations import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
 _STEPS = 100  # settings to go back

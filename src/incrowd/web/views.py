@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incrowd.assess.journey import PENDING
-from incrowd.report import DataTable, Figure, renamed, shown_names
-from incrowd.report.parts import plain_document, plain_figure, safe_json
+from incrowd.assessment.api import PENDING
+from incrowd.reports import DataTable, Figure
+from incrowd.reports.template_values import plain_document, plain_figure, safe_json
 from incrowd.web.problems import without_hints
+from incrowd.wording import display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -57,7 +58,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     """Figures, and the result: as it is for the page's script, fit to show for the template."""
     outcome = job.answer()
     table = session.tables.get(job.table or "")
-    shown = shown_names([one.column for one in table.columns]) if table else {}
+    shown = display_names([one.column for one in table.columns]) if table else {}
     result, figures = outcome.result(), outcome.figures()
     undone = result.get("undone", [])  # told above all else
     notes = [
@@ -68,9 +69,11 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     if "forecast" in specs:
         specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
     return {
-        "result": _without_hints(renamed(result, shown)),
+        "result": _without_hints(with_display_names(result, shown)),
         "data": safe_json(result),
-        "notes": _without_hints([_as_sentence(note, list(shown.values())) for note in renamed(notes, shown)]),
+        "notes": _without_hints(
+            [_as_sentence(note, list(shown.values())) for note in with_display_names(notes, shown)]
+        ),
         "figures": [_plain(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from incrowd import __version__
-from incrowd.table.read import FORMATS
+from incrowd.tables.read import FORMATS
 from incrowd.web import models
 from incrowd.web.api.common import TheServer, TheSession, refusals
 

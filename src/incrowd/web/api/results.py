@@ -12,7 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 
-from incrowd.assess import Assessment
+from incrowd.assessment import Assessment
 from incrowd.web import models
 from incrowd.web.api.common import TheJob, TheServer, TheSession, refusals
 from incrowd.web.jobs import Job
@@ -107,7 +107,7 @@ def _as_csv(file: Path) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from incrowd.table.write import csv_blocks
+    from incrowd.tables.write import csv_blocks
 
     with pq.ParquetFile(file) as rows:
         blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))

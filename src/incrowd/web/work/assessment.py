@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incrowd.assess import Assessment, assess
-from incrowd.progress import Progress
-from incrowd.report import document, verdict_figure
+from incrowd._support.progress import Progress
+from incrowd.assessment import Assessment, assess
+from incrowd.reports import document, verdict_figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable

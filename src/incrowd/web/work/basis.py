@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.assess import Assessment
-from incrowd.assess.journey import PENDING
-from incrowd.assess.protection import risk_of_large_classes
+from incrowd.assessment import Assessment
+from incrowd.assessment.api import PENDING
+from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.population.sample import read_sample
+from incrowd.populations.sample import read_sample
 from incrowd.web.tables import OpenTable
 
 Question = tuple[tuple[str, ...], str | None, str | None, int | None]  # known, person, weight, population

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from incrowd.report import Figure, chart_spec, renamed, shown_names
+from incrowd.reports import Figure, chart_spec
+from incrowd.wording import display_names, with_display_names
 
 
 def as_figures(figures: Iterable[Figure], columns: Sequence[str] = ()) -> dict[str, Any]:
     """By name; column names that cannot be shown as they are have been replaced."""
-    shown = shown_names(columns)
+    shown = display_names(columns)
     return {
-        figure.name: renamed(
+        figure.name: with_display_names(
             {
                 "title": figure.title,
                 "sentence": figure.says,

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.assess.outlook import outlook, populations_ahead
-from incrowd.assess.statements import share
+from incrowd._support.progress import Progress, part
+from incrowd.assessment.sections.larger_populations import outlook, populations_ahead
 from incrowd.curves import Curve, correctness_curve
 from incrowd.errors import UnsupportedError
-from incrowd.forecast import Estimate, Forecast, forecast, people_in_words, population_in_words
-from incrowd.pitmanyor import fit_class_sizes, fit_curve
-from incrowd.pitmanyor.check import HoldOut, hold_out
-from incrowd.pitmanyor.fit import ClassSizeFit, CurveFit
-from incrowd.plots import forecast_plot
-from incrowd.population.curve import curve_of
-from incrowd.population.sample import read_sample
-from incrowd.progress import Progress, part
-from incrowd.report import DataTable, Figure
+from incrowd.figures import forecast_plot
+from incrowd.forecasts.api import Estimate, Forecast, forecast
+from incrowd.pitman_yor import fit_class_sizes, fit_curve
+from incrowd.pitman_yor.fit import ClassSizeFit, CurveFit
+from incrowd.pitman_yor.model_checks import HoldOut, hold_out
+from incrowd.populations.risk_curve import curve_of
+from incrowd.populations.sample import read_sample
+from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.figures import as_figures
+from incrowd.wording import large_number, population, share
 
 _CALLED = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 _LARGEST = 8_000_000_000
@@ -199,11 +199,11 @@ def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> tuple[HoldOut | None, s
 
 def _sentence(answer: Forecast, index: int) -> str:
     """One population in plain words."""
-    size, name = people_in_words(float(answer.at[index])), answer.names[index]
+    size, name = large_number(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_CALLED.get(name, name)})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
     sure = "counted" if _is_counted(answer, index) else f"{answer.level:.0%} interval: {share(low)} to {share(high)}"
-    named = people_in_words(float(answer.people_named[index]))
+    named = large_number(float(answer.people_named[index]))
     return f"Among {size} people{called}, {share(value)} are named correctly ({sure}): about {named} people."
 
 
@@ -216,10 +216,10 @@ def _is_counted(answer: Forecast, index: int) -> bool:
 def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | None) -> Figure:
     rows = tuple(
         (
-            population_in_words(_CALLED.get(name, name), float(size)),
+            population(_CALLED.get(name, name), float(size)),
             share(float(value)),
             "counted" if _is_counted(answer, index) else f"{share(float(low))} to {share(float(high))}",
-            people_in_words(float(people)),
+            large_number(float(people)),
         )
         for index, name, size, value, low, high, people in zip(
             range(len(answer.names)),

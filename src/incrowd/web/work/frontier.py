@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from incrowd.assess.statements import share
-from incrowd.evaluate import frontier
-from incrowd.evaluate.frontier import Frontier, FrontierPoint
-from incrowd.plots.protect import NAMES, frontier_chart
-from incrowd.progress import Progress
+from incrowd._support.progress import Progress
+from incrowd.evaluation import frontier
+from incrowd.evaluation.frontier import Frontier, FrontierPoint
+from incrowd.figures.protect import NAMES, frontier_chart
 from incrowd.recipients import settle_threshold
-from incrowd.report import DataTable, Figure
+from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.basis import basis_of, question_of
 from incrowd.web.work.figures import as_figures
+from incrowd.wording import share
 
 
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:

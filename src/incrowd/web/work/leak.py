@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._support.progress import Progress
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leak import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
-from incrowd.leak.result import counted
-from incrowd.plots.leak import against_leak
-from incrowd.progress import Progress
+from incrowd.figures.leak import against_leak
+from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
 from incrowd.recipients import RECIPIENTS, in_words
-from incrowd.report import DataTable, Figure
+from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.figures import as_figures
+from incrowd.wording import counted
 
 _STEPS = 30  # leaks that are drawn
 _DEFAULT = 0.1

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from incrowd.assess.statements import share
+from incrowd._support.progress import Progress, part
 from incrowd.classes import ClassSizes
-from incrowd.evaluate import Evaluation, distributions
-from incrowd.measure import measure
-from incrowd.plots.assess import class_size_bins
-from incrowd.plots.protect import before_and_after, distribution_chart
-from incrowd.progress import Progress, part
-from incrowd.protect import Protected, protect
+from incrowd.evaluation import Evaluation, distributions
+from incrowd.figures.assess import class_size_bins
+from incrowd.figures.protect import before_and_after, distribution_chart
+from incrowd.measures import measure
+from incrowd.protection import Protected, protect
 from incrowd.recipients import in_words, settle_threshold
-from incrowd.report import DataTable, Figure
-from incrowd.table import write_table
+from incrowd.reports import DataTable, Figure
+from incrowd.tables import write_table
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.basis import basis_of, question_of
 from incrowd.web.work.figures import as_figures
+from incrowd.wording import share
 
 _NEARLY_UNIQUE = 0.5  # different values for each row, from which a column tells most people apart
 

@@ -1,0 +1,36 @@
+"""The papers' tables and figures, made again with this package: our number, the paper's, and what differs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from incrowd.errors import InputError
+from papers.parts import PAPERS, Comparison, Context, Grid, Paper, Part, PartResult, Picture, Row
+from papers.run import KeptPart, reproduce
+
+__all__ = [
+    "PAPERS",
+    "Comparison",
+    "Context",
+    "Grid",
+    "KeptPart",
+    "Paper",
+    "Part",
+    "PartResult",
+    "Picture",
+    "Row",
+    "paper",
+    "reproduce",
+]
+
+
+def paper(name: str) -> Paper:
+    """The paper of that name.
+
+    >>> paper("scaling-law").parts[0].name
+    'regimes'
+    """
+    if name not in PAPERS:
+        raise InputError(f"no paper named {name!r}; there are: {', '.join(PAPERS)}")
+    found: Paper = import_module(PAPERS[name]).PAPER
+    return found

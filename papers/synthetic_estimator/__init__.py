@@ -1,0 +1,21 @@
+"""Jiang, Mosquera, Jiang, Kong & El Emam, "Measuring re-identification risk using a synthetic estimator"."""
+
+from papers.corpora import FILES
+from papers.parts import Paper, Part
+from papers.synthetic_estimator.formulas import formulas
+from papers.synthetic_estimator.sensitivity import sensitivity
+from papers.synthetic_estimator.simulation import simulation
+
+PAPER = Paper(
+    name="synthetic-estimator",
+    title="The synthetic estimator, reproduced",
+    citation="Y. Jiang, L. Mosquera, B. Jiang, L. Kong, K. El Emam, “Measuring re-identification risk using a "
+    "synthetic estimator to enable data sharing”, PLOS ONE 17(6): e0269097 (2022), doi:10.1371/journal.pone.0269097.",
+    about="A table is a sample of a population: how likely is it that one of its records is matched to the right "
+    "person, when the population has not been seen?",
+    parts=(
+        Part("formulas", "The two risks (appendix A)", formulas),
+        Part("simulation", "Every estimator against the truth", simulation, FILES),
+        Part("sensitivity", "If the population is not what you think", sensitivity, FILES),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Files, temporary folders, progress and facts about the platform."""

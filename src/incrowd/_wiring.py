@@ -1,0 +1,48 @@
+"""Connects results to the rooms below them that draw, report and evaluate them. Loaded by `incrowd/__init__.py`.
+
+This is the last line of the map: it may import every room, and no room imports it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from incrowd.results import provide
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from incrowd.assessment import Assessment
+    from incrowd.evaluation import Evaluation
+    from incrowd.protection import Protected
+    from incrowd.results import Result
+
+
+@provide("figure")
+def _draw(result: Result) -> Any | None:
+    from incrowd.figures import figure_of
+
+    return figure_of(result)
+
+
+@provide("report")
+def _report(assessment: Assessment, path: str | Path | None, *, external: bool, force: bool) -> str:
+    from incrowd.reports import to_html, write_html
+
+    if path is not None:
+        write_html(assessment, path, external=external, force=force)
+    return to_html(assessment, external=external)
+
+
+@provide("evaluation")
+def _evaluate(protected: Protected, **options: Any) -> Evaluation:
+    from incrowd.evaluation import evaluate
+
+    given = {
+        "sensitive": protected.sensitive,
+        "person": protected.person,
+        "hierarchies": protected.hierarchies,
+        "kept": protected.kept,
+    }
+    names = list(protected.quasi_identifiers)
+    return evaluate(protected.original, protected.table, quasi_identifiers=names, **{**given, **options})

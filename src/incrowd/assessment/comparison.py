@@ -1,0 +1,222 @@
+"""Two tables, or two saved assessments, side by side: what got better and what got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from incrowd._support.progress import Progress, part, silent
+from incrowd.assessment.result import SCHEMA, Assessment
+from incrowd.errors import InputError
+from incrowd.measures import measure
+from incrowd.populations import population_risk
+from incrowd.results import Result
+from incrowd.tables import Table, parse_generalised, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Direction = Literal["better", "worse", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Result):
+    """One number before and after; a `share` is of 1, and shown as a percentage."""
+
+    name: str
+    before: float
+    after: float
+    less_is_better: bool
+    meaning: str
+    share: bool = True
+
+    @property
+    def direction(self) -> Direction:
+        """Whether the risk fell or rose."""
+        if self.before == self.after:
+            return "same"
+        return "better" if (self.after < self.before) == self.less_is_better else "worse"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"direction": self.direction}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Result):
+    """How much of something there was and is: rows, columns, cells of a column that hold a plain value."""
+
+    name: str
+    before: int
+    after: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Result):
+    """What changed from one table to another; `notes` say what cannot be compared.
+
+    `changes` are risks, which got better or worse; `kept` is what is left to work with, and less of it is the price.
+    """
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+    kept: tuple[Kept, ...] = ()
+
+    def of(self, direction: Direction) -> tuple[Change, ...]:
+        """The changes in one direction."""
+        return tuple(change for change in self.changes if change.direction == direction)
+
+    @property
+    def sentence(self) -> str:
+        """The comparison in a sentence."""
+        better, worse, same = (len(self.of(direction)) for direction in ("better", "worse", "same"))
+        return f"{self.after} against {self.before}: {better} better, {worse} worse, {same} the same"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "before": self.before,
+            "after": self.after,
+            "sentence": self.sentence,
+            "changes": [change.to_dict() for change in self.changes],
+            "kept": [one.to_dict() for one in self.kept],
+            "notes": list(self.notes),
+        }
+
+
+def compare(
+    before: Any,
+    after: Any,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+    population: int | None = None,
+    progress: Progress = silent,
+) -> Comparison:
+    """Compare two tables by the same quasi-identifiers, or two assessments (objects, or as read from JSON).
+
+    A table beside an assessment is measured by the assessment's columns. With `population`, how many people the tables
+    were drawn from, the risk there is compared too. `kept` counts what is left of rows, columns and plain values; what
+    protection cost in detail is the business of `evaluate`.
+
+    >>> found = compare({"age": [30, 31, 41]}, {"age": [30, 30, 40]}, quasi_identifiers=["age"])
+    >>> [(change.name, change.before, change.after, change.direction) for change in found.of("better")][:1]
+    [('unique', 1.0, 0.333..., 'better')]
+    """
+    known = [_as_saved(side) for side in (before, after)]
+    roles = next((one["roles"] for one in known if one is not None), None)
+    if quasi_identifiers is None and roles is not None:
+        quasi_identifiers, sensitive, person = roles["quasi_identifiers"], roles["sensitive"], roles["person"]
+    sides = []
+    for number, (side, saved) in enumerate(zip((before, after), known, strict=True)):
+        if saved is not None:
+            sides.append(
+                (
+                    saved["provenance"]["table"],
+                    {**saved, "size": {name: saved["provenance"][name] for name in ("rows", "columns")}},
+                )
+            )
+            continue
+        if quasi_identifiers is None:
+            raise InputError("say what others may know about a person: quasi_identifiers= (--qi)")
+        table = read_table(side)
+        step = part(progress, number / 2, (number + 1) / 2)
+        found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, progress=step)
+        measured = {"facts": found.to_dict(), "size": _size(table, quasi_identifiers)}
+        if population is not None:
+            asked: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "person": person}
+            measured["population"] = population_risk(table, population=population, **asked).to_dict()
+        sides.append((table.name, measured))
+    (name, old), (other, new) = sides
+    kept = tuple(Kept(what, old["size"][what], new["size"][what]) for what in old["size"] if what in new["size"])
+    after_name = other if other != name else f"{other} (after)"
+    return Comparison(name, after_name, tuple(_changes(old, new)), tuple(_notes(old, new)), kept)
+
+
+def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
+    """How much there is to work with: rows, columns, and the plain values of every quasi-identifier."""
+    found = {"rows": table.rows, "columns": len(table.columns)}
+    if table.engine == "cluster":  # the cells stay there
+        return found
+    return found | {f"plain values of {name}": _plain(column) for name, column in table.read(names)}
+
+
+def _plain(column: pa.ChunkedArray) -> int:
+    """Cells that are filled and hold no range, set, prefix or wildcard."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    filled = int(len(column) - column.null_count)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return filled
+    coarse = [
+        entry["counts"]
+        for entry in column.value_counts().to_pylist()
+        if entry["values"] is not None and parse_generalised(entry["values"]) is not None
+    ]
+    return filled - int(sum(coarse))
+
+
+def _as_saved(side: Any) -> Mapping[str, Any] | None:
+    """An assessment as plain JSON types, or None for a table."""
+    if isinstance(side, Assessment):
+        return side.to_dict()
+    if isinstance(side, dict) and side.get("schema") == SCHEMA:
+        return side
+    return None
+
+
+_FACTS = (
+    ("k", "smallest class (k)", False, "people in the smallest class"),
+    ("uniqueness", "unique", True, "share of people nobody else looks like"),
+    ("average_risk", "average risk (κ)", True, "share of people named correctly"),
+    ("maximum_risk", "highest risk", True, "chance of naming the person easiest to name"),
+)
+_SECRETS = (
+    ("given_away", "given away", True, "share of records whose value is certain"),
+    ("distinct", "l", False, "fewest different values among people who look alike"),
+    ("t", "t", True, "how far the most unusual class is from the table"),
+)
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    was, now = old["facts"], new["facts"]
+    for key, name, less, meaning in _FACTS:
+        yield Change(name, was[key], now[key], less, meaning, share=key != "k")
+    for k in ("3", "5", "10"):
+        meaning = f"share of people with fewer than {int(k) - 1} look-alikes"
+        yield Change(f"in classes below {k}", was["share_below"][k], now["share_below"][k], True, meaning)
+    columns = {column["column"]: column for column in now["sensitive"]}
+    for column in was["sensitive"]:
+        other = columns.get(column["column"])
+        if other is not None:
+            for key, name, less, meaning in _SECRETS:
+                named = f"{column['column']}: {name}"
+                yield Change(named, column[key], other[key], less, meaning, share=key == "given_away")
+    if old.get("population") and new.get("population"):
+        meaning = "share of records matched with the right person in the population"
+        yield Change(
+            "risk in the population", old["population"]["overall"], new["population"]["overall"], True, meaning
+        )
+
+
+def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """What makes the comparison crooked."""
+    was, now = old["facts"], new["facts"]
+    if set(was["quasi_identifiers"]) != set(now["quasi_identifiers"]):
+        yield "the quasi-identifiers differ, so the numbers answer different questions"
+    if was["people"] != now["people"]:
+        yield f"there were {was['people']:,} people and are {now['people']:,}; risks in a smaller table are higher"
+    if old.get("verdict") and new.get("verdict"):
+        yield f"the decision was “{old['verdict']['headline']}” and is “{new['verdict']['headline']}”"
+    populations = [side["population"]["population"] for side in (old, new) if side.get("population")]
+    if len(set(populations)) == 2:
+        yield "the populations differ, so the risks in the population answer different questions"

@@ -1,0 +1,1 @@
+"""The sections of an assessment, one a file."""

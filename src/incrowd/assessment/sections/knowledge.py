@@ -1,0 +1,201 @@
+"""Risk by what the attacker knows, and which attribute drives it, from one count of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+from incrowd._support.progress import Progress, part, silent
+from incrowd.assessment.sections.person_knowledge import risk_of_histories
+from incrowd.backends import TooManyDistinctError, counted_rows, encode
+from incrowd.errors import UnsupportedError
+from incrowd.measures import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
+from incrowd.results import Result
+from incrowd.tables import Table
+
+_SMALL = 3  # attributes in a set that an attacker may plausibly put together
+_MOST_SMALL = 5_000  # sets of that size that are worth the time
+_HISTORIES = 127  # sets that are counted where each takes a count of whole histories
+_LISTED = 25
+_BESIDE = 8  # columns that were not named and are counted one by one
+_GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
+
+
+@dataclass(frozen=True, slots=True)
+class SinglingOut(Result):
+    """How many records small sets of attributes single out; people, where a person has several records.
+
+    `by_size[s]`: by some set of at most s attributes.
+    """
+
+    records: int
+    by_size: Mapping[int, int]
+    sets: tuple[tuple[tuple[str, ...], int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "records": self.records,
+            "by_size": {str(size): records for size, records in self.by_size.items()},
+            "sets": [{"columns": list(columns), "records": records} for columns, records in self.sets],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge(Result):
+    """What attackers with less than all attributes can do.
+
+    `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
+    `beside` is what columns that look like quasi-identifiers and were not named would add: all together first, then
+    one by one.
+    """
+
+    by_group: tuple[KnowledgeRisk, ...]
+    by_set: tuple[KnowledgeRisk, ...]
+    worst_by_size: tuple[KnowledgeRisk, ...]
+    sets: int
+    singling_out: SinglingOut | None
+    contributions: Contributions
+    notes: tuple[str, ...] = ()
+    beside: tuple[Beside, ...] = ()
+
+    @property
+    def most_telling(self) -> tuple[KnowledgeRisk, ...]:
+        """The small sets by which most people are named, the worst first."""
+        return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "by_group": [risk.to_dict() for risk in self.by_group],
+            "by_set": [risk.to_dict() for risk in self.by_set],
+            "worst_by_size": [risk.to_dict() for risk in self.worst_by_size],
+            "sets": self.sets,
+            "singling_out": self.singling_out.to_dict() if self.singling_out else None,
+            "contributions": self.contributions.to_dict(),
+            "notes": list(self.notes),
+            "beside": [one.to_dict() for one in self.beside],
+        }
+
+
+def assess_knowledge(
+    table: Table,
+    names: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+    person: str | None,
+    seed: int,
+    progress: Progress = silent,
+    *,
+    unnamed: Sequence[str] = (),
+) -> Knowledge:
+    """Count every set the table's size allows, and share the counts among all questions."""
+    notes = []
+    in_one_count = person is None and _counted_at_once(table, names)
+    every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
+    largest = len(names) if every else _largest_size(len(names), _MOST_SMALL if in_one_count else _HISTORIES)
+    step = part(progress, 0.0, 0.8)
+    singling: SinglingOut | str
+    if in_one_count:
+        counted, singling = _of_records(table, names, largest, step)
+    elif person is not None and table.engine != "cluster":
+        counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
+        singling = SinglingOut(counted[0].people, by_size, _most(minimal))
+    else:
+        counted = risk_by_subset(table, names, up_to=largest, person=person, progress=step)
+        singling = "the table stays in its cluster"
+    if every:
+        position = {name: number for number, name in enumerate(names)}
+        counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
+        parts = from_counts(names, counted[0].people, counts, seed=seed)
+    else:
+        parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
+    if largest < len(names):
+        notes.append(
+            f"sets of at most {largest} of the {len(names)} attributes were counted, and the set of all, because all "
+            "sets are too many"
+        )
+    if isinstance(singling, str):
+        notes.append(f"the smallest sets that single people out are left out: {singling}")
+    worst = {size: [risk for risk in counted if len(risk.columns) == size] for size in range(1, largest + 1)}
+    if largest < len(names):
+        worst[len(names)] = list(risk_by_group(table, {", ".join(names): names}, person=person))
+    return Knowledge(
+        risk_by_group(table, groups, person=person) if groups else (),
+        tuple(risk for risk in counted if len(risk.columns) <= _SMALL),
+        tuple(max(risks, key=lambda risk: risk.classes) for risks in worst.values()),
+        len(counted) + (largest < len(names)),
+        None if isinstance(singling, str) else singling,
+        parts,
+        tuple(notes),
+        _beside(table, names, unnamed, person),
+    )
+
+
+def _beside(table: Table, names: Sequence[str], unnamed: Sequence[str], person: str | None) -> tuple[Beside, ...]:
+    """All of them together, and each of the first ones alone."""
+    each = [[name] for name in unnamed[:_BESIDE]] if len(unnamed) > 1 else []
+    sets = [list(unnamed), *each] if unnamed else []
+    return tuple(known_beside(table, names, others, person=person) for others in sets)
+
+
+def _of_records(
+    table: Table, names: Sequence[str], largest: int, progress: Progress
+) -> tuple[tuple[KnowledgeRisk, ...], SinglingOut | str]:
+    """Both questions at once where everybody has one record; a reason where the second has no answer."""
+    with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
+        alone = pool.submit(_singling_out, table, names)
+        counted = risk_by_subset(table, names, up_to=largest, progress=progress)
+    try:
+        return counted, alone.result()
+    except UnsupportedError as reason:
+        return counted, str(reason)
+
+
+def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
+    """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
+    try:
+        encode(counted_rows(table, names).table, names)
+    except TooManyDistinctError:
+        return False
+    return True
+
+
+def glance_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+    """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
+    counted = risk_by_subset(table, names, up_to=min(_GLANCE, len(names)), progress=part(progress, 0.0, 0.5))
+    parts = contributions(table, names, orders=_GLANCE_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0))
+    sizes = sorted({len(risk.columns) for risk in counted})
+    return Knowledge(
+        (),
+        counted,
+        tuple(max((r for r in counted if len(r.columns) == size), key=lambda risk: risk.classes) for size in sizes),
+        len(counted),
+        None,
+        parts,
+        (f"a first look: sets of at most {sizes[-1]} attributes; larger ones are still being counted",),
+    )
+
+
+def _largest_size(columns: int, most: int) -> int:
+    """The largest size for which all sets of at most that size are few enough."""
+    sets, size = columns, 1
+    while size < min(_SMALL, columns) and sets + comb(columns, size + 1) <= most:
+        size += 1
+        sets += comb(columns, size)
+    return size
+
+
+def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
+    largest = min(_largest_size(len(names), _MOST_SMALL), len(names))
+    found = minimal_sets(table, names, up_to=largest)
+    by_size = {size: found.singled_out_by(size) for size in range(1, largest + 1)}
+    return SinglingOut(found.records, by_size, _most(found.singled_out))
+
+
+def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """The sets that are the smallest for most people."""
+    return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])

@@ -1,0 +1,174 @@
+"""What protection would cost and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from incrowd._support.progress import Progress, part, silent
+from incrowd.assessment.sections.leaks import one_named
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.evaluation import evaluate
+from incrowd.measures import measure
+from incrowd.populations.certain_limits import certain_limits
+from incrowd.populations.classical import benedetti_franconi_risk
+from incrowd.protection import protect
+from incrowd.results import Result
+from incrowd.tables import Table, read_table
+
+KS = (3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretLeft(Result):
+    """What the protected classes still give away about one sensitive column: l, t, the share that is certain."""
+
+    column: str
+    l: int  # noqa: E741
+    t: float
+    given_away: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionCost(Result):
+    """The table protected with one k: what is left of the risk, of the detail and of every secret.
+
+    `correctness` is the average risk in the table, `population_risk` that in the population, where one is known,
+    and `population_limits` hold it whatever the population looks like.
+    `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
+    column. `leaks` are shares of the protected table that may leak, each with the chance that a given person is named.
+    """
+
+    k: int
+    correctness: float
+    uniqueness: float
+    granularity: float
+    information_loss: float | None
+    cells_changed: float
+    rows_dropped: int
+    secrets: tuple[SecretLeft, ...] = ()
+    population_risk: float | None = None
+    population_limits: tuple[float, float] | None = None
+    leaks: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def risk(self) -> float:
+        """The average risk on the scale of the decision: in the population where there is one, else in the table."""
+        return self.correctness if self.population_risk is None else self.population_risk
+
+    @property
+    def t(self) -> float | None:
+        """The distance of the worst class from the table, for the sensitive column where it is largest."""
+        return max((secret.t for secret in self.secrets), default=None)
+
+    @property
+    def given_away(self) -> float:
+        """The share of records whose value is certain, for the sensitive column where it is largest."""
+        return max((secret.given_away for secret in self.secrets), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {
+            "t": self.t,
+            "population_limits": list(self.population_limits) if self.population_limits else None,
+            "secrets": [secret.to_dict() for secret in self.secrets],
+            "leaks": [{"share_leaked": share, "probability": chance} for share, chance in self.leaks],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Protection(Result):
+    """The costs, the smallest k first; of `rows` rows, which is fewer than the table has where it is very large."""
+
+    method: str
+    rows: int
+    costs: tuple[ProtectionCost, ...]
+    notes: tuple[str, ...] = ()
+
+    def enough(self, threshold: float) -> ProtectionCost | None:
+        """The cheapest that brings the average risk to the threshold, if one does."""
+        kept = [cost for cost in self.costs if cost.risk <= threshold]
+        return max(kept, key=lambda cost: cost.granularity) if kept else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "method": self.method,
+            "rows": self.rows,
+            "costs": [cost.to_dict() for cost in self.costs],
+            "notes": list(self.notes),
+        }
+
+
+def assess_protection(
+    table: Table,
+    names: Sequence[str],
+    *,
+    sensitive: Sequence[str],
+    person: str | None,
+    threshold: float,
+    population: int | None = None,
+    seed: int,
+    progress: Progress = silent,
+) -> Protection:
+    """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
+    if table.engine == "cluster":
+        raise UnsupportedError(
+            "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
+            "assess a sample of it"
+        )
+    wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
+    costs: list[ProtectionCost] = []
+    notes: dict[str, list[int]] = {}
+    for done, k in enumerate(wanted):
+        step = part(progress, done / len(wanted), (done + 1) / len(wanted))
+        asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
+        safe = protect(table, **asked, k=k, identifiers=[], warn=False, seed=seed, progress=part(step, 0.0, 0.6))
+        after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
+        found = evaluate(table, after, **asked, kept=safe.kept, progress=part(step, 0.6, 0.9))
+        left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
+        costs.append(
+            ProtectionCost(
+                k=k,
+                correctness=found.correctness,
+                uniqueness=found.uniqueness,
+                granularity=found.granularity,
+                information_loss=found.information_loss,
+                cells_changed=safe.share_changed,
+                rows_dropped=found.suppressed,
+                secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
+                population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
+                population_limits=None if population is None else certain_limits(safe.classes, population),
+                leaks=tuple((risk.share_leaked, risk.probability) for risk in one_named(safe.classes)),
+            )
+        )
+        for note in safe.notes:
+            notes.setdefault(note, []).append(k)
+    said = [note if told == wanted else f"k = {', '.join(map(str, told))}: {note}" for note, told in notes.items()]
+    return Protection("partition", table.rows, tuple(costs), tuple(said))
+
+
+def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
+    """The average risk in the population of a table whose classes all have several people.
+
+    A class of f among n people has about f N/n among N: F is f and a negative binomial number more, and E 1/F that of
+    Benedetti and Franconi. Where f is 1 the whole population would have to be modelled; classes of k or more say
+    themselves how large they are.
+
+    >>> risk_of_large_classes(ClassSizes.from_sizes([10] * 5), 50_000)
+    0.00011...
+    """
+    seen = sizes.sizes.astype(np.float64)
+    there = benedetti_franconi_risk(seen, seen * (population / sizes.people))
+    B = float((seen * sizes.counts) @ there) / sizes.people
+    return max(B, sizes.classes / population)

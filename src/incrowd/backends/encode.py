@@ -1,0 +1,202 @@
+"""Dictionary encoding: every column becomes small whole numbers, once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.tables import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LARGE = 1 << 26  # a column that takes so many bytes is given back to the system once it is encoded
+_DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table rather than hashed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column as codes: `codes[i]` says which of `values` row i has.
+
+    `values` are distinct and in ascending order, so codes compare as the values do; a null, where there is one,
+    is the last value.
+    """
+
+    name: str
+    codes: NDArray[Any]
+    values: pa.Array
+
+    @property
+    def size(self) -> int:
+        """How many distinct values there are, null among them."""
+        return len(self.values)
+
+    @property
+    def has_null(self) -> bool:
+        """Whether the last value is the null."""
+        return bool(self.values.null_count)
+
+
+_known: WeakKeyDictionary[Table, dict[str, Coded]] = WeakKeyDictionary()
+
+
+def encode(table: Table, names: Sequence[str]) -> list[Coded]:
+    """The named columns of a table as codes."""
+    return list(encode_each(table, names))
+
+
+def encode_each(table: Table, names: Sequence[str]) -> Iterator[Coded]:
+    """The named columns as codes, one after the other, the next prepared while one is used.
+
+    A column is encoded once and kept with its table, unless the codes would take more than a quarter of the memory.
+    """
+    import pyarrow as pa
+
+    wanted = table.require(names)
+    if not table.rows:
+        raise InputError(f"{table.name} has columns but no rows")
+    known = _known.setdefault(table, {})
+    keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
+
+    def encoded(name: str) -> Coded:
+        if name not in known:
+            ((_, column),) = table.read([name])
+            coded, large = encode_column(name, column), column.nbytes > _LARGE
+            del column
+            if large:
+                pa.default_memory_pool().release_unused()  # it would keep gigabytes for what may come
+            if not keep:
+                return coded
+            known[name] = coded
+        return known[name]
+
+    with ThreadPoolExecutor(2) as pool:
+        ahead = deque(pool.submit(encoded, name) for name in wanted[:2])
+        for position in range(len(wanted)):
+            yield ahead.popleft().result()
+            if position + 2 < len(wanted):
+                ahead.append(pool.submit(encoded, wanted[position + 2]))
+
+
+def encode_column(name: str, column: pa.ChunkedArray) -> Coded:
+    """One Arrow column as codes."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        raise InputError(f"column {name!r} holds lists or records; give columns of single values")
+    if pa.types.is_integer(column.type) and len(column) > column.null_count:
+        coded = _encode_whole_numbers(name, column)
+        if coded is not None:
+            return coded
+    return _encode_by_hash(name, column)
+
+
+def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
+    """By looking values up in a table over their range, if that is narrow."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from incrowd.backends import kernels
+
+    limits = pc.min_max(column)
+    low, high = limits["min"].as_py(), limits["max"].as_py()
+    width = high - low + 1
+    if width > min(_DIRECT, max(1 << 16, 4 * len(column))) or high >= 2**63:
+        return None
+    seen = np.zeros(width, dtype=np.bool_)
+    parts = [_filled(chunk, low) for chunk in column.chunks if len(chunk)]
+    for values, missing in parts:
+        kernels.mark(values, missing, low, seen)
+    present = np.flatnonzero(seen)
+    distinct = present.size + bool(column.null_count)
+    position = np.zeros(width, dtype=code_type(distinct))
+    position[present] = np.arange(present.size)
+    codes = np.empty(len(column), dtype=position.dtype)
+    start = 0
+    for values, missing in parts:
+        kernels.look_up(values, missing, low, position, present.size, codes[start : start + values.size])
+        start += values.size
+    found = pa.array(present + low, pa.int64()).cast(column.type)
+    return Coded(name, codes, _with_null(found) if column.null_count else found)
+
+
+def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """A chunk as numpy and where it is null (an empty array where it never is)."""
+    missing = np.empty(0, dtype=np.bool_)
+    if chunk.null_count:
+        missing = chunk.is_null().to_numpy(zero_copy_only=False)
+        chunk = chunk.fill_null(low)
+    values = chunk.to_numpy()
+    return values.view(np.int64) if values.dtype == np.uint64 else values, missing
+
+
+def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
+    """Any other type: Arrow's own dictionaries, put in order."""
+    import pyarrow as pa
+
+    dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    chunks = dictionaries.unify_dictionaries().chunks
+    raw = chunks[0].dictionary
+    wide = pa.int64() if len(raw) >= 1 << 31 else pa.int32()  # a null is one code more than the indices may hold
+    parts = [chunk.indices.cast(wide).fill_null(len(raw)).to_numpy(zero_copy_only=False) for chunk in chunks]
+    seen = np.zeros(len(raw) + 1, dtype=np.bool_)
+    for numbers in parts:
+        seen[numbers] = True
+    used = np.flatnonzero(seen)
+    has_null = bool(seen[-1])
+    entries = raw.take(pa.array(used[: used.size - has_null], pa.int64()))
+    distinct, order = _in_order(entries)
+    rank = np.append(order, len(distinct)) if has_null else order
+    codes_of = np.zeros(len(raw) + 1, dtype=code_type(len(distinct) + has_null))
+    codes_of[used] = rank
+    codes = np.concatenate([codes_of[numbers] for numbers in parts])
+    return Coded(name, codes, _with_null(distinct) if has_null else distinct)
+
+
+def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Distinct entries in ascending order, and where each entry stands among them (-0.0 is 0.0)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(entries.type):
+        entries = pc.add(entries, pa.scalar(0.0, entries.type))
+    distinct = entries.unique()
+    distinct = distinct.take(pc.sort_indices(distinct))
+    return distinct, pc.index_in(entries, value_set=distinct).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _with_null(values: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.concat_arrays([values, pa.nulls(1, values.type)])
+
+
+def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
+    """A part's codes as places among the values of the whole table; a value that is not among them stops the work."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        place = pc.index_in(column.values.cast(values.type), value_set=values)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        place = pa.nulls(1)
+    if place.null_count:
+        raise InputError(
+            f"{column.name} has a value that was not there when its values were counted: the table changed while it "
+            "was read, or gives other rows each time; write it to a file and give that"
+        )
+    codes: NDArray[Any] = place.to_numpy().astype(code_type(len(values)))[column.codes]
+    return codes
+
+
+def code_type(size: int) -> Any:
+    """The smallest unsigned type that counts to `size`."""
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32

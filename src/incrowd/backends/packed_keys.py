@@ -1,0 +1,111 @@
+"""Packed keys: a row's codes as one 64-bit number, so that equal rows are equal numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends.encode import Coded
+
+Found = TypeVar("Found")
+
+_SMALL = 1 << 16  # runs up to this length are tallied in place
+_TOGETHER = 17  # about 2^17 rows are sorted together: so many stay in a processor's cache
+_MOST = 256  # parts that rows are dealt out to
+_FIRST_BITS = 16  # of a key, by which it is dealt out: more than the parts need, for few may begin otherwise
+
+
+def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
+    """A key for every row, the same for two rows exactly if all their codes are.
+
+    Codes are the digits of a number in mixed radix. Where they no longer fit into 64 bits, the keys so far are
+    renumbered densely and packing goes on, so that any number of columns works.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.backends import encode
+    >>> pack(encode(read_table({"a": [1, 1, 2], "b": ["x", "x", None]}), ["a", "b"])).tolist()
+    [0, 0, 3]
+    """
+    from incrowd.backends import kernels
+
+    keys = np.zeros(0, dtype=np.uint64)
+    room = 1
+    for column in columns:
+        if not keys.size:
+            keys = np.zeros(column.codes.size, dtype=np.uint64)
+        if room * column.size > 1 << 64:
+            numbers, sizes = class_numbers(keys)
+            keys, room = numbers.astype(np.uint64), sizes.size
+        kernels.append_digit(keys, column.codes, column.size)
+        room *= column.size
+    return keys
+
+
+def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct class sizes and how many classes have each. The keys are sorted in place."""
+    from incrowd.backends import kernels
+
+    keys.sort()
+    small = np.zeros(min(_SMALL, keys.size + 1), dtype=np.int64)
+    large = np.empty(keys.size // _SMALL + 1, dtype=np.int64)
+    listed = kernels.run_lengths(keys, small, large)
+    sizes, counts = np.unique(large[:listed], return_counts=True)
+    present = np.flatnonzero(small)
+    return np.concatenate([present, sizes]), np.concatenate([small[present], counts])
+
+
+def class_numbers(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The class of every row, numbered from 0 in the order of the keys, and the size of every class."""
+    from incrowd.backends import kernels
+
+    numbers = np.empty(keys.size, dtype=np.uint32)
+    sizes = np.empty(keys.size, dtype=np.int64)
+    parts = deal_out(keys, np.arange(keys.size, dtype=np.uint32))
+    found = 0
+    for ordered, rows in each_part(_in_order, parts):
+        found = kernels.number_runs(ordered, rows, numbers, sizes, found)
+    return numbers, sizes[:found].copy()
+
+
+def deal_out(keys: NDArray[Any], beside: NDArray[Any]) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
+    """Keys, and what stands beside each, dealt out by the first bits of the keys into parts that a cache holds.
+
+    Equal keys are in the same part, and smaller keys in parts before. What comes out may be written over.
+    """
+    from incrowd.backends import kernels
+
+    wanted = min(_MOST, keys.size >> _TOGETHER)
+    if wanted <= 1:
+        return [(keys.astype(np.uint64), beside.copy())]
+    shift = max(0, int(keys.max()).bit_length() - _FIRST_BITS)
+    counts = kernels.count_first_bits(keys, shift, 1 << _FIRST_BITS)
+    before = np.cumsum(counts) - counts
+    part = np.minimum(before * wanted // keys.size, wanted - 1).astype(np.uint8)  # keys that begin alike stay together
+    starts = np.searchsorted(part, np.arange(wanted))
+    starts = np.append(before, keys.size)[starts]
+    dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(beside)
+    kernels.deal(keys, beside, shift, part, starts.copy(), dealt, others)
+    parts = zip(np.split(dealt, starts[1:]), np.split(others, starts[1:]), strict=True)
+    return [one for one in parts if one[0].size]
+
+
+def each_part(
+    work: Callable[[NDArray[np.uint64], NDArray[Any]], Found], parts: Sequence[tuple[NDArray[np.uint64], NDArray[Any]]]
+) -> Iterator[Found]:
+    """What comes of every part, in their order; all processors take some."""
+    if len(parts) == 1:
+        yield work(*parts[0])
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(work, *zip(*parts, strict=True))
+
+
+def _in_order(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    order = np.argsort(keys)
+    keys[:], rows[:] = keys[order], rows[order]
+    return keys, rows

@@ -1,0 +1,266 @@
+"""Apache Spark: finding a session or starting one, and tables that stay in their cluster."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd._support.addresses import masked
+from incrowd.errors import IncrowdError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+EXTRA = "pip install 'incrowd[spark]'"
+JAVA = 17
+"""The oldest Java that Spark 4 runs on."""
+_ANSWER_WITHIN = 10.0  # seconds for a master's port
+_WORKERS_WITHIN = 60.0  # seconds for a first worker to join
+
+
+def start_session(master: str | None, memory: int) -> SparkSession:
+    """The session that runs already, or a new one on `master`; without one, wherever Spark is set up to run.
+
+    Everything that is known to make Spark hang or fail in its own words is looked at first.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise InputError(f"Spark is not installed; {EXTRA} installs it, and it needs Java {JAVA} or later")
+    from pyspark.sql import SparkSession
+
+    there = _running_on()
+    if there is not None:
+        if master is not None and there != master:
+            raise InputError(
+                f"a Spark session on {masked(there)} runs already; stop it, or leave out master={masked(master)!r}"
+            )
+        with spark_errors("Spark", "the session that runs already cannot be used"):
+            return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()  # with the settings it has
+    _check_java()
+    _check_answer(master)
+    if master is None or master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this machine's
+    settings = {"spark.app.name": "incrowd", **_settings(memory)}
+    if master is not None:
+        settings["spark.master"] = master
+    builder = SparkSession.builder
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with spark_errors("Spark", f"it could not be started on {masked(master or 'its default master')}"):
+        _start_java(settings)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("FATAL")  # what fails is said in words of ours
+    atexit.register(session.stop)
+    try:
+        with spark_errors("Spark", "its master was lost while workers were waited for"):
+            _wait_for_workers(session)
+    except InputError:
+        session.stop()
+        raise
+    return session
+
+
+def _start_java(settings: dict[str, str]) -> None:
+    """Start Java with its own lines, a page at each start, off the screen, unless the user configured Spark's log."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return  # of a session that was stopped
+    asked = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    logged = Path(_configuration_folder(), "log4j2.properties").is_file()
+    try:
+        gateway = launch_gateway(asked, {} if logged else {"stderr": subprocess.DEVNULL})  # type: ignore[no-untyped-call]
+    except RuntimeError:
+        raise InputError(
+            "Java was started for Spark and ended at once; most often spark.driver.memory, which follows from the "
+            "memory limit, is more than there is: give a smaller one (--memory), or run pyspark to see what it says"
+        ) from None
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _running_on() -> str | None:
+    """The master of the Spark that this process runs already, whichever thread started it; None where none does."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    return None if context is None else str(context.master)
+
+
+def _settings(memory: int) -> dict[str, str]:
+    """What differs from Spark's own defaults; what the user's own configuration says comes first."""
+    said = _configured()
+    ours = {name: value for name, value in _our_settings(memory).items() if not re.search(_named(name), said)}
+    return {**ours, "spark.sql.session.timeZone": "UTC"}  # elsewhere clocks are put back, and two times become one
+
+
+def _named(name: str) -> str:
+    """How a setting is named at the start of a line of spark-defaults.conf, or among arguments."""
+    names = re.escape(name) + ("|--driver-memory" if name == "spark.driver.memory" else "")
+    return rf"(?m)(?:^|\s)[\"']?(?:{names})[\s=:]"
+
+
+def _configured() -> str:
+    """The user's spark-defaults.conf without its comments, and arguments in the environment.
+
+    The settings of a program come before both, and Java, which reads them, is not started yet.
+    """
+    path = Path(_configuration_folder(), "spark-defaults.conf")
+    lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
+    kept = [line for line in lines if not line.lstrip().startswith("#")]
+    return "\n".join([*kept, os.environ.get("PYSPARK_SUBMIT_ARGS", "")])
+
+
+def _configuration_folder() -> str:
+    import pyspark
+
+    home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
+    return os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf")
+
+
+def _our_settings(memory: int) -> dict[str, str]:
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "FATAL",
+        "spark.driver.memory": f"{1024 + memory // 4_000_000}m",
+        "spark.driver.maxResultSize": str(max(1 << 30, memory // 4)),  # what may come back is checked before
+    }
+
+
+def _check_java() -> None:
+    """Java is there and new enough; Spark's own message is a page of something else."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    advice = f"install Java {JAVA} or later (such as openjdk-17-jre-headless), or set JAVA_HOME to it"
+    if java is None or shutil.which(java) is None:
+        raise InputError(f"Spark needs Java and none was found{' in JAVA_HOME' if home else ''}; {advice}")
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        raise InputError(f"Spark needs Java and {java} does not run; {advice}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < JAVA:
+        raise InputError(
+            f"Spark needs Java {JAVA} or later, and {java} is {found[1] if found else 'not known'}; {advice}"
+        )
+
+
+def _check_answer(master: str | None) -> None:
+    """Some master of a standalone cluster takes connections; Spark would try for a minute and say less."""
+    if master is None:
+        said = re.search(r"(?m)^\s*spark\.master[\s=:]+(spark://\S+)", _configured())
+        master = said[1] if said else "local"
+    if master.startswith(("local", "yarn", "k8s://")):
+        return
+    if not re.fullmatch(r"spark://[^/,\s]+:\d+(,[^/,\s]+:\d+)*", master):
+        raise InputError(
+            f"master {masked(master)!r} is not understood; write local[*], spark://host:7077, yarn or k8s://…"
+        )
+    places = [place.rpartition(":") for place in master.removeprefix("spark://").split(",")]
+    late = False
+    for host, _, port in places:
+        try:
+            socket.create_connection((host, int(port)), timeout=_ANSWER_WITHIN).close()
+            return
+        except (OSError, OverflowError) as error:
+            late = late or isinstance(error, TimeoutError)
+    within = f" within {_ANSWER_WITHIN:g} s" if late else ""
+    raise InputError(f"no Spark master answers at {masked(master)}{within}; check that it runs, and its host and port")
+
+
+def _wait_for_workers(session: SparkSession) -> None:
+    """At least one worker has joined; jobs would otherwise wait for one without end."""
+    context = session.sparkContext
+    if str(context.master).startswith("local"):
+        return
+    ends = time.monotonic() + _WORKERS_WITHIN
+    while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
+        if time.monotonic() > ends:
+            raise InputError(
+                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has "
+                "none, they are taken, or they have less memory or fewer cores than spark.executor.memory and "
+                "spark.executor.cores ask"
+            )
+        time.sleep(0.2)
+
+
+def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
+    """Parquet files, read by the workers themselves: every worker must see them under these names."""
+    with spark_errors(paths[0], "it is not Parquet that Spark reads, or the workers do not see it under this name"):
+        # columns are what is in the files, however the folder is named: not what is in the names of its folders
+        return session.read.option("recursiveFileLookup", "true").parquet(*paths)
+
+
+def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
+    """Rows that are here, as a frame of the cluster."""
+    import pyarrow as pa
+
+    plain = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in rows.columns
+    ]
+    with spark_errors("the table", "its rows could not be sent to Spark; a column has a type that Spark has not"):
+        return session.createDataFrame(pa.table(plain, names=rows.column_names))
+
+
+@contextmanager
+def spark_errors(what: str, meaning: str) -> Iterator[None]:
+    """Turn what Spark raises into an error of ours; its own words are pages long and may quote cells."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # about pandas, which is not used
+            yield
+    except IncrowdError:
+        raise
+    except Exception as error:
+        raise InputError(f"{masked(what)}: {reason_of(error) or meaning} ({type(error).__name__})") from None
+
+
+def reason_of(error: Any) -> str | None:
+    """What went wrong in a cluster, where its words tell something a user can act on; None where not."""
+    said = str(error)
+    ours = re.search(r"incrowd\.errors\.\w+: (.+)", said)  # refused by our own code, on a worker
+    if ours is not None:
+        return ours[1].strip()
+    for pattern, reason in _REASONS.items():
+        if re.search(pattern, said):
+            return reason
+    return None
+
+
+_REASONS = {
+    r"No module named '?incrowd": (
+        "the Python of the workers has no incrowd; install it there, and let PYSPARK_PYTHON name that Python"
+    ),
+    r"All masters are unresponsive|MASTER_URL|Connection refused|stopped SparkContext|Py4JNetworkError": (
+        "the cluster was lost, or its master does not answer; look at the master's log and start again"
+    ),
+    r"maxResultSize|OutOfMemoryError|Java heap space": (
+        "the cluster or its driver ran out of memory; give more with spark.executor.memory, spark.driver.memory or "
+        "spark.driver.maxResultSize"
+    ),
+    r"No space left on device": "a disk of the cluster is full; free space, or set spark.local.dir to a larger one",
+    r"PATH_NOT_FOUND|FileNotFoundException|FAILED_READ_FILE|FILE_NOT_EXIST": (
+        "the files were not found by the cluster, or changed while they were read; every worker must see them under "
+        "the same name"
+    ),
+    r"Permission denied|AccessControlException|AccessDenied|Mkdirs failed": (
+        "the cluster has no permission to read or write there"
+    ),
+    r"ExecutorLostFailure|FetchFailed|TASK_FAILED|Worker lost": (
+        "too many workers were lost while the job ran; look at their logs and start again"
+    ),
+}

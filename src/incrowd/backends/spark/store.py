@@ -1,0 +1,100 @@
+"""Where a cluster writes: a local disk, HDFS, S3 and what else Hadoop knows; whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from incrowd._support.addresses import masked
+from incrowd.backends.spark.session import spark_errors
+from incrowd.errors import IncrowdError, InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@contextmanager
+def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iterator[str]:
+    """Let the workers write a frame to a folder of Parquet files; it gets its name when the block ends well.
+
+    The block is handed the folder's temporary name, so that what was written can be looked at. `out` is a path that
+    every worker can write to, or an address of a store that Spark knows.
+    """
+    target = out if "://" in out else os.path.abspath(out)
+    temporary = f"{target.rstrip('/')}.{uuid.uuid4().hex[:12]}.writing"
+    store = _store(frame.sparkSession, target)
+    with spark_errors(masked(out), "its store does not tell whether it is there"):
+        taken = store.exists(target)
+    if taken and not force:
+        raise InputError(f"{masked(out)} exists already; name another folder, or say that it may be replaced (--force)")
+    if taken and store.holds(target, frame.inputFiles()):
+        raise InputError(f"{masked(out)} is the table that is read; it is never overwritten, name another place")
+    try:
+        with spark_errors(masked(out), "the cluster could not write it"):
+            frame.write.parquet(temporary)
+        yield temporary
+        with spark_errors(masked(out), "it was written, but could not be given its name"):
+            store.put(temporary, target)
+    except BaseException as error:
+        _give_up(store, temporary, error)
+        raise
+
+
+def check_writable(folder: str) -> None:
+    """Stop before any work where a folder of this machine cannot be written to; it may be on the workers' alone."""
+    if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {folder}: no permission; name another folder")
+
+
+def _give_up(store: _Store, temporary: str, error: BaseException) -> None:
+    """Remove what was written; what went wrong is told either way, and what could not be removed with it."""
+    try:
+        store.delete(temporary)
+    except Exception:  # the cluster is lost, and its store with it
+        if isinstance(error, IncrowdError):
+            left = temporary.rpartition("/")[2]
+            raise type(error)(f"{error}; what was written until then is left as {left}, remove it") from None
+
+
+class _Store:
+    """Where Spark writes: a local disk, HDFS, S3 and what else Hadoop knows."""
+
+    def __init__(self, system: Any, path: Any) -> None:
+        self._system, self._path = system, path
+
+    def exists(self, name: str) -> bool:
+        return bool(self._system.exists(self._path(name)))
+
+    def holds(self, name: str, files: Iterable[str]) -> bool:
+        """Whether one of the files is this one, or lies in this folder."""
+        place = _plain(self._system.makeQualified(self._path(name)).toUri().toString())
+        return any(f"{_plain(file)}/".startswith(f"{place}/") for file in files)
+
+    def delete(self, name: str) -> None:
+        self._system.delete(self._path(name), True)
+
+    def put(self, name: str, target: str) -> None:
+        """Rename; what was there before goes only when the new one is in its place."""
+        before = f"{target}.{uuid.uuid4().hex[:12]}.before"
+        replaced = self.exists(target) and self._system.rename(self._path(target), self._path(before))
+        if not self._system.rename(self._path(name), self._path(target)):
+            if replaced:
+                self._system.rename(self._path(before), self._path(target))
+            raise OSError("rename")
+        if replaced:
+            self.delete(before)
+
+
+def _plain(address: str) -> str:
+    """One spelling of a local address, which Hadoop writes with one slash and with three."""
+    return address.rstrip("/").replace("file:///", "file:/", 1)
+
+
+def _store(session: SparkSession, target: str) -> _Store:
+    jvm, context = session.sparkContext._jvm, session.sparkContext._jsc
+    path = jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
+    with spark_errors(target, "Spark knows no store by this address"):
+        return _Store(path(target).getFileSystem(context.hadoopConfiguration()), path)

@@ -1,0 +1,262 @@
+"""PostgreSQL through ADBC: one read-only transaction with one snapshot, rows as Arrow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from incrowd._support.addresses import masked
+from incrowd.backends.sql.database import Column, Session, choose, driver, in_relation, selected, subquery
+from incrowd.errors import IncrowdError, InputError, UnsupportedError
+from incrowd.tables.readers import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ASKED = {  # how long to wait for a server, and for one that went silent, unless the address says otherwise
+    "connect_timeout": ("10", "PGCONNECT_TIMEOUT"),
+    "keepalives_idle": ("30", None),
+    "keepalives_interval": ("10", None),
+    "keepalives_count": ("3", None),
+}
+_NO_CONNECTION = (  # libpq's own words may quote a part of the password, so they are not passed on
+    (r"password authentication failed|no password supplied|authentication failed", "refuses the user or the password"),
+    (r"no pg_hba.conf entry", "does not let this user in from here"),
+    (r"could not translate host name", "has no such host"),
+    (r"timeout expired", "does not answer in time"),
+    (r"Connection refused|No such file or directory", "does not answer; is the server running there?"),
+    (r"database .* does not exist", "has no such database"),
+    (r"role .* does not exist", "has no such user"),
+    (r"does not support SSL", "has no TLS, which sslmode asks for; ask its keeper, or leave sslmode out"),
+    (r"certificate|SSL error", "shows a certificate that is not trusted here; look at sslmode and sslrootcert"),
+    (r"definition of service", "names a service that is not in the service file"),
+    (r"invalid|missing|unexpected|unterminated|extra", "is not a valid address; write % and @ in it as %25 and %40"),
+)
+_FIRST_DAY = -2_440_589  # a day before 4714-11-24 BC, in days from 1970: PostgreSQL has none before it
+_ABOUT_CREDENTIALS = ("refuses the user", "does not let this user in", "has no such user")
+_STATES = (  # SQLSTATE, or how the server says it while rows are on their way
+    (("42501",), "permission denied", "no permission to read {what}; ask for SELECT on it"),
+    (("57014",), "canceling statement", "{what}: a statement took too long and was stopped; give a longer time limit"),
+    (("25006",), "read-only transaction", "the query would write; only reading is possible, give a SELECT"),
+    (("0A000",), "data-modifying", "the query would write or does what a SELECT cannot; give a plain SELECT"),
+    (("25P02",), "transaction is aborted", "an earlier error ended the reading of {what}; open it again"),
+    (("53100",), "No space left|disk full", "{what}: the server's disk is full; nothing was kept"),
+    (("53200",), "out of memory", "{what}: the server ran out of memory; nothing was kept"),
+    (("40001", "40P01"), "could not serialize", "{what} was changed in a way its server cannot hide; read it again"),
+)
+_LOST = (  # libpq has no words at all where it finds the connection gone
+    r"server closed the connection|terminating connection|no connection to the server|SSL|"
+    r"could not (?:receive|send) data|Failed to prepare query: *\n"
+)
+_STEPS = (  # of a plan: all rows of what they read, whatever the order
+    *("Result", "ProjectSet", "Append", "Merge Append", "Nested Loop", "Merge Join", "Hash Join", "Hash"),
+    *("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr"),
+    *("Tid Scan", "Tid Range Scan", "Subquery Scan", "Function Scan", "Values Scan", "CTE Scan", "Memoize"),
+    *("Materialize", "Gather", "Gather Merge", "Sort", "Incremental Sort"),
+)
+_TABLES = """
+SELECT n.nspname::text AS schema, c.relname::text AS name, pg_table_is_visible(c.oid) AS visible,
+       has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS readable
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+ORDER BY 1, 2
+"""
+
+
+class Postgres(Session):
+    """A transaction on a PostgreSQL server."""
+
+    def __init__(self, address: str, table: str | None, query: str | None, timeout: float | None) -> None:
+        self._label = masked(address)
+        self.name = f"a query of {self._label}"
+        self._what, self._by_query = "the rows of the query", query is not None
+        self._connection = _connect(address, self._label)
+        try:
+            self._begin(timeout)
+            self.table = None if query is not None else self._find(table)
+            if query is not None:
+                self.relation = subquery(query)
+            self.columns = self._describe()
+            self.repeatable = self._is_repeatable()
+        except IncrowdError:
+            self.close()
+            raise
+
+    def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
+        """All rows of the relation, in batches of some megabytes."""
+        for batch in self._batches(selected(columns, self.relation)):
+            self._refuse_wrapped(batch)
+            yield batch
+
+    def _refuse_wrapped(self, batch: pa.RecordBatch) -> None:
+        """Stop at days and moments that Arrow has no number for: 'infinity', and the last centuries of PostgreSQL.
+
+        The driver lets them run over, so they come out earlier than any that PostgreSQL has.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for column in batch.columns:
+            kind = column.type
+            if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
+                continue
+            day = pa.types.is_date32(kind)
+            lowest = pc.min(column.cast(pa.int32() if day else pa.int64())).as_py()
+            if lowest is not None and lowest < (_FIRST_DAY if day else _FIRST_DAY * 86_400_000_000):
+                raise UnsupportedError(
+                    f"{self._what} has a date or a time that Arrow cannot hold, such as 'infinity'; leave it out, or "
+                    "make it null, with a query"
+                )
+
+    def _begin(self, timeout: float | None) -> None:
+        self._do("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._do("SET LOCAL TimeZone = 'UTC'")
+        self._do("SET LOCAL DateStyle = 'ISO, YMD'")  # for types that are compared as text
+        if timeout is not None:
+            self._do(f"SET LOCAL statement_timeout = {max(1, round(timeout * 1000))}")
+
+    def _do(self, sql: str) -> None:
+        with self._told() as cursor:
+            cursor.execute(sql)
+
+    def _find(self, table: str | None) -> str:
+        """The table's name as it stands in the catalogue; nothing of what the user typed becomes SQL."""
+        known = self.fetch(_TABLES).to_pylist()
+        short = {row["name"] for row in known if row["visible"]}
+        if table in short:
+            match = next(row for row in known if row["visible"] and row["name"] == table)
+        else:
+            full = [f"{row['schema']}.{row['name']}" for row in known]
+            may = [row for row in known if row["readable"]]
+            match = known[full.index(table)] if table in full else may[choose(table, _shown(may), self._label)]
+        self.relation = f"{quoted(match['schema'])}.{quoted(match['name'])}"
+        (found,) = _shown([match])
+        self._what = found
+        self.name = f"{found} in {self._label}"
+        return found
+
+    def _describe(self) -> dict[str, Column]:
+        with self._told() as cursor:
+            schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation} AS r")
+        names = [field.name for field in schema]
+        if len(set(names)) < len(names):
+            raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
+        return {field.name: _column(field) for field in schema}
+
+    def _is_repeatable(self) -> bool:
+        """Whether the plan has only steps that give the same rows each time, and calls nothing that is volatile.
+
+        LIMIT, TABLESAMPLE, windows and foreign tables may give others; what is not known to be safe is not.
+        """
+        asked = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT * FROM {self.relation} AS r"
+        with self._told({"adbc.postgresql.use_copy": "false"}) as cursor:
+            cursor.execute(asked)
+            plan = json.loads("".join(str(line[0]) for line in cursor.fetchall()))
+        steps, words = set(), []
+        todo = [plan]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, dict):
+                steps.add(part.get("Node Type", _STEPS[0]))
+                todo += part.values()
+            elif isinstance(part, list):
+                todo += part
+            else:
+                words.append(str(part))
+        called = {name.strip('"') for word in words for name in re.findall(r'("[^"]+"|[\w$]+)\(', word)}
+        volatile = self.fetch("SELECT DISTINCT proname::text AS name FROM pg_proc WHERE provolatile = 'v'")
+        return steps <= set(_STEPS) and called.isdisjoint(volatile["name"].to_pylist())
+
+    def _explain(self, error: Exception) -> NoReturn:
+        """An error in our words: the server's own may quote cells, but for those about the query itself."""
+        state, text = getattr(error, "sqlstate", None) or "", str(error)
+        for states, words, told in _STATES:
+            if state in states or (not state and re.search(words, text)):
+                raise InputError(told.format(what=self._what)) from None
+        if state.startswith("42") and self._by_query:
+            said = re.search(r"ERROR:\s+(.*)", text)
+            raise InputError(f"the query is not understood: {said[1] if said else state}") from None
+        if state.startswith("22"):
+            raise InputError(
+                f"{self._what}: the server cannot compute a value (SQLSTATE {state}); look for cells that do not fit"
+            ) from None
+        if state and not state.startswith(("08", "57P")):
+            raise InputError(f"{self._what} cannot be read by its server (SQLSTATE {state})") from None
+        if state or re.search(_LOST, text):
+            raise InputError(
+                f"the connection to {self._label} was lost while reading {self._what}; nothing was kept, try again"
+            ) from None
+        raise InputError(  # while rows are on their way the driver gives no SQLSTATE
+            f"{self._what}: the server stopped in the middle, most likely at a value that it cannot compute; nothing "
+            "was kept: look for cells that do not fit, such as a division by zero"
+        ) from None
+
+
+def _shown(tables: Sequence[dict[str, Any]]) -> list[str]:
+    """Tables by their names, with the schema where it is needed."""
+    return [str(row["name"]) if row["visible"] else f"{row['schema']}.{row['name']}" for row in tables]
+
+
+def _connect(address: str, label: str) -> Any:
+    dbapi = driver("adbc_driver_postgresql")
+    scheme, _, rest = address.partition(":")
+    address = f"{scheme.lower()}:{rest}"  # libpq knows it in small letters only
+    given = address.partition("?")[2]
+    extra = [
+        f"{name}={value}"
+        for name, (value, variable) in _ASKED.items()
+        if f"{name}=" not in given and (variable is None or variable not in os.environ)
+    ]
+    try:
+        return dbapi.connect(address + ("&" if "?" in address else "?") + "&".join(extra), autocommit=True)
+    except Exception as error:
+        text = str(error)
+    why = next((told for words, told in _NO_CONNECTION if re.search(words, text)), "cannot be reached")
+    said = f" ({_credentials_used(address)})" if why.startswith(_ABOUT_CREDENTIALS) else ""
+    raise InputError(f"{label} {why}{said}") from None
+
+
+def _credentials_used(address: str) -> str:
+    """Where the user and the password came from, in the order in which libpq looks.
+
+    >>> _credentials_used("postgresql://ann:secret@db.example/clinic")
+    'user and password are those in the address'
+    """
+    authority, _, options = re.split(r"://", address, maxsplit=1)[-1].partition("?")
+    user = authority.rpartition("@")[0]
+    there = "in the address"
+    service = "that of the service" if "service=" in options or os.environ.get("PGSERVICE") else None
+    named, secret = bool(user) or "user=" in options, ":" in user or "password=" in options
+    if named and secret:
+        return f"user and password are those {there}"
+    who = f"the one {there}" if named else service or ("PGUSER" if os.environ.get("PGUSER") else "you on this machine")
+    if secret:
+        how = f"the password the one {there}"
+    elif service:
+        how = "the password that of the service, or else from PGPASSWORD or ~/.pgpass"
+    elif os.environ.get("PGPASSWORD"):
+        how = "the password that of PGPASSWORD"
+    else:
+        how = "there is no password in the address or in PGPASSWORD, and ~/.pgpass is looked at last"
+    return f"the user is {who}, {how}"
+
+
+def _column(field: pa.Field) -> Column:
+    """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
+    import pyarrow as pa
+
+    kind, plain = field.type, in_relation(field.name)
+    marks = field.metadata or {}
+    native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()
+    if pa.types.is_floating(kind):
+        return Column(f"NULLIF({plain}, 'NaN')")
+    if native == "numeric":  # 1.0 and 1.00 are the same number
+        return Column(f"trim_scale(NULLIF({plain}, 'NaN'))::text COLLATE \"C\"", ("int64", "double"))
+    simple = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind)
+    simple = simple or pa.types.is_timestamp(kind) or pa.types.is_time(kind)
+    if simple or (pa.types.is_binary(kind) and native in {"", "bytea"}):
+        return Column(plain)
+    return Column(f'{plain}::text COLLATE "C"')

@@ -1,0 +1,189 @@
+"""The words `incrowd leak` answers in: tables and sentences for people, plain types for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.cli import terminal
+from incrowd.recipients import RECIPIENTS, in_words, listed
+
+if TYPE_CHECKING:
+    from incrowd.classes import ClassSizes
+    from incrowd.leaks import LeakRisk, LeakSimulation, LeakTable, NamedPeople
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything that was asked about one leak.
+
+    `named` is None where counting would take too long; a recursion that cannot be followed is the reason why.
+    """
+
+    sizes: ClassSizes
+    leaked: int
+    risks: list[LeakRisk]
+    named: NamedPeople | None
+    simulated: list[LeakSimulation]
+    recursions: dict[str, list[LeakRisk | str]]
+    planned: dict[str, Any]
+    table: LeakTable | None
+
+
+def plain(answer: Answer) -> dict[str, Any]:
+    """Plain JSON types."""
+    sizes = answer.sizes
+    result: dict[str, Any] = {
+        "people": sizes.people,
+        "records": sizes.records,
+        "classes": sizes.classes,
+        "smallest_class": sizes.smallest,
+        "risks": [risk.to_dict() for risk in answer.risks],
+        "people_named": answer.named.to_dict() if answer.named else None,
+    }
+    if answer.recursions:
+        result["recursions"] = {
+            name: [{"refused": risk} if isinstance(risk, str) else risk.to_dict() for risk in row]
+            for name, row in answer.recursions.items()
+        }
+    if answer.simulated:
+        result["simulations"] = [one.to_dict() for one in answer.simulated]
+    if answer.planned:
+        result["plan"] = {
+            name: part.to_dict() if hasattr(part, "to_dict") else part for name, part in answer.planned.items()
+        }
+    if answer.table:
+        result["table"] = answer.table.to_dict()
+    return result
+
+
+def say(answer: Answer) -> None:
+    """Everything on stdout, in tables and sentences."""
+    from incrowd.wording import counted
+
+    sizes, leaked = answer.sizes, answer.leaked
+    terminal.line(
+        f"{_people(sizes.people)} in {counted(sizes.classes, 'class', 'classes')}, the smallest of {sizes.smallest:,}; "
+        f"{leaked:,} leaked ({_percent(leaked / sizes.people)} of the table)."
+    )
+    terminal.table(
+        ["targets", "chance all are named", "odds"],
+        [[risk.targets, _chance(risk), risk.odds] for risk in answer.risks],
+    )
+    terminal.line("The chance is for anybody in the table, whether they leaked or not.")
+    for risk in answer.risks:
+        if risk.targets > leaked:
+            terminal.line(f"{counted(risk.targets, 'target', 'targets')}: {risk.in_words}.")
+    if answer.named:
+        _say_named(answer.named)
+    if answer.recursions:
+        _say_recursions(answer)
+    if answer.simulated:
+        _say_simulated(answer.simulated)
+    if answer.planned:
+        _say_planned(answer)
+    if answer.table:
+        _say_table(answer.table)
+
+
+def _say_named(named: NamedPeople) -> None:
+    how = "" if named.method == "exact" else f", in {named.trials:,} simulated leaks with seed {named.seed}"
+    if not named.leaked:
+        return
+    mean = f"{named.mean:,.1f}".removesuffix(".0")
+    terminal.line(
+        f"If the attacker guesses once for everybody in the leak, {mean} of the {named.leaked:,} who leaked "
+        f"({_percent(named.share_of_leak)}) are named on average, "
+        f"and at most {named.upper:,} with a chance of 95 %{how}."
+    )
+
+
+def _say_recursions(answer: Answer) -> None:
+    from incrowd.leaks.result import RECURSION, RECURSION_BY_PEOPLE
+
+    rows = zip(answer.risks, *answer.recursions.values(), strict=True)
+    terminal.heading("Beside the published recursion")
+    terminal.table(
+        ["targets", "exact", "as published", "by people"],
+        [[row[0].targets, *(None if isinstance(risk, str) else _chance(risk) for risk in row)] for row in rows],
+    )
+    terminal.line(f"As published: {RECURSION.partition(': ')[2]}.")
+    terminal.line(f"By people: {RECURSION_BY_PEOPLE}.")
+    refused = [risk for row in answer.recursions.values() for risk in row if isinstance(risk, str)]
+    if refused:
+        terminal.line(f"–: {refused[0]}.")
+
+
+def _say_simulated(simulated: list[LeakSimulation]) -> None:
+    from incrowd.leaks.simulate import TOO_FEW_TRIALS
+
+    terminal.heading(f"In {simulated[0].trials:,} simulated leaks, seed {simulated[0].seed}")
+    terminal.table(
+        ["targets", "chance all are named", "95 % interval"],
+        [
+            [one.targets, _chance(one), f"{one.interval[0]:.4g} to {one.interval[1]:.4g}" if one.interval else None]
+            for one in simulated
+        ],
+    )
+    if not all(one.enough_trials for one in simulated):
+        terminal.line(f"–: {TOO_FEW_TRIALS}. A few lucky ones decide the mean, which is as a rule too small then.")
+
+
+def _say_planned(answer: Answer) -> None:
+    planned = answer.planned
+    most, choice = planned["largest_leak"], planned.get("smallest_k")
+    bound = f"the chance of naming {_who(planned['targets'])} at {planned['at_most']:g} or less"
+    share = _percent(most.share)
+    if answer.leaked <= most.leaked:
+        terminal.line(f"This leak keeps {bound}; up to {_people(most.leaked)} ({share} of the table) would.")
+        return
+    terminal.line(f"To keep {bound}:")
+    terminal.line(f"  · no more than {_people(most.leaked)} ({share} of the table) may leak;")
+    terminal.line(f"  · or every class needs {_people(choice.k)}." if choice else f"  · {planned['no_k']}.")
+
+
+def _say_table(table: LeakTable) -> None:
+    marks: dict[float | None, str] = {
+        None: "",
+        **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
+    }
+    rows = [
+        [k, *(f"{risk.probability:.3g}{marks[table.meets(row, at)]}" for at, risk in enumerate(table.risks[row]))]
+        for row, k in enumerate(table.ks)
+    ]
+    terminal.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")
+    terminal.table(["k", *(_percent(share) for share in table.shares)], rows)
+    if table.targets > 1:
+        terminal.line(f"The thresholds, {listed()}, are for naming one person, so none is marked; see --targets 1.")
+        return
+    for recipient, threshold in RECIPIENTS.items():
+        terminal.line(f"{marks[threshold]:>3} {threshold:g} or less: {in_words(recipient)}")
+    terminal.line("They are taken as written: if all leaks, k = 3 (1/3) is above 0.33, k = 11 (0.0909) above 0.09.")
+
+
+def _chance(answer: LeakRisk | LeakSimulation) -> float | str:
+    """The number, or its digits where it is too small for a float."""
+    from incrowd.wording import probability_digits
+
+    return probability_digits(answer.log_probability) if answer.log_probability < -600 else answer.probability
+
+
+def _who(targets: int) -> str:
+    return "one person" if targets == 1 else f"all of {targets:,} people"
+
+
+def _people(number: int) -> str:
+    from incrowd.wording import counted
+
+    return counted(number, "person", "people")
+
+
+def _percent(share: float) -> str:
+    """A share of four digits at most; nearly all is not all.
+
+    >>> _percent(0.4), _percent(1.0), _percent(0.99999), _percent(0.1126)
+    ('40 %', '100 %', 'over 99.9 %', '11.3 %')
+    """
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,192 @@
+"""Asking on a terminal: are the suggested roles right, how many people are there, who is to get the table?"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from incrowd.cli import options, terminal
+from incrowd.errors import InputError
+from incrowd.recipients import listed, usual_threshold
+
+if TYPE_CHECKING:
+    from incrowd.assessment import Roles
+    from incrowd.assessment.settings import Settings
+    from incrowd.tables import Table
+
+_YES, _NO = ("y", "yes", "ok"), ("n", "no")
+_SHORT = {"qi": "quasi-identifier", "id": "identifier"}
+_FIELDS = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
+
+
+def confirmed(table: Table, asked: Settings, *, yes: bool, quiet: bool) -> Settings:
+    """The question with the roles that somebody has looked at; with `yes` it stays open and `assess` takes its own."""
+    from incrowd.assessment import propose_roles
+
+    with terminal.working("looking at the columns"):
+        roles = propose_roles(table)
+    if not roles.quasi_identifiers and (yes or quiet or not _terminal()):
+        raise InputError(
+            "no column looks like something others know about a person; name them with --qi; "
+            f"the table has: {', '.join(table.columns[:30])}"
+        )
+    if yes:
+        return asked
+    if quiet or not _terminal():
+        known = ",".join(roles.quasi_identifiers)
+        raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
+    roles = _talk(table, _as_asked(table, asked, roles))
+    asked = replace(asked, **_question(asked, roles))
+    terminal.note("these answers are kept for the next run with --save")
+    return replace(
+        asked,
+        quasi_identifiers=roles.quasi_identifiers,
+        sensitive=roles.sensitive,
+        person=roles.person,
+        weight=roles.weight,
+        identifiers=roles.identifiers,
+        other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
+    )
+
+
+def _as_asked(table: Table, asked: Settings, roles: Roles) -> Roles:
+    """The suggested roles with those that were said on the command line or are kept in the settings."""
+    said = {
+        "sensitive": asked.sensitive,
+        "identifier": asked.identifiers,
+        "other": asked.other,
+        "person": (asked.person,),
+        "weight": (asked.weight,),
+    }
+    for role, names in said.items():
+        for name in (name for name in names or () if name is not None):
+            table.require([name], f"{role} columns")
+            roles = _with(roles, name, role)
+    return roles
+
+
+def _terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _talk(table: Table, roles: Roles) -> Roles:
+    """Show the roles and take changes until they are accepted."""
+    from incrowd.tables.roles import ROLES
+
+    _show(table, roles)
+    terminal.line(
+        "Quasi-identifiers are what others may know about a person. You know your data: change what is wrong."
+    )
+    terminal.line("Press Enter (or y) if all is right, or change roles like this: age=other, charge=qi. q stops.")
+    terminal.line(f"Roles: {', '.join(ROLES)}; qi and id for short.")
+    while True:
+        answer = _answer("roles> ")
+        if answer.lower() in _NO:
+            terminal.line("Then say what is wrong: a column, = and its role, such as age=other; q stops.")
+            continue
+        answer = "" if answer.lower() in _YES else answer
+        if not answer and roles.quasi_identifiers:
+            return roles
+        try:
+            roles = changed(roles, answer, table.columns)
+        except InputError as error:
+            terminal.problem(str(error))
+            continue
+        _show(table, roles)
+
+
+def _question(asked: Settings, roles: Roles) -> dict[str, Any]:
+    """What the options and the settings leave open: how many people there are, and who is to get the table."""
+    found: dict[str, Any] = {}
+    if asked.population is None and roles.weight is None:
+        terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
+        found["population"] = _until(_people, "population> ")
+    if asked.recipient is None:
+        terminal.line(f"Who is to get it? {listed()}; Enter: public.")
+        found["recipient"] = _until(_recipient, "recipient> ")
+    return found
+
+
+def _until(understood: Callable[[str], Any], prompt: str) -> Any:
+    """The answer to a question, asked until it is understood."""
+    while True:
+        answer = _answer(prompt)
+        try:
+            return understood(answer)
+        except InputError as error:
+            terminal.problem(str(error))
+
+
+def _people(text: str) -> int | None:
+    return options.count(text, "population") if text and text.lower() not in _NO else None
+
+
+def _recipient(text: str) -> str:
+    wanted = "public" if text.lower() in ("", *_YES) else text.lower()
+    usual_threshold(wanted)
+    return wanted
+
+
+def _answer(prompt: str) -> str:
+    """One line from the terminal; q and its end (Ctrl-D) are a refusal, as is Ctrl-C."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  (arrow keys and history, on systems that have them)
+    try:
+        answer = input(prompt).strip()
+    except EOFError:
+        terminal.line()
+        answer = "q"
+    except KeyboardInterrupt:
+        terminal.line()
+        terminal.problem("stopped: nothing was assessed")
+        sys.exit(130)
+    if answer in ("q", "quit"):
+        raise InputError("stopped: nothing was assessed, because the questions were not answered")
+    return answer
+
+
+def _show(table: Table, roles: Roles) -> None:
+    terminal.heading(f"{table.name}: what the columns seem to be")
+    rows = [(one.column, one.kind, roles.role(one.column), roles.reason(one.column)) for one in roles.suggested]
+    terminal.table(("column", "type", "role", "why"), rows)
+    terminal.line("Every record is a person." if roles.person is None else f"{roles.person} says whose record it is.")
+    if roles.weight is not None:
+        terminal.line(f"{roles.weight} says how many people a record stands for.")
+
+
+def changed(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
+    """Roles with the changes of a line such as `age=other, charge=qi`; a column's name may have commas itself."""
+    from incrowd.tables.roles import ROLES
+
+    known = "|".join([*ROLES, *_SHORT])
+    found = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
+    left = re.sub(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", "", text, flags=re.IGNORECASE).strip()
+    if left or not found:
+        raise InputError(
+            f"{left or text!r} is not understood; write column=role, the roles being {', '.join(ROLES)}"
+            if text
+            else "no column is a quasi-identifier, so there is nothing to assess; name one, such as age=qi"
+        )
+    for name, role in found:
+        if name not in columns:
+            raise InputError(f"there is no column {name!r}; there are: {', '.join(columns[:30])}")
+        roles = _with(roles, name, _SHORT.get(role.lower(), role.lower()))
+    return roles
+
+
+def _with(roles: Roles, column: str, role: str) -> Roles:
+    """The roles with one column's changed; the one it had goes."""
+    lists = {
+        field: tuple(name for name in getattr(roles, field) if name != column) + ((column,) if kind == role else ())
+        for kind, field in _FIELDS.items()
+    }
+    single = {
+        kind: column if kind == role else None if getattr(roles, kind) == column else getattr(roles, kind)
+        for kind in ("person", "weight")
+    }
+    said = (*(name for name in roles.said if name != column), column)
+    return replace(roles, confirmed=True, said=said, person=single["person"], weight=single["weight"], **lists)

@@ -1,0 +1,150 @@
+"""What people see: results on stdout, messages and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from incrowd._support import progress
+from incrowd.wording import number
+
+_SHORT = 18  # characters that are not broken over two lines
+_PADDING = 3
+_PATIENCE = 1.0  # seconds before a wait is worth a bar
+
+
+def _safe(text: str) -> str:
+    """Text that neither Rich nor the terminal takes for a command."""
+    return escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
+
+
+def _out() -> Console:
+    """Made anew for each use, so that a redirected stdout is the one written to."""
+    return Console(highlight=False)
+
+
+def _err() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def line(text: str = "") -> None:
+    """One line of the answer; names and values in it are never read as markup."""
+    _out().print(_safe(text), soft_wrap=True)
+
+
+def heading(text: str) -> None:
+    """A title over part of the answer."""
+    _out().print(f"\n[bold]{_safe(text)}[/bold]")
+
+
+def note(text: str) -> None:
+    """Something worth knowing that is not the answer."""
+    _err().print(f"[dim]note:[/dim] {_safe(text)}", soft_wrap=True)
+
+
+def problem(text: str) -> None:
+    """Why there is no answer."""
+    _err().print(f"[bold red]error:[/bold red] {_safe(text)}", soft_wrap=True)
+
+
+def as_json(result: Any) -> None:
+    """The answer for machines."""
+    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
+    """The answer for people. Numbers are set to the right, words to the left."""
+    shown = Table(title=_safe(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    console = _out()
+    widths = [max([len(name), *(len(cell(row[index])) for row in rows)]) for index, name in enumerate(columns)]
+    roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut
+    for index, name in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
+        whole = roomy and widths[index] <= _SHORT
+        shown.add_column(_safe(name), justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
+    for row in rows:
+        shown.add_row(*(_safe(cell(value)) for value in row))
+    console.print(shown)
+
+
+def cell(value: Any) -> str:
+    """A value as people write it: thousands apart, four digits of a share."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return number(value)
+    return str(value)
+
+
+@contextmanager
+def working(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
+    """A bar on stderr for work that takes longer than a second, on a terminal only.
+
+    With `lines`, for work of minutes, a log gets a line for each step instead.
+    """
+    console = _err()
+    if lines and not console.is_terminal:
+        yield _told_in_lines(doing)
+        return
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task(_safe(doing), total=None)
+    started = time.monotonic()
+
+    def tell(now_doing: str, share: float) -> None:
+        bar.update(task, description=_safe(now_doing), total=1.0, completed=share)
+        if not bar.live.is_started and time.monotonic() - started > _PATIENCE:
+            bar.start()
+
+    with _started_later(bar):
+        yield tell
+
+
+def _told_in_lines(doing: str) -> progress.Progress:
+    """Every step on a line of its own, with the seconds it began after."""
+    started, last = time.monotonic(), ""
+
+    def tell(now_doing: str, share: float) -> None:
+        nonlocal last
+        if now_doing != last:
+            last = now_doing
+            note(f"{now_doing} (after {time.monotonic() - started:.0f} s)")
+
+    tell(doing, 0.0)
+    return tell
+
+
+@contextmanager
+def _started_later(bar: Progress) -> Iterator[None]:
+    """Start the bar after the patience is over, even if the work says nothing about itself."""
+    timer = threading.Timer(_PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()

@@ -1,0 +1,24 @@
+"""A protected table against its original: boxes, information loss, disclosure, utility."""
+
+from incrowd.evaluation.api import changed_columns, evaluate
+from incrowd.evaluation.boxes import Uniques, unique_records
+from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
+from incrowd.evaluation.distributions import ColumnDistribution, distributions
+from incrowd.evaluation.frontier import Frontier, FrontierPoint, frontier
+from incrowd.evaluation.result import ColumnCost, Evaluation
+
+__all__ = [
+    "ColumnCost",
+    "ColumnDistribution",
+    "Disclosure",
+    "Evaluation",
+    "Frontier",
+    "FrontierPoint",
+    "Uniques",
+    "attribute_disclosure",
+    "changed_columns",
+    "distributions",
+    "evaluate",
+    "frontier",
+    "unique_records",
+]

@@ -1,0 +1,225 @@
+"""The box rule: a record of generalised values is unique if some point of its box lies in no other record's box.
+
+Maths.md, section 4, after Sánchez et al.: the worst case, in which the value behind a range is the one that nobody
+else's range covers. Records with the same box are never unique, so only boxes that one record has are searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.evaluation.labels import Meaning
+from incrowd.protection.problem import is_number
+
+_ROOM = 512  # other boxes looked at for one box
+_STEPS = 2_000  # pieces a box is cut into before the search gives up
+
+
+@dataclass(frozen=True, slots=True)
+class Uniques:
+    """Records that are unique by the box rule. `undecided` are counted as unique: the search for them was cut short."""
+
+    unique: int
+    undecided: int
+
+
+class _Atoms(NamedTuple):
+    """A column's labels as stretches of atoms, or as words of bits where they are not stretches."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    sets: list[int] | None
+    atoms: int
+
+
+def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> Uniques:
+    """How many records are unique by the box rule."""
+    columns = [Coded("", meaning.codes, meaning.covered) for meaning in meanings]
+    numbers, sizes = class_numbers(pack(columns))
+    if not np.any(sizes == 1):
+        return Uniques(0, 0)
+    atoms = [_atoms(meaning) for meaning in meanings]
+    if all(_are_disjoint(column, meaning) for column, meaning in zip(atoms, meanings, strict=True)):
+        return Uniques(int(np.count_nonzero(sizes == 1)), 0)
+    first = np.empty(sizes.size, dtype=np.int64)
+    first[numbers] = np.arange(numbers.size)
+    boxes = np.stack([meaning.codes[first] for meaning in meanings], axis=1).astype(np.int64)
+    return _search(boxes, np.flatnonzero(sizes == 1), atoms, progress)
+
+
+def _search(boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_Atoms], progress: Progress) -> Uniques:
+    """Screen the boxes that one record has, and search those that several others cover in part."""
+    from incrowd.evaluation import kernels
+
+    packed = _packed(atoms)
+    order = np.arange(len(boxes))
+    tree = kernels.build_tree(boxes, packed.low, packed.high, order)
+    met = np.empty(singles.size, dtype=np.int64)
+    shared = (boxes, packed.low, packed.high, packed.bits, packed.words, packed.offset, order, *tree)
+    kernels.screen(singles, *shared, met, 1)
+    unique, undecided = int(np.count_nonzero(met == 0)), 0
+    found = np.empty(_ROOM, dtype=np.int64)
+    partly = singles[met > 0]
+    for done, box in enumerate(partly.tolist()):
+        if done % 256 == 0:
+            progress("looking for unique records", done / partly.size)
+        filled = kernels.find_others(box, *shared, found)
+        if filled <= _ROOM and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
+            unique += 1
+            continue
+        others = [_as_sets(boxes[other], atoms) for other in found[: min(filled, _ROOM)].tolist()]
+        steps = [_STEPS]
+        if _has_a_free_point(*_cut_to(_as_sets(boxes[box], atoms), others), steps):
+            unique += 1
+            undecided += filled > _ROOM or steps[0] <= 0
+    return Uniques(unique, undecided)
+
+
+def _cut_to(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """The box and what others have of it, each once, in the columns where it holds more than one atom."""
+    wide = [column for column, mine in enumerate(box) if mine & (mine - 1)]
+    pieces = {tuple(box[column] & other[column] for column in wide): None for other in others}
+    return tuple(box[column] for column in wide), list(pieces)
+
+
+def _has_a_free_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps: list[int]) -> bool:
+    """Whether some point of a box is in none of the others: take away one of them and look at what is left of it."""
+    steps[0] -= 1
+    others = [other for other in others if all(a & b for a, b in zip(box, other, strict=True))]
+    if not others or steps[0] <= 0:
+        return True
+    other = max(others, key=lambda one: sum((a & b).bit_count() / a.bit_count() for a, b in zip(box, one, strict=True)))
+    left = list(box)
+    for column, (mine, theirs) in enumerate(zip(box, other, strict=True)):
+        rest = mine & ~theirs
+        if rest:
+            left[column] = rest
+            if _has_a_free_point(tuple(left), others, steps):
+                return True
+        left[column] = mine & theirs
+    return False
+
+
+def _as_sets(box: NDArray[np.int64], atoms: list[_Atoms]) -> tuple[int, ...]:
+    """A box as one set of atoms a column, each a whole number's bits."""
+    return tuple(_set_of(column, label) for column, label in zip(atoms, box.tolist(), strict=True))
+
+
+def _set_of(column: _Atoms, label: int) -> int:
+    if column.sets is not None:
+        return column.sets[label]
+    low, high = int(column.low[label]), int(column.high[label])
+    return (1 << (high + 1)) - (1 << low)
+
+
+def _atoms(meaning: Meaning) -> _Atoms:
+    return _atoms_of_numbers(meaning) if is_number(meaning.original) else _atoms_of_text(meaning)
+
+
+def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
+    """Every limit of a label is an atom, and so is the stretch between two limits where a value can lie."""
+    import pyarrow as pa
+
+    kind = meaning.original.values.type
+    whole = pa.types.is_integer(kind) or pa.types.is_date32(kind)
+    null = meaning.place.size - 1 if meaning.original.has_null else -1
+    top = meaning.place[null - 1] if null >= 0 else meaning.place[-1]
+    low, high = meaning.low, np.where(meaning.wildcard, top, meaning.high)
+    is_null = np.array([member is not None and member.size == 1 and member[0] == null for member in meaning.members])
+    listed = [m for m in meaning.members if m is not None and m.size > 1]
+    inner = [meaning.place[member[member != null]] for member in listed]
+    limits = np.unique(np.concatenate([[top], low[~is_null], high[~is_null], *inner]))
+    gaps = np.diff(limits) > (1 if whole else 0)
+    number = np.arange(limits.size) + np.concatenate([[0], np.cumsum(gaps)])
+    count = int(number[-1]) + 1 + (null >= 0)
+    # a null lies beyond all limits; its atom is set below, so any number will do here
+    first, last = (number[np.minimum(np.searchsorted(limits, end), limits.size - 1)] for end in (low, high))
+    # an end that is not covered: the stretch below it where there is one, else the limit below
+    last = np.where(meaning.open_ended & (last > first), last - 1, last)
+    first[is_null] = last[is_null] = count - 1
+    # a wildcard covers the domain and the null; they lie side by side unless some label reaches beyond the domain
+    apart = null >= 0 and bool(limits[-1] > top)
+    if null >= 0 and not apart:
+        last[meaning.wildcard] = count - 1
+    if not listed and not (apart and meaning.wildcard.any()):
+        return _Atoms(first, last, None, count)
+    sets = [(1 << (int(b) + 1)) - (1 << int(a)) for a, b in zip(first, last, strict=True)]
+    for label, member in enumerate(meaning.members):
+        if member is not None and member.size > 1:
+            at = [
+                count - 1 if code == null else int(number[np.searchsorted(limits, meaning.place[code])])
+                for code in member.tolist()
+            ]
+            sets[label] = sum(1 << atom for atom in at)
+        elif apart and meaning.wildcard[label]:
+            sets[label] |= 1 << (count - 1)
+            last[label] = count - 1
+    return _Atoms(first, last, sets, count)
+
+
+def _atoms_of_text(meaning: Meaning) -> _Atoms:
+    """Every value of the original is an atom, and so are the values under a prefix that the original does not have."""
+    values = meaning.original.size
+    prefixes = sorted({p for p in meaning.prefixes if p is not None}, key=lambda p: (p.start, p.hidden))
+    count = values + len(prefixes)
+    everything = (1 << count) - 1
+    sets = []
+    for label, member in enumerate(meaning.members):
+        if meaning.wildcard[label] or member is None:
+            sets.append(everything)
+            continue
+        bits = sum(1 << code for code in member.tolist())
+        mine = meaning.prefixes[label]
+        if mine is not None:
+            length = len(mine.start) + mine.hidden
+            for index, other in enumerate(prefixes):
+                if other.start.startswith(mine.start) and len(other.start) + other.hidden == length:
+                    bits |= 1 << (values + index)
+        sets.append(bits)
+    low = np.array([(bits & -bits).bit_length() - 1 for bits in sets], dtype=np.int64)
+    high = np.array([bits.bit_length() - 1 for bits in sets], dtype=np.int64)
+    return _Atoms(low, high, sets, count)
+
+
+def _are_disjoint(column: _Atoms, meaning: Meaning) -> bool:
+    """Whether no two labels of a column share an atom: then boxes are the same or apart."""
+    used = np.unique(meaning.codes)
+    if column.sets is None:
+        order = used[np.argsort(column.low[used])]
+        return bool(np.all(column.low[order][1:] > column.high[order][:-1]))
+    together, total = 0, 0
+    for label in used.tolist():
+        together |= column.sets[label]
+        total += column.sets[label].bit_count()
+    return together.bit_count() == total
+
+
+class _Packed(NamedTuple):
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+    words: NDArray[np.int64]
+    offset: NDArray[np.int64]
+
+
+def _packed(atoms: list[_Atoms]) -> _Packed:
+    """All columns' labels in plain arrays for the compiled search."""
+    labels = max(column.low.size for column in atoms)
+    low, high = np.zeros((len(atoms), labels), dtype=np.int64), np.zeros((len(atoms), labels), dtype=np.int64)
+    words, offset = np.zeros(len(atoms), dtype=np.int64), np.zeros(len(atoms), dtype=np.int64)
+    bits: list[NDArray[np.uint64]] = []
+    for index, column in enumerate(atoms):
+        low[index, : column.low.size], high[index, : column.high.size] = column.low, column.high
+        if column.sets is not None:
+            words[index] = (column.atoms + 63) // 64
+            offset[index] = sum(part.size for part in bits)
+            raw = b"".join(one.to_bytes(int(words[index]) * 8, "little") for one in column.sets)
+            bits.append(np.frombuffer(raw, dtype=np.uint64))
+    return _Packed(low, high, np.concatenate(bits) if bits else np.zeros(1, dtype=np.uint64), words, offset)

@@ -1,0 +1,77 @@
+"""What classes give away about a confidential value or range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.classes import Classes
+from incrowd.errors import InputError
+from incrowd.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure(Result):
+    """Attribute disclosure (eq. 5): records with the secret in classes where all have it, of the records with it."""
+
+    column: str
+    secret: str
+    records: int
+    disclosed: int
+
+    @property
+    def risk(self) -> float:
+        """The share of the secret's holders for whom it is certain."""
+        return self.disclosed / self.records if self.records else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"risk": self.risk}
+
+
+def attribute_disclosure(classes: Classes, column: Coded, secret: Any) -> Disclosure:
+    """Eq. 5 for a value, or for a range: (low, high) with both ends, (low, None) above, (None, high) below."""
+    holders = _holders(column, secret)[column.codes]
+    records = np.bincount(classes.numbers)
+    with_secret = np.bincount(classes.numbers, weights=holders).astype(np.int64)
+    alone = (with_secret == records) & (records > 0)
+    words = "a value" if not isinstance(secret, tuple) else _range_in_words(secret)
+    return Disclosure(column.name, words, int(holders.sum()), int(with_secret[alone].sum()))
+
+
+def _range_in_words(secret: tuple[Any, Any]) -> str:
+    low, high = secret
+    if high is None:
+        return f"above {low:,.15g}"
+    return f"below {high:,.15g}" if low is None else f"from {low:,.15g} to {high:,.15g}"
+
+
+def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
+    """Which values of the column are the secret; (low, None) is everything above low, (low, high) has both ends."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        if isinstance(secret, tuple):
+            low, high = secret
+            if low is None and high is None:
+                raise InputError(f"a range for {column.name!r} without ends; give one at least")
+            found = pa.scalar(True)
+            if low is not None:
+                found = pc.and_(
+                    found, (pc.greater if high is None else pc.greater_equal)(column.values, pa.scalar(low))
+                )
+            if high is not None:
+                found = pc.and_(found, (pc.less if low is None else pc.less_equal)(column.values, pa.scalar(high)))
+        else:
+            found = pc.equal(column.values, pa.scalar(secret).cast(column.values.type))
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise InputError(
+            f"the secret for {column.name!r} is of another type than the column ({column.values.type})"
+        ) from None
+    holders: NDArray[np.bool_] = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+    return holders

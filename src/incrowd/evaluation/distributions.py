@@ -1,0 +1,132 @@
+"""The values of a column before protection and after it: what somebody who analyses the protected table still sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode
+from incrowd.evaluation.labels import Meaning, understand
+from incrowd.protection.problem import as_days, first_of, is_number, positions
+from incrowd.protection.recoding import as_text
+from incrowd.results import Result
+from incrowd.tables import read_table
+
+_GROUPS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDistribution(Result):
+    """The share of rows in each group of a column's values, before and after.
+
+    A protected cell that stands for several values counts for each of them in equal parts.
+    """
+
+    column: str
+    groups: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def distance(self) -> float:
+        """The share of rows that would have to move between groups to make both alike: 0 the same, 1 nothing alike."""
+        return 0.5 * sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"distance": self.distance}
+
+
+def distributions(
+    original: Any, protected: Any, *, columns: Sequence[str], hierarchies: Mapping[str, Any] | None = None
+) -> tuple[ColumnDistribution, ...]:
+    """The columns before and after, in at most a dozen groups of values each; of text the commonest and the others.
+
+    >>> (found,) = distributions({"age": [1, 2, 3, 4]}, {"age": ["[1;2]", "[1;2]", "3", "4"]}, columns=["age"])
+    >>> found.groups, found.after
+    (('1', '2', '3', '4'), (0.25, 0.25, 0.25, 0.25))
+    """
+    given = hierarchies or {}
+    pairs = zip(encode(read_table(original), columns), encode(read_table(protected), columns), strict=True)
+    return tuple(_distribution(understand(was, now, given.get(was.name))) for was, now in pairs)
+
+
+def _distribution(meaning: Meaning) -> ColumnDistribution:
+    column = meaning.original
+    names, group = _groups(column)
+    before = np.bincount(column.codes, minlength=column.size).astype(float)
+    shares = (np.bincount(group, weights=tally, minlength=len(names)) for tally in (before, _spread(meaning)))
+    was, now = (tuple((share / share.sum()).tolist()) for share in shares)
+    return ColumnDistribution(column.name, names, was, now)
+
+
+def _spread(meaning: Meaning) -> NDArray[np.float64]:
+    """How many rows of the protected table each value of the original may stand behind, in equal parts."""
+    size = meaning.original.size
+    filled = size - meaning.original.has_null
+    tally = np.bincount(meaning.codes, minlength=meaning.covered.size).astype(float)
+    values = meaning.place[:filled]
+    first = np.searchsorted(values, meaning.low)
+    last = np.searchsorted(values, meaning.high, "right")
+    last = np.where(meaning.open_ended, np.searchsorted(values, meaning.high), last)
+    steps = np.zeros(size + 1)  # what changes from one value to the next: ranges are many and wide
+    found = np.zeros(size)
+    for label in np.flatnonzero(tally).tolist():
+        members = meaning.members[label]
+        if members is not None:
+            found[members] += tally[label] / members.size
+            continue
+        low, high = (0, size) if meaning.wildcard[label] else (int(first[label]), int(last[label]))
+        low = min(low, filled - 1)
+        high = max(high, low + 1)  # a range between two values counts for the next one
+        steps[low] += tally[label] / (high - low)
+        steps[high] -= tally[label] / (high - low)
+    return np.asarray(found + np.cumsum(steps)[:size])
+
+
+def _groups(column: Coded) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Names of groups of values, and the group of each value."""
+    filled = column.size - column.has_null
+    if is_number(column) and filled > _GROUPS:
+        names, group = _ranges(column, filled)
+    elif filled > _GROUPS:
+        tally = np.bincount(column.codes, minlength=column.size)[:filled]
+        common = np.argsort(-tally, kind="stable")[: _GROUPS - 1]
+        texts = as_text(column.values)
+        names = [*(str(texts[int(code)].as_py()) for code in common), "others"]
+        group = np.full(filled, _GROUPS - 1, dtype=np.int64)
+        group[common] = np.arange(common.size)
+    else:
+        names, group = [str(text) for text in as_text(column.values.slice(0, filled)).to_pylist()], np.arange(filled)
+    if column.has_null:
+        names, group = [*names, "missing"], np.append(group, len(names))
+    return tuple(names), group
+
+
+def _ranges(column: Coded, filled: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Ranges of equal length from the smallest value to the largest."""
+    import pyarrow as pa
+
+    place = positions(column)[:filled]
+    low, high = float(place[0]), float(place[-1])
+    kind = column.values.type
+    whole = pa.types.is_integer(kind)
+    width = float(np.ceil((high - low + 1) / _GROUPS)) if whole else (high - low) / _GROUPS
+    group = np.minimum((place - low) // width, _GROUPS - 1).astype(np.int64)
+    starts = [low + number * width + first_of(column) for number in range(int(group.max()) + 1)]
+    if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
+        unit = pa.int32() if pa.types.is_date32(kind) else pa.int64()
+        days = as_days(pa.array([int(start) for start in starts], unit).cast(kind)).to_pylist()
+        return [f"from {day}" for day in days], group
+    if whole:
+        return [f"{start:.0f}" if width == 1 else f"{start:.0f}–{start + width - 1:.0f}" for start in starts], group
+    return [f"{_end(start)} to {_end(start + width)}" for start in starts], group
+
+
+def _end(number: float) -> str:
+    """An end of a range: three digits, or all before the point."""
+    return f"{number:.0f}" if abs(number) >= 1e3 else f"{number:.3g}"

@@ -1,0 +1,273 @@
+"""What the labels of a protected column mean in terms of the original: limits, and which values they cover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.problem import as_floats, first_of, is_number, positions
+from incrowd.protection.recoding import as_text, may_be_generalised
+from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.protection.hierarchies import Hierarchy
+
+_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # in a timestamp's units
+_RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meaning:
+    """One protected column against its original. Per label: `low` and `high` as positions on the original's line,
+    `open_ended` where `high` itself is not covered, `covered` how many of the original's values it covers, `wildcard`.
+    `members` lists the covered codes of the original for labels that are not intervals of a number; those have None."""
+
+    original: Coded
+    codes: NDArray[Any]
+    place: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    open_ended: NDArray[np.bool_]
+    covered: NDArray[np.int64]
+    wildcard: NDArray[np.bool_]
+    members: Sequence[NDArray[np.int64] | None]
+    prefixes: Sequence[Prefix | None]
+
+
+def understand(original: Coded, protected: Coded, hierarchy: Hierarchy | None = None) -> Meaning:
+    """Read every distinct label of a protected column once."""
+    reader = _Reader(original, protected, hierarchy)
+    if not reader.is_as_it_was():
+        reader.read_labels()
+    reader.read_plain()
+    if is_number(original):
+        reader.read_ranges()
+    reader.read_others()
+    return reader.meaning()
+
+
+class _Reader:
+    """Fills in the meaning of labels, the common kinds all at once and the others one by one."""
+
+    def __init__(self, original: Coded, protected: Coded, hierarchy: Hierarchy | None) -> None:
+        self.original, self.protected, self.hierarchy = original, protected, hierarchy
+        self.number = is_number(original)
+        self.place = positions(original)
+        self.filled = original.size - original.has_null
+        self.text = as_text(original.values)
+        self.labels = as_text(protected.values)
+        size = protected.size
+        self.low, self.high = np.full(size, np.nan), np.full(size, np.nan)
+        self.open_ended = np.zeros(size, dtype=np.bool_)
+        self.wildcard = np.zeros(size, dtype=np.bool_)
+        self.members: list[NDArray[np.int64] | None] = [None] * size
+        self.prefixes: list[Prefix | None] = [None] * size
+        self.known = np.zeros(size, dtype=np.bool_)
+        self.first = first_of(original)
+        self.codes = {text: code for code, text in enumerate(self.text.to_pylist()) if text is not None}
+
+    def is_as_it_was(self) -> bool:
+        """Whether the column was not protected at all, so that its values mean what they say."""
+        before, after = self.original, self.protected
+        return bool(before.values.equals(after.values)) and np.array_equal(before.codes, after.codes)
+
+    def read_labels(self) -> None:
+        """Labels of the hierarchy, and generalised text: before plain values, which are written so as not to be it."""
+        by_label = self._by_hierarchy()
+        for label, found in self._labels_in(by_label):
+            self._set(label, found)
+        if not self.number:
+            for label in np.flatnonzero(may_be_generalised(self.labels) & ~self.known).tolist():
+                self._parsed(label)
+
+    def _labels_in(self, by_label: Mapping[str, NDArray[np.int64]]) -> list[tuple[int, NDArray[np.int64]]]:
+        if not by_label:
+            return []
+        texts = enumerate(self.labels.to_pylist())
+        return [(label, by_label[text]) for label, text in texts if text in by_label]
+
+    def read_plain(self) -> None:
+        """Labels that are values of the original; a null where the original has none hides the cell."""
+        import pyarrow.compute as pc
+
+        values = self.text.slice(0, self.filled)
+        # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
+        bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
+        found = pc.coalesce(pc.index_in(self.labels, value_set=values), pc.index_in(bare, value_set=values))
+        codes = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        codes[self.known] = -1
+        if self.protected.has_null:
+            codes[-1] = self.filled if self.original.has_null else -1
+            if not self.original.has_null:
+                self._all(self.protected.size - 1)
+        for label in np.flatnonzero(codes >= 0).tolist():
+            self.members[label] = codes[label : label + 1]
+        plain = codes >= 0
+        self.low[plain] = self.high[plain] = self.place[codes[plain]]
+        self.known |= plain
+
+    def read_ranges(self) -> None:
+        """Labels such as [24;28], and numbers that the original does not have, all at once."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rest = np.flatnonzero(~self.known)
+        if not rest.size:
+            return
+        labels = self.labels.take(pa.array(rest))
+        parts = pc.extract_regex(labels, _RANGE)
+        is_range = parts.is_valid().to_numpy(zero_copy_only=False)
+        ranges = parts.filter(pa.array(is_range))
+        low, high = self._numbers(ranges.field("low")), self._numbers(ranges.field("high"), ends=True)
+        usable = ~np.isnan(low) & ~np.isnan(high) & (low <= high)
+        where = rest[is_range][usable]
+        self.low[where], self.high[where] = low[usable], high[usable]
+        closing = ranges.field("end").to_numpy(zero_copy_only=False)
+        self.open_ended[where] = (closing == ")")[usable]
+        self.known[where] = True
+        rest = np.flatnonzero(~self.known)
+        single = self.labels.take(pa.array(rest))
+        low, high = self._numbers(single), self._numbers(single, ends=True)
+        usable = ~np.isnan(low)
+        where = rest[usable]
+        self.low[where], self.high[where] = low[usable], high[usable]
+        self.known[where] = True
+
+    def _numbers(self, text: pa.Array, *, ends: bool = False) -> NDArray[np.float64]:
+        """Text as positions on the original's line, NaN where it is none of its type.
+
+        A date where the original has times of day is that whole day: its first moment, or its last where it `ends`.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kind = self.original.values.type
+        if pa.types.is_timestamp(kind):
+            kind = pa.timestamp(kind.unit)
+            text = pc.replace_substring(text, "Z", "")
+        elif not pa.types.is_temporal(kind) and not self.first:
+            kind = pa.float64()
+        try:
+            place = as_floats(text.cast(kind), self.first)
+        except pa.ArrowInvalid:
+            place = np.array([self._number(entry.as_py(), kind) for entry in text], dtype=np.float64)
+        if ends and pa.types.is_timestamp(kind) and self._has_hours():
+            days = pc.fill_null(pc.match_substring_regex(text, r"^\d{4}-\d{2}-\d{2}$"), False)
+            place = place + days.to_numpy(zero_copy_only=False) * float(_DAY[kind.unit] - 1)
+        return place
+
+    def _number(self, text: str | None, kind: pa.DataType) -> float:
+        import pyarrow as pa
+
+        try:
+            return float(as_floats(pa.array([text], pa.string()).cast(kind), self.first)[0])
+        except (pa.ArrowInvalid, TypeError):
+            return float("nan")
+
+    def _has_hours(self) -> bool:
+        return len(self.text[0].as_py() or "") > len("2020-01-01")
+
+    def read_others(self) -> None:
+        """Sets, prefixes and wildcards, one by one."""
+        for label in np.flatnonzero(~self.known).tolist():
+            self._parsed(label)
+        unknown = int(np.count_nonzero(~self.known))
+        if unknown:
+            raise InputError(
+                f"{unknown:,} labels of the protected column {self.original.name!r} are neither values of the original "
+                f"nor ranges, sets, prefixes or *; give its hierarchy"
+            )
+
+    def _by_hierarchy(self) -> Mapping[str, NDArray[np.int64]]:
+        """What every label of the hierarchy covers: all it stands for at any level, and the value of that name."""
+        if self.hierarchy is None:
+            return {}
+        levels = self.hierarchy.levels(self.original)
+        found: dict[str, set[int]] = {}
+        for level in levels[1:]:
+            for code, group in enumerate(level.groups.tolist()):
+                label = level.labels[group]
+                if label is not None and not self._says_itself(label):
+                    found.setdefault(label, set()).add(code)
+        for code, group in enumerate(levels[0].groups.tolist()):
+            label = levels[0].labels[group]
+            if label in found:
+                found[label].add(code)
+        return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
+
+    def _says_itself(self, label: str) -> bool:
+        """Whether a label needs no hierarchy: * always, and ranges and the like of numbers."""
+        return set(label) == {"*"} or (self.number and label[-1:] in {"*", "]", ")", "}"})
+
+    def _parsed(self, label: int) -> None:
+        """Settle a label that reads as a range, set, prefix or wildcard of this column; leave any other."""
+        text = self.labels[label].as_py()
+        meaning = None if text is None else parse_generalised(text)
+        if isinstance(meaning, Anything):
+            self._all(label)
+        elif isinstance(meaning, Interval) and self.number and isinstance(meaning.low, float):
+            self._between(label, meaning.low, float(meaning.high))  # type: ignore[arg-type]
+        elif isinstance(meaning, Choice):
+            codes = [self._code(value) for value in meaning.values]
+            if -1 not in codes:
+                self._set(label, np.sort(np.array(codes, dtype=np.int64)))
+        elif isinstance(meaning, Prefix):
+            self._prefix(label, meaning)
+
+    def _code(self, value: str | None) -> int:
+        """The original's code of a set's member, -1 where it has none; an empty one is a null, if there are any."""
+        if value is None:
+            return self.filled if self.original.has_null else self.codes.get("", -1)
+        return self.codes.get(value, -1)
+
+    def _prefix(self, label: int, meaning: Prefix) -> None:
+        if self.number and meaning.start.isdigit():
+            scale = 10**meaning.hidden
+            self._between(label, int(meaning.start) * scale, int(meaning.start) * scale + scale - 1)
+            return
+        matching = [code for value, code in self.codes.items() if meaning.covers(value)]
+        if matching:
+            self.prefixes[label] = meaning
+            self._set(label, np.array(matching, dtype=np.int64))
+
+    def _between(self, label: int, low: float, high: float) -> None:
+        self.low[label], self.high[label], self.known[label] = low - self.first, high - self.first, True
+
+    def _all(self, label: int) -> None:
+        self.wildcard[label] = self.known[label] = True
+        self.low[label], self.high[label] = self.place[0], self.place[-1]
+
+    def _set(self, label: int, codes: NDArray[np.int64]) -> None:
+        self.members[label], self.known[label] = codes, True
+        self.low[label], self.high[label] = self.place[codes[0]], self.place[codes[-1]]
+
+    def meaning(self) -> Meaning:
+        """All labels, with how many of the original's values each covers."""
+        values = self.place[: self.filled]
+        upper = np.where(
+            self.open_ended, np.searchsorted(values, self.high), np.searchsorted(values, self.high, "right")
+        )
+        covered = upper - np.searchsorted(values, self.low)
+        listed = np.array([-1 if member is None else member.size for member in self.members], dtype=np.int64)
+        covered = np.where(listed >= 0, listed, np.maximum(covered, 1))
+        covered[self.wildcard] = self.original.size
+        return Meaning(
+            self.original,
+            self.protected.codes,
+            self.place,
+            self.low,
+            self.high,
+            self.open_ended,
+            covered.astype(np.int64),
+            self.wildcard,
+            self.members,
+            self.prefixes,
+        )

@@ -1,0 +1,110 @@
+"""What a protected table is worth against its original: risk, disclosure, loss, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.evaluation.disclosure import Disclosure
+from incrowd.measures import Diversity
+from incrowd.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnCost(Result):
+    """What protection cost in one quasi-identifier. `loss` is None where rows cannot be compared."""
+
+    column: str
+    changed: int
+    granularity: float
+    loss: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation(Result):
+    """A protected table against its original.
+
+    - `uniques`: records that are unique by the box rule, `undecided` of them because the search was cut short; with a
+      person column, people whose history nobody else has.
+    - `k`: the smallest class of records with the same values (of people with the same histories).
+    - `correctness`: chance that a random guess within the class names the right record, on average.
+    - `information_loss` (eq. 3 and 4) in standard deviations a column, None where rows were dropped and it is not known
+      which; `granularity` 1 for the original, 0 for nothing left; `discernibility` the sum of squared class sizes, a
+      suppressed row counting as all rows.
+    - `disclosure`: eq. 5 for the secret that was asked about; `diversity`: l and t reached by the sensitive column.
+    - `correlation_change`: mean and largest absolute change of pairwise correlations; `correlation_agreement`: how well
+      both sets of correlations agree (1 is perfectly).
+    - `contradicting`: cells that do not cover the original's value; above 0 where rows are out of order or values were
+      replaced rather than generalised.
+    """
+
+    records: int
+    suppressed: int
+    people: int
+    uniques: int
+    undecided: int
+    k: int
+    classes: int
+    columns: tuple[ColumnCost, ...]
+    information_loss: float | None
+    granularity: float
+    discernibility: int
+    correlation_change: tuple[float, float] | None
+    correlation_agreement: float | None
+    contradicting: int | None
+    diversity: Diversity | None = None
+    disclosure: Disclosure | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def correctness(self) -> float:
+        """Classes ÷ people: the chance of correct random re-identification."""
+        return self.classes / self.people
+
+    @property
+    def uniqueness(self) -> float:
+        """The share of people that are unique: records by the box rule (eq. 1), or whole histories."""
+        return self.uniques / self.people
+
+    @property
+    def counted(self) -> str:
+        """What `uniques` counts: records, or people where a person has several."""
+        return "records" if self.people == self.records else "people"
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in plain words."""
+        if self.uniques:
+            everyone = f"{self.people:,} {self.counted}"
+            risk = f"not safe: {self.uniques:,} of {everyone} ({self.uniqueness:.2%}) are still unique"
+        elif self.k < 2:
+            risk = "no record is unique, but some share their exact values with nobody"
+        else:
+            risk = (
+                f"no record is unique; everybody shares their values with at least {self.k - 1:,} "
+                f"other{'s' if self.k > 2 else ''}, and a guess is right {_chance(self.correctness)} on average"
+            )
+        if self.disclosure is not None:
+            risk += f"; the secret is certain for {self.disclosure.risk:.2%} of those who have it"
+        loss = f"; {self.granularity:.1%} of the detail is kept"
+        if self.suppressed:
+            loss += f" in the {self.records:,} rows that are left ({self.suppressed:,} were dropped)"
+        return risk + loss
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        plain["columns"] = [column.to_dict() for column in self.columns]
+        plain["diversity"] = self.diversity.to_dict() if self.diversity else None
+        plain["disclosure"] = self.disclosure.to_dict() if self.disclosure else None
+        plain["correlation_change"] = list(self.correlation_change) if self.correlation_change else None
+        plain["notes"] = list(self.notes)
+        return plain | {"correctness": self.correctness, "uniqueness": self.uniqueness, "verdict": self.verdict}
+
+
+def _chance(share: float) -> str:
+    return f"once in {f'{1 / share:,.1f}'.removesuffix('.0')} times" if share < 1 else "always"

@@ -1,0 +1,23 @@
+"""Results become figures: one subject a file, one look for all."""
+
+from incrowd.figures.curves import (
+    curve_plot,
+    entropy_plot,
+    forecast_plot,
+    rank_size_plot,
+    tail_plot,
+    unique_people_plot,
+)
+from incrowd.figures.registry import figure_of
+from incrowd.figures.theme import save
+
+__all__ = [
+    "curve_plot",
+    "entropy_plot",
+    "figure_of",
+    "forecast_plot",
+    "rank_size_plot",
+    "save",
+    "tail_plot",
+    "unique_people_plot",
+]

@@ -1,0 +1,134 @@
+"""Figures of protection: what every method leaves and costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError
+from incrowd.evaluation import ColumnDistribution, Frontier
+from incrowd.figures import theme
+from incrowd.figures.assess import filled_bins
+
+NAMES = {
+    "partition": "partition",
+    "sorted": "sorted groups",
+    "t-close partition": "partition that hides the secret",
+    "tcloseness": "groups that hide the secret",
+    "coarsen": "same ranges for everybody",
+    "generalise": "one coding for all",
+}
+"""The methods in words."""
+
+
+_RISKS = {
+    "correctness": "chance of naming the right record",
+    "uniqueness": "records that are unique",
+    "disclosure": "holders for whom the secret is certain",
+}
+
+
+def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
+    """Risk against loss: down and to the left is better; a cross still has unique records.
+
+    `risk` is correctness, uniqueness, or disclosure of the secret that the frontier was asked about.
+    """
+    if risk not in _RISKS:
+        raise InputError(f"there is no risk {risk!r} to draw; use {', '.join(_RISKS)}")
+    if any(getattr(point, risk) is None for point in found.points):
+        raise InputError("the frontier was made without a secret; give sensitive= and secret= to frontier()")
+    rows = [
+        {
+            "method": NAMES[point.method],
+            "setting": point.setting,
+            "lost": 1.0 - point.granularity,
+            "risk": getattr(point, risk),
+            "order": order,
+            "uniques": "some records still unique" if point.uniqueness else "nobody unique",
+        }
+        for order, point in enumerate(found.points)
+    ]
+    top = min(1.0, max(getattr(point, risk) for point in found.points) * 1.15) or 0.01
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("lost:Q", title="detail lost", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+        y=alt.Y(
+            "risk:Q",
+            title=_RISKS[risk],
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, top]),
+        ),
+        color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
+    )
+    lines = base.mark_line(strokeWidth=2).encode(order="order:Q")
+    dots = base.mark_point(size=90, filled=True, opacity=1).encode(
+        shape=alt.Shape(
+            "uniques:N",
+            title=None,
+            scale=alt.Scale(domain=["nobody unique", "some records still unique"], range=["circle", "cross"]),
+            legend=alt.Legend(symbolFillColor=theme.GREY, symbolStrokeColor=theme.GREY),
+        ),
+        tooltip=["method:N", "setting:N", alt.Tooltip("risk:Q", format=".2%"), alt.Tooltip("lost:Q", format=".2%")],
+    )
+    # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
+    below = alt.datum.method == NAMES["tcloseness"]
+    names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
+    if any(point.method == "tcloseness" for point in found.points):
+        lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
+        names.append(lower.encode(text="setting:N"))
+    return theme.dressed(
+        alt.layer(lines, dots, *names).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        title="What protection leaves and costs",
+        subtitle="Down and to the left is better: less risk, less detail lost.",
+    )
+
+
+def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
+    """How many people share their class with how many, before protection and after it, side by side."""
+    rows = [
+        {**row, "table": table}
+        for table, bins in zip(("before", "after"), filled_bins(before, after), strict=True)
+        for row in bins
+    ]
+    order = ["before", "after"]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=theme.HEIGHT)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%")),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[theme.ORANGE, theme.BLUE])
+            ),
+            tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    said = f"{before.uniqueness:.1%} of the people stood alone before, {after.uniqueness:.1%} after"
+    return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
+
+
+def distribution_chart(found: ColumnDistribution) -> Any:
+    """The values of one column before protection and after it, side by side."""
+    order = ["before", "after"]
+    rows = [
+        {"values": group, "share": share, "table": table}
+        for table, shares in zip(order, (found.before, found.after), strict=True)
+        for group, share in zip(found.groups, shares, strict=True)
+    ]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=220)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110)),
+            xOffset=alt.XOffset("table:N", sort=order),
+            y=alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4)),
+            color=alt.Color(
+                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[theme.ORANGE, theme.BLUE])
+            ),
+            tooltip=["table:N", "values:N", alt.Tooltip("share:Q", format=".2%")],
+        )
+    )
+    said = f"{found.distance:.1%} of the rows would have to move to make both alike"
+    return theme.dressed(chart, title=found.column, subtitle=said)

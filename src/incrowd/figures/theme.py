@@ -1,0 +1,63 @@
+"""The one look of every figure, and how a figure becomes a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from incrowd._support.files import check_free, written_whole
+from incrowd.errors import InputError
+
+BLUE, ORANGE, GREEN, RED, GREY = "#2f6db5", "#d9822b", "#3c8d5a", "#c23b3b", "#8a8f98"
+PALETTE = [BLUE, ORANGE, GREEN, RED, "#7a5ea8", "#8c6d4f", GREY]
+WIDTH, HEIGHT = 560, 320
+
+_FONT = "system-ui, sans-serif"
+_WIDE = "Verdana, DejaVu Sans, sans-serif"  # as wide as any font that a reader's system-ui may be
+_KINDS = (".html", ".svg", ".png", ".json")
+
+
+def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
+    """The chart with a title, what it says in a sentence, and the house's fonts and colours."""
+    return (
+        chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))
+        .configure(font=_FONT, background="white")
+        .configure_range(category=PALETTE)
+        .configure_axis(gridColor="#e6e8eb", domainColor=GREY, tickColor=GREY, labelFontSize=12, titleFontSize=13)
+        .configure_title(fontSize=16, subtitleFontSize=13, subtitleColor="#555b66")
+        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
+        .configure_view(stroke=None)
+    )
+
+
+def check_path(path: str | Path, *, force: bool = False) -> None:
+    """Refuse a figure that could not be written, before the work that goes into it."""
+    kind = Path(path).suffix.lower()
+    if kind not in _KINDS:
+        raise InputError(f"a figure cannot be written as {kind or 'a file without ending'!r}; use .html, .svg or .png")
+    check_free(path, force=force)
+
+
+def save(chart: Any, path: str | Path, *, force: bool = False) -> Path:
+    """Write a figure as .html (self-contained), .svg, .png or .json."""
+    import vl_convert
+
+    check_path(path, force=force)
+    target = Path(path)
+    spec = json.dumps(chart.to_dict())
+    kind = target.suffix.lower()
+    if kind == ".html":
+        content: str | bytes = vl_convert.vegalite_to_html(spec, bundle=True)
+    elif kind == ".svg":
+        # room is made for the widest letters: which font a reader has is not known, and what does not fit is cut off
+        content = vl_convert.vegalite_to_svg(spec.replace(_FONT, _WIDE)).replace(_WIDE, _FONT)
+    elif kind == ".png":
+        content = vl_convert.vegalite_to_png(spec, scale=2)
+    else:
+        content = spec
+    with written_whole(target, force=force) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+    return target

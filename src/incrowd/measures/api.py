@@ -1,0 +1,193 @@
+"""`measure`: the facts about one table, from one count of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import TooManyDistinctError, counted_rows, encode, with_histories
+from incrowd.classes import ClassSizes, classes_of_counted
+from incrowd.errors import InputError
+from incrowd.measures.by_parts import measure_in_parts, measure_there_in_parts
+from incrowd.measures.diversity import Diversity, diversity
+from incrowd.measures.indistinguishable import group_records, needs_parts
+from incrowd.results import Result
+from incrowd.tables import Table, read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement(Result):
+    """How easily the people in a table are picked out by someone who knows the quasi-identifiers.
+
+    Risks are the prosecutor's: the attacker knows that the person is in the table.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    sizes: ClassSizes
+    sensitive: tuple[Diversity, ...] = ()
+    person: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def records(self) -> int:
+        """Rows of the table."""
+        return self.sizes.records
+
+    @property
+    def people(self) -> int:
+        """People in it: its records, unless a person column says otherwise."""
+        return self.sizes.people
+
+    @property
+    def classes(self) -> int:
+        """Groups of people who look alike."""
+        return self.sizes.classes
+
+    @property
+    def uniques(self) -> int:
+        """People nobody else looks like."""
+        return self.sizes.uniques
+
+    @property
+    def smallest_class(self) -> int:
+        """The k of k-anonymity: everybody looks like at least k − 1 others."""
+        return self.sizes.smallest
+
+    @property
+    def k(self) -> int:
+        """The same as `smallest_class`, by the name it has in the literature."""
+        return self.sizes.smallest
+
+    @property
+    def largest_class(self) -> int:
+        """Size of the largest class."""
+        return self.sizes.largest
+
+    @property
+    def correctness(self) -> float:
+        """κ: the share of people whom an attacker who guesses within the class names correctly."""
+        return self.sizes.correctness
+
+    @property
+    def uniqueness(self) -> float:
+        """Ξ: the share of people who are alone in their class."""
+        return self.sizes.uniqueness
+
+    @property
+    def maximum_risk(self) -> float:
+        """The chance of naming the person easiest to name: 1 ÷ k."""
+        return 1 / self.sizes.smallest
+
+    @property
+    def average_risk(self) -> float:
+        """The chance of naming a person picked at random; the same number as correctness."""
+        return self.sizes.correctness
+
+    @property
+    def expected_reidentifications(self) -> int:
+        """How many people an attacker who guesses for everybody names correctly, on average: one a class."""
+        return self.sizes.classes
+
+    def share_below(self, k: int) -> float:
+        """The share of people in classes smaller than `k`."""
+        return self.sizes.below(k) / self.sizes.people
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "person": self.person,
+            "records": self.records,
+            "people": self.people,
+            "classes": self.classes,
+            "uniques": self.uniques,
+            "k": self.k,
+            "largest_class": self.largest_class,
+            "correctness": self.correctness,
+            "uniqueness": self.uniqueness,
+            "maximum_risk": self.maximum_risk,
+            "average_risk": self.average_risk,
+            "expected_reidentifications": self.expected_reidentifications,
+            "share_below": {str(k): self.share_below(k) for k in (2, 3, 5, 10, 20)},
+            "histogram": {str(size): count for size, count in self.sizes.histogram().items()},
+            "sensitive": [column.to_dict() for column in self.sensitive],
+            "notes": list(self.notes),
+        }
+
+
+def measure(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+    progress: Progress = silent,
+) -> Measurement:
+    """Count the people who look alike, and how much each group gives away about the sensitive columns.
+
+    `data` is a file's path or a frame. With a `person` column the unit is the person and the class is the whole
+    history; sensitive values are then compared among the records of a class that have the same values too.
+
+    >>> patients = {"age": [30, 30, 41], "sex": ["f", "f", "m"], "illness": ["flu", "cold", "flu"]}
+    >>> found = measure(patients, quasi_identifiers=["age", "sex"], sensitive=["illness"])
+    >>> found.k, found.uniques, round(found.correctness, 3), found.sensitive[0].distinct
+    (1, 1, 0.667, 1)
+    """
+    table = read_table(data)
+    names = table.require(quasi_identifiers, "quasi-identifiers")
+    wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
+    both = [name for name in wanted if name in names]
+    if both:
+        raise InputError(
+            f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
+            "take it out of one of them"
+        )
+    notes = list(table.notes)
+    if not wanted:
+        progress("counting people who look alike", 0.1)
+        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+        return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
+    progress("counting people who look alike", 0.1)
+    if table.engine == "cluster":
+        sizes, found = _measured_there(table, names, wanted, person, progress)
+        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
+    if needs_parts(table, names, person):
+        sizes, found = measure_in_parts(table, names, wanted, person, progress)
+        return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
+    groups = group_records(table, names, person)
+    found = []
+    for done, column in enumerate(wanted):
+        progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
+        found.append(diversity(groups.numbers, encode(table, [column])[0], groups.times))
+    return Measurement(tuple(names), groups.sizes(), tuple(found), person, tuple(notes))
+
+
+def _measured_there(
+    table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """The same for a table that stays in its cluster."""
+    if person is not None:
+        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+        groups = with_histories(table, names, wanted, person)
+        _, found = _measured_there(groups, [*names, person], wanted, None, progress)
+        table.confirm()
+        return sizes, found
+    try:
+        return _counted_there(table, names, wanted, progress)
+    except TooManyDistinctError:
+        return measure_there_in_parts(table, names, wanted, progress)
+
+
+def _counted_there(
+    table: Table, names: list[str], wanted: list[str], progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """The same from the counts of every class and value, one sensitive column after the other."""
+    found = []
+    for done, column in enumerate(wanted):
+        counted = counted_rows(table, [*names, column])
+        progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
+        classes = classes_of_counted(counted, names)
+        found.append(diversity(classes.numbers, encode(counted.table, [column])[0], classes.times))
+    return classes.sizes, found

@@ -1,0 +1,125 @@
+"""What a class gives away about its members' secrets: l-diversity, t-closeness and their relatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.measures.class_values import Pairs, count_pairs
+from incrowd.results import Result
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity(Result):
+    """How well one sensitive column is hidden, in the worst class unless it says otherwise.
+
+    - `distinct`: l of distinct l-diversity, the fewest different values in a class.
+    - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.
+    - `recursive_c`: recursive (c, l)-diversity holds for every c above this, l being `distinct`; None where l is 1.
+    - `ordered_t`, `equal_t`: t of t-closeness, the largest earth mover's distance between a class and the table, with
+      values as far apart as their ranks (None for text, which has no order; a null ranks last), or all equally far.
+    - `alpha`: α of (α, k)-anonymity, the largest share one value has of a class.
+    - `beta`: basic β-likeness, the largest relative gain in a value's share. `enhanced_beta`: the smallest β for which
+      enhanced β-likeness holds, None where none does.
+    - `delta`: δ-disclosure, the largest |ln| of the ratio of a value's share in a class to its share in the table, over
+      the values the class has.
+    - `homogeneous`: records in classes where everybody has the same value, so that it is given away for certain.
+    - `commonest`: the share of the commonest value in the table, which everybody can guess without any class.
+    """
+
+    column: str
+    values: int
+    records: int
+    distinct: int
+    entropy_l: float
+    recursive_c: float | None
+    ordered_t: float | None
+    equal_t: float
+    alpha: float
+    beta: float
+    enhanced_beta: float | None
+    delta: float
+    homogeneous: int
+    commonest: float
+
+    @property
+    def l(self) -> int:  # noqa: E743
+        """The same as `distinct`, by the name it has in the literature."""
+        return self.distinct
+
+    @property
+    def t(self) -> float:
+        """t by the distance that suits the column: ordered for numbers and dates, equal for text."""
+        return self.equal_t if self.ordered_t is None else self.ordered_t
+
+    @property
+    def given_away(self) -> float:
+        """The share of records whose value is certain to whoever knows the class."""
+        return self.homogeneous / self.records
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"t": self.t, "given_away": self.given_away}
+
+
+def diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.int64] | None = None) -> Diversity:
+    """Measure one sensitive column against the class of every record, from the counts of each value in each class.
+
+    Where a record stands for others, `times` says for how many.
+    """
+    tally = np.bincount(column.codes, weights=times, minlength=column.size)
+    return worst_of(column.name, column.values, tally, count_pairs(classes, column.codes, column.size, times))
+
+
+def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable[Pairs]) -> Diversity:
+    """The worst class of all parts of a table, whose values occur as often as `tally` says.
+
+    The parts are gone through twice where the recursive ratio needs l first, so they are a list or made anew.
+    """
+    from incrowd.measures import kernels
+
+    size, records = len(values), int(tally.sum())
+    share, cumulative = tally / records, np.cumsum(tally) / records
+    before = np.concatenate([[0.0], np.cumsum(cumulative)])
+    found = [kernels.scan_classes(*part, size, share, cumulative, before) for part in parts]
+    distinct, entropy, equal, ordered, alpha, beta, enhanced, delta, homogeneous = zip(*found, strict=True)
+    l = int(min(distinct))  # noqa: E741
+    recursive = max(kernels.recursive_ratio(*part, size, l) for part in parts) if l > 1 else None
+    return Diversity(
+        column=column,
+        values=size,
+        records=records,
+        distinct=l,
+        entropy_l=math.exp(min(entropy)),
+        recursive_c=recursive,
+        ordered_t=float(max(ordered)) if _has_order(values) else None,
+        equal_t=float(max(equal)),
+        alpha=float(max(alpha)),
+        beta=float(max(beta)),
+        enhanced_beta=float(max(beta)) if all(enhanced) else None,
+        delta=float(max(delta)),
+        homogeneous=int(sum(homogeneous)),
+        commonest=float(tally.max()) / records,
+    )
+
+
+def _has_order(values: pa.Array) -> bool:
+    """Whether values have a distance of ranks: numbers, dates, times; not text and not yes/no."""
+    import pyarrow as pa
+
+    kind = values.type
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+    )

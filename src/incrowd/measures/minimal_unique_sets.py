@@ -1,0 +1,121 @@
+"""The fewest attributes that single a person out, and a score of how special each record is (after SUDA)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.errors import UnsupportedError
+from incrowd.measures.attribute_sets import check_sets
+from incrowd.measures.subset_counts import ClassTable, isolated_by_subsets
+from incrowd.results import Result
+from incrowd.tables import read_table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimalSets(Result):
+    """Which small sets of attributes single people out.
+
+    A set is minimal for a record if the record is unique by it and by no part of it. `singled_out` maps each set to
+    the number of records it is minimal for. `records` is how many rows the table has. Record by record (of a table in a
+    cluster: for each row that differs from all others): `fewest` is the size of the smallest such set (0 where
+    there is none) and `score` adds, for every minimal set of s attributes, the product of (m − i) for i from s to
+    `up_to` − 1, m being all attributes: smaller sets and more of them count for more (Elliot, Manning & Ford 2002).
+    `contribution` is the share of the total score in sets that hold the attribute.
+    """
+
+    columns: tuple[str, ...]
+    up_to: int
+    singled_out: dict[tuple[str, ...], int]
+    contribution: dict[str, float]
+    fewest: NDArray[np.int64]
+    score: NDArray[np.float64]
+    records: int
+
+    def singled_out_by(self, attributes: int) -> int:
+        """Records that some set of at most so many attributes singles out."""
+        return int(((self.fewest > 0) & (self.fewest <= attributes)).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; sums over records, never a record."""
+        return {
+            "columns": list(self.columns),
+            "up_to": self.up_to,
+            "records": self.records,
+            "singled_out_by": {str(size): self.singled_out_by(size) for size in range(1, self.up_to + 1)},
+            "minimal_sets": [
+                {"columns": list(columns), "records": records} for columns, records in self.singled_out.items()
+            ],
+            "contribution": self.contribution,
+        }
+
+
+def minimal_sets(
+    data: Any, quasi_identifiers: Sequence[str], *, up_to: int | None = None, progress: Progress = silent
+) -> MinimalSets:
+    """Find the minimal sets of at most `up_to` attributes (all by default) that single each record out.
+
+    >>> found = minimal_sets({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, ["age", "zip"])
+    >>> found.singled_out
+    {('age',): 1, ('zip',): 1, ('age', 'zip'): 1}
+    >>> found.fewest.tolist()
+    [1, 2, 1]
+    """
+    table = read_table(data)
+    names = table.require(quasi_identifiers, "quasi-identifiers")
+    largest = check_sets(len(names), up_to)
+    progress("counting people who look alike", 0.0)
+    class_table = ClassTable.of(table, names)
+    single = np.flatnonzero(class_table.people == 1)
+    sets = sum(comb(len(names), size) for size in range(1, largest + 1))
+    if sets * single.size / 8 > table.memory / 2:
+        raise UnsupportedError(
+            f"{sets:,} sets of attributes for {single.size:,} unique records do not fit into memory; "
+            "ask for smaller sets with up_to="
+        )
+    unique_by: dict[tuple[int, ...], NDArray[np.uint8]] = {}
+    for done, (positions, isolated) in enumerate(isolated_by_subsets(class_table, largest)):
+        unique_by[positions] = np.packbits(isolated[single])
+        progress("looking for the sets that single people out", done / sets)
+    return _score(class_table, single, unique_by, largest)
+
+
+def _score(
+    table: ClassTable, single: NDArray[np.int64], unique_by: dict[tuple[int, ...], NDArray[np.uint8]], largest: int
+) -> MinimalSets:
+    """From which sets isolate whom to which are minimal, and what that adds up to."""
+    m = len(table.columns)
+    fewest = np.zeros(table.people.size, dtype=np.int64)
+    score = np.zeros(table.people.size)
+    singled_out: dict[tuple[str, ...], int] = {}
+    contribution = np.zeros(m)
+    for positions in sorted(unique_by, key=lambda found: (len(found), found)):
+        minimal = unique_by[positions].copy()
+        if len(positions) > 1:
+            for part in combinations(positions, len(positions) - 1):
+                minimal &= ~unique_by[part]
+        who = single[np.unpackbits(minimal, count=single.size).astype(np.bool_)]
+        if not who.size:
+            continue
+        points = float(prod(m - i for i in range(len(positions), largest)))
+        singled_out[tuple(table.columns[p] for p in positions)] = int(who.size)
+        score[who] += points
+        fewest[who] = np.where(fewest[who] == 0, len(positions), fewest[who])
+        contribution[list(positions)] += points * who.size
+    total = score.sum()
+    return MinimalSets(
+        table.columns,
+        largest,
+        singled_out,
+        {name: float(part / total) if total else 0.0 for name, part in zip(table.columns, contribution, strict=True)},
+        fewest[table.numbers],
+        score[table.numbers],
+        int(table.people.sum()),
+    )

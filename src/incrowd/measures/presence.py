@@ -1,0 +1,85 @@
+"""A table against the population it was taken from, where that population is at hand: k-map and δ-presence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from incrowd.backends import class_numbers, pack
+from incrowd.backends.encode import encode_column
+from incrowd.errors import InputError
+from incrowd.results import Result
+from incrowd.tables import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Presence(Result):
+    """How well people in the table hide among the people of a population.
+
+    - `k_map`: every record of the table looks like at least so many people of the population.
+    - `delta_minimum`, `delta_maximum`: δ-presence, the smallest and the largest share of a population class that is in
+      the table; None where the table holds records that the population does not.
+    - `absent`: records of the table beyond those the population has of their kind; 0 for a true sample.
+    """
+
+    records: int
+    population: int
+    k_map: int
+    delta_minimum: float | None
+    delta_maximum: float | None
+    absent: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def presence(data: Any, population: Any, *, quasi_identifiers: Sequence[str]) -> Presence:
+    """Compare a table with its population by the quasi-identifiers they share.
+
+    >>> found = presence({"age": [3, 4]}, {"age": [3, 3, 4, 5]}, quasi_identifiers=["age"])
+    >>> found.k_map, found.delta_minimum, found.delta_maximum
+    (1, 0.0, 1.0)
+    """
+    import pyarrow as pa
+
+    sample, everybody = read_table(data), read_table(population)
+    names = sample.require(quasi_identifiers, "quasi-identifiers")
+    everybody.require(names, "quasi-identifiers in the population")
+    for table in (sample, everybody):
+        if not table.rows:
+            raise InputError(f"{table.name} has columns but no rows")
+    coded = []
+    for (name, ours), (_, theirs) in zip(sample.read(names), everybody.read(names), strict=True):
+        try:
+            both = pa.concat_tables(
+                [pa.table({name: _plain(ours)}), pa.table({name: _plain(theirs)})], promote_options="permissive"
+            )
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise InputError(
+                f"column {name!r} is {ours.type} in one table and {theirs.type} in the other; give both one type"
+            ) from None
+        coded.append(encode_column(name, both.column(0)))
+    numbers, sizes = class_numbers(pack(coded))
+    here = np.bincount(numbers[: sample.rows], minlength=sizes.size)
+    there = sizes - here
+    absent = int(np.maximum(here - there, 0).sum())
+    share = here[there > 0] / there[there > 0]
+    return Presence(
+        sample.rows,
+        everybody.rows,
+        int(there[here > 0].min()),
+        None if absent else float(share.min()),
+        None if absent else float(share.max()),
+        absent,
+    )
+
+
+def _plain(column: Any) -> Any:
+    """The column without its dictionary, so that two tables' types can meet."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

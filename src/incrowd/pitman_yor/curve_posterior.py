@@ -1,0 +1,217 @@
+"""What the points of a curve say about (d, α): their shortfall from 1 is log-normal, with the moments of the law.
+
+Points of one curve come from the same people and go wrong together; how far, and how much together, depends on the
+model. The shortfall is a positive number with a long upper tail (few large classes make it), hence log-normal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from incrowd.pitman_yor.coordinates import FiniteSide, HeavySide, Side
+from incrowd.pitman_yor.covariance import CurveMoments
+from incrowd.pitman_yor.fit_points import CurveFit, binomial_variance, people_behind, usable_points
+from incrowd.pitman_yor.model import entropy_and_tail, expected_correctness, expected_uniqueness
+from incrowd.pitman_yor.optimise import Peak, climb
+from incrowd.pitman_yor.posterior import Posterior, posterior
+from incrowd.special import Floats
+
+# so many points, down to this part of the largest size: more of them say hardly more, but their covariance then has
+# contrasts so fine that no simple distribution holds for them. Noise of the measurement hides those.
+_POINTS, _REACH, _NOISY_POINTS = 3, 8.0, 8
+_SMALLEST = 1e-15  # a shortfall below this is none
+_MOST_PEOPLE = 100_000  # more are taken to be as noisy as so many: their covariance would take long to compute
+_JITTER = 1e-7  # least eigenvalue of a correlation: points that follow from each other are trusted no further
+_NODES, _FEW_NODES, _MANY_PEOPLE = 28, 10, 20_000  # models at which the covariance is computed: it varies slowly
+_GRID, _COARSE = 33, 21
+_FLAT = 0.25  # those models are spread over the posterior of this power of the likelihood
+_STRANGE = 0.99  # a misfit beyond this quantile of what chance does is the law's
+
+
+class Covariance(Protocol):
+    """The covariance Σ = U D Uᵀ of the logs of the shortfalls under each model: U (unit lower triangle) and log D."""
+
+    def __call__(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """The points used, largest gallery first, and where their noise comes from.
+
+    `noise` is the covariance of the measurement; `moments`, where there are any, that of drawing the people.
+    """
+
+    sizes: Floats
+    values: Floats
+    unique: bool
+    noise: Floats
+    moments: CurveMoments | None
+
+    @classmethod
+    def of(cls, fit: CurveFit) -> Measured:
+        """Of sparse and robust curves the covariance was measured. Of others it is computed, for the people tested.
+
+        Where nobody says how many were tested, it is assumed that the largest gallery was all of them and that each
+        point was measured once, with as many people as its gallery has.
+        """
+        curve, people, unique = fit.curve, people_behind(fit.curve), fit.metric == "uniqueness"
+        sizes, values, _ = usable_points(curve, fit.metric, fit.weighting)
+        known = curve.covariance is not None and not unique
+        chosen = _spread_out(sizes, *((_POINTS, _REACH) if curve.people and not known else (_NOISY_POINTS, sizes[-1])))
+        sizes, values = sizes[chosen], values[chosen]
+        if curve.covariance is not None and known:
+            inside = np.flatnonzero(curve.sizes > 1)[chosen]
+            noise = curve.covariance[np.ix_(inside, inside)] + fit.residual**2 * np.eye(sizes.size)
+            return cls(sizes, np.minimum(values, 1.0 - 0.5 / people), unique, noise, None)
+        once = np.zeros(sizes.size) if curve.people else binomial_variance(values, sizes)
+        few = min(people, _MOST_PEOPLE)
+        moments = CurveMoments.of(int(few), np.maximum(sizes * (few / people), 2.0).round(), unique=unique)
+        # a share of exactly 1 is not known to the last digit: half a person may be missing
+        return cls(sizes, np.minimum(values, 1.0 - 0.5 / people / sizes), unique, np.diag(once), moments)
+
+    def shortfall(self, d: Floats, alpha: Floats, sizes: Floats | None = None) -> Floats:
+        """By how much each model expects the points to fall short of 1: a row for each."""
+        expected = expected_uniqueness if self.unique else expected_correctness
+        at = self.sizes if sizes is None else sizes
+        return np.maximum(1.0 - expected(d[:, None], alpha[:, None], at), _SMALLEST)
+
+    def factors(self, d: float, alpha: float) -> tuple[Floats, Floats]:
+        """U and log D of the covariance of the logs under one model: log-normal, with these moments."""
+        one = np.array([d]), np.array([alpha])
+        relative = self.noise / _square(self.shortfall(*one)[0])
+        if self.moments is not None:
+            relative = relative + self.moments.covariance(d, alpha) / _square(
+                self.shortfall(*one, self.moments.sizes)[0]
+            )
+        of_logs = np.log1p(relative)
+        spread = np.sqrt(np.maximum(np.diag(of_logs), _SMALLEST))
+        scale, axes = np.linalg.eigh(of_logs / _square(spread))
+        lower = np.linalg.cholesky((axes * np.maximum(scale, _JITTER)) @ axes.T * _square(spread))
+        return lower / np.diag(lower), 2.0 * np.log(np.diag(lower))
+
+
+def _square(values: Floats) -> Floats:
+    return np.outer(values, values)
+
+
+def _spread_out(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
+    """Places of a few sizes, log-spaced, the largest first; two at least."""
+    lowest = min(sizes[-2], max(sizes[0], sizes[-1] / reach))
+    places = np.abs(np.log(sizes)[:, None] - np.log(np.geomspace(lowest, sizes[-1], wanted))).argmin(axis=0)
+    return np.unique(places)[::-1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Likelihood:
+    """Log likelihood of the points, at rows of coordinates of a side."""
+
+    measured: Measured
+    side: Side
+    covariance: Covariance
+
+    def __call__(self, points: Floats) -> Floats:
+        misfit, log_variance = self._parts(points)
+        return np.asarray(-0.5 * (misfit + log_variance.sum(axis=-1)))
+
+    def misfit(self, points: Floats) -> Floats:
+        """Sum of squares in units of the noise: as many as there are points, less two, if the law is right."""
+        return self._parts(points)[0]
+
+    def _parts(self, points: Floats) -> tuple[Floats, Floats]:
+        d, alpha = self.side.parameters(points)
+        unit_lower, log_variance = self.covariance(d, alpha)
+        # the mean of a logarithm is half its variance below the logarithm of the mean
+        half = 0.5 * np.einsum("...ij,...j->...i", unit_lower**2, np.exp(log_variance))
+        error = np.log(1.0 - self.measured.values) - np.log(self.measured.shortfall(d, alpha)) + half
+        for row in range(1, error.shape[1]):  # solve U e = error, all models at once
+            error[:, row] -= np.sum(unit_lower[..., row, :row] * error[:, :row], axis=-1)
+        return np.asarray(np.sum(error**2 * np.exp(-log_variance), axis=1)), log_variance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """The same covariance under every model."""
+
+    unit_lower: Floats
+    log_variance: Floats
+
+    def __call__(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+        points = self.log_variance.size
+        return np.broadcast_to(self.unit_lower, (d.size, points, points)), np.broadcast_to(
+            self.log_variance, (d.size, points)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interpolated:
+    """U and log D as polynomials of log h and γ through some models, never beyond what they are there."""
+
+    centre: Floats
+    scale: Floats
+    limits: Floats
+    degree: int
+    coefficients: Floats
+    reached: Floats
+    points: int
+
+    @classmethod
+    def through(cls, measured: Measured, d: Floats, alpha: Floats, degree: int) -> Interpolated:
+        """Computed at these models."""
+        place = _place(d, alpha)
+        centre, scale = place.mean(axis=0), np.maximum(place.std(axis=0), 1e-6)
+        unit = (place - centre) / scale
+        limits = np.stack([unit.min(axis=0), unit.max(axis=0)])
+        rows = [
+            np.concatenate([np.ravel(part) for part in measured.factors(*one)]) for one in zip(d, alpha, strict=True)
+        ]
+        coefficients = np.linalg.lstsq(_powers(unit, degree), np.array(rows), rcond=1e-6)[0]
+        reached = np.stack([np.min(rows, axis=0), np.max(rows, axis=0)])
+        return cls(centre, scale, limits, degree, coefficients, reached, measured.sizes.size)
+
+    def __call__(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+        unit = np.clip((_place(d, alpha) - self.centre) / self.scale, *self.limits)
+        found = np.clip(_powers(unit, self.degree) @ self.coefficients, *self.reached)
+        square = self.points**2
+        return found[:, :square].reshape(-1, self.points, self.points), found[:, square:]
+
+
+def _place(d: Floats, alpha: Floats) -> Floats:
+    h, gamma = entropy_and_tail(d, alpha)
+    return np.stack([np.log(np.maximum(h, 1e-12)), gamma], axis=1)
+
+
+def _powers(unit: Floats, degree: int) -> Floats:
+    first, second = unit.T
+    return np.stack([first**i * second**j for i in range(degree + 1) for j in range(degree + 1 - i)], axis=1)
+
+
+def curve_posterior(fit: CurveFit) -> Posterior:
+    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors, on the fit's side of γ = 0.
+
+    The covariance is first that of the fit; then, once it is known which models are in question, that of each.
+    """
+    model, measured = fit.pitman_yor, Measured.of(fit)
+    people = int(people_behind(fit.curve))
+    side: Side = HeavySide(people) if model.gamma >= 0 else FiniteSide(people, 2)
+    likelihood = Likelihood(measured, side, Constant(*measured.factors(model.d, model.alpha)))
+    peak = climb(likelihood, side.starts(), side.limits)
+    if measured.moments is not None:
+        flat = Peak(peak.at, _FLAT * peak.height, _FLAT * peak.precision)
+        spread = posterior(side, flat, lambda points: _FLAT * likelihood(points), along=_COARSE)
+        few = measured.moments.people > _MANY_PEOPLE
+        nodes = spread.thinned(_FEW_NODES if few else _NODES)
+        likelihood = Likelihood(
+            measured, side, Interpolated.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
+        )
+        peak = climb(likelihood, peak.at[None, :], side.limits)
+    # where no model comes near the points, as flat as it takes for the best one to be plausible
+    freedom = measured.values.size - 2
+    excess = float(likelihood.misfit(peak.at[None, :])[0]) / chi2.ppf(_STRANGE, freedom) if freedom else 1.0
+    scale = 1.0 / max(excess, 1.0)
+    peak = Peak(peak.at, scale * peak.height, scale * peak.precision)
+    return posterior(side, peak, lambda points: scale * likelihood(points), along=_GRID)

@@ -1,0 +1,166 @@
+"""Would the fit have been right? The largest size held out, and the sizes of classes against the fitted process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor.curve_intervals import CurveBelief
+from incrowd.pitman_yor.fit_points import CurveFit, fit_curve
+from incrowd.pitman_yor.fit_sizes import ClassSizeFit, fit_class_sizes
+from incrowd.pitman_yor.posterior_predictive import Predictive
+from incrowd.results import Result
+from incrowd.special import Floats
+
+_HELD_OUT = 0.1  # the part of the largest size up to which the model may look
+_RANKS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HoldOut(Result):
+    """What a fit to galleries of at most `seen` would have said about the largest one, which was measured."""
+
+    seen: int
+    size: int
+    measured: float
+    forecast: float
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        """Forecast less what was measured."""
+        return self.forecast - self.measured
+
+    @property
+    def inside(self) -> bool:
+        """Whether the interval holds what was measured."""
+        return self.low <= self.measured <= self.high
+
+    @property
+    def warning(self) -> str | None:
+        """What a failed check means for the forecast."""
+        if self.inside:
+            return None
+        return "the law missed the largest size that was measured: trust this less than its interval says"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "seen": self.seen,
+            "size": self.size,
+            "measured": self.measured,
+            "forecast": self.forecast,
+            "low": self.low,
+            "high": self.high,
+            "inside": self.inside,
+        }
+
+
+def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
+    """Fit again on galleries of up to a tenth of the largest size, and forecast the largest.
+
+    A curve gives up its larger points (at least the largest; two must stay). Class sizes give up nine people in ten,
+    at random. Raises UnsupportedError where too little is left.
+    """
+    return _hold_out_people(fit, seed) if isinstance(fit, ClassSizeFit) else _hold_out_points(fit)
+
+
+def _hold_out_points(fit: CurveFit) -> HoldOut:
+    sizes = fit.curve.sizes[fit.curve.sizes > 1]
+    if sizes.size < 3:
+        raise UnsupportedError("holding out the largest size needs three or more sizes above 1")
+    largest = int(sizes[-1])
+    limit = max(int(_HELD_OUT * largest), int(sizes[1]))
+    part = fit_curve(fit.curve.up_to(limit), metric=fit.metric, weighting=fit.weighting)
+    belief = CurveBelief.of(part)
+    if fit.metric == "correctness":
+        measured, low_high = float(fit.curve.correctness[-1]), belief.correctness(largest)
+        value = part.pitman_yor.correctness(largest)
+    else:
+        assert fit.curve.uniqueness is not None
+        measured, low_high = float(fit.curve.uniqueness[-1]), belief.uniqueness(largest)
+        value = part.pitman_yor.uniqueness(largest)
+    return HoldOut(int(part.curve.sizes[-1]), largest, measured, float(value), *low_high)
+
+
+def _hold_out_people(fit: ClassSizeFit, seed: int) -> HoldOut:
+    people = fit.sizes.people
+    seen = int(_HELD_OUT * people)
+    if seen < 2:
+        raise UnsupportedError(f"a tenth of {people} people is too few to fit")
+    part = fit_class_sizes(subsample(fit.sizes, seen, np.random.default_rng(seed)), method=fit.method)
+    answer = Predictive(part.sizes, part.posterior()).correctness(people)
+    return HoldOut(seen, people, fit.sizes.correctness, *answer)
+
+
+def subsample(sizes: ClassSizes, people: int, random: np.random.Generator) -> ClassSizes:
+    """The class sizes of some of the people, drawn at random without replacement."""
+    every = np.repeat(sizes.sizes, sizes.counts)
+    kept = random.multivariate_hypergeometric(every, people, method="marginals")
+    return ClassSizes.from_sizes(kept[kept > 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankSize(Result):
+    """Shares of the largest, second largest … class, in the data and in samples of as many from the fitted process.
+
+    `low` and `high` hold 95 % of the samples at each rank. `divergence` is the Kullback–Leibler divergence, in bits,
+    of the mean sample from the data, over all ranks.
+    """
+
+    ranks: NDArray[np.int64]
+    observed: Floats
+    expected: Floats
+    low: Floats
+    high: Floats
+    divergence: float
+
+    @property
+    def inside(self) -> float:
+        """Share of the ranks shown at which the data lie within the band."""
+        return float(np.mean((self.observed >= self.low) & (self.observed <= self.high)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "ranks": self.ranks.tolist(),
+            "observed": self.observed.tolist(),
+            "expected": self.expected.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "inside": self.inside,
+            "divergence_bits": self.divergence,
+        }
+
+
+def rank_size_check(fit: ClassSizeFit, *, draws: int = 100, seed: int = 0, progress: Progress = silent) -> RankSize:
+    """Posterior predictive check: class sizes of samples from the fitted process against those of the data.
+
+    >>> fit = fit_class_sizes(ClassSizes.from_counts({1: 60, 2: 20, 3: 8, 7: 2}))
+    >>> rank_size_check(fit, draws=50).inside > 0.8
+    True
+    """
+    people, classes = fit.sizes.people, fit.sizes.classes
+    ranks = np.unique(np.rint(np.geomspace(1, classes, _RANKS)).astype(np.int64))
+    observed = np.repeat(fit.sizes.sizes, fit.sizes.counts)[::-1].astype(np.float64)
+    drawn, total = np.zeros((draws, ranks.size)), np.zeros(classes)
+    random = np.random.default_rng(seed)
+    for row in range(draws):
+        simulated = np.sort(fit.model.sample(people, int(random.integers(2**62))))[::-1][:classes]
+        total[: simulated.size] += simulated
+        shown = ranks <= simulated.size
+        drawn[row, shown] = simulated[ranks[shown] - 1]
+        progress("drawing samples from the fitted process", (row + 1) / draws)
+    # half a person at each rank keeps a class that no sample reached from counting as impossible
+    expected = (total + 0.5) / (total + 0.5).sum()
+    share = observed / people
+    divergence = float(share @ np.log2(share / expected))
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0) / people
+    return RankSize(ranks, share[ranks - 1], expected[ranks - 1], low, high, max(divergence, 0.0))

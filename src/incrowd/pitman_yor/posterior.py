@@ -1,0 +1,156 @@
+"""What class sizes say about (d, α): a posterior as weighted points, without random draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from incrowd.pitman_yor.coordinates import Side, at_least_minus_one, log_prior_volume
+from incrowd.pitman_yor.likelihood import POSTERIOR_STRENGTH, log_prior
+from incrowd.pitman_yor.model import entropy_and_tail
+from incrowd.pitman_yor.optimise import Peak, is_peaked
+from incrowd.results import Result
+from incrowd.special import Floats
+
+_SIDE = 45  # points along each axis of the grid
+_REACH = 7.0  # half its width at first, in standard deviations
+_NEGLIGIBLE = 14.0  # in log density below the highest point
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posterior(Result):
+    """Weighted points over (d, α): any function of the model gets a mean and an interval from them.
+
+    `weights` add up to 1. Points are on a grid, so results are the same every time.
+    """
+
+    d: Floats
+    alpha: Floats
+    weights: Floats
+
+    @property
+    def h(self) -> Floats:
+        """Entropy in nats of each point."""
+        return entropy_and_tail(self.d, self.alpha)[0]
+
+    @property
+    def gamma(self) -> Floats:
+        """Tail complexity of each point."""
+        return entropy_and_tail(self.d, self.alpha)[1]
+
+    def mean(self, values: ArrayLike) -> float:
+        """Posterior mean of a quantity given at each point."""
+        return float(np.asarray(values, dtype=np.float64) @ self.weights)
+
+    def interval(self, values: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed credible interval of a quantity given at each point."""
+        return weighted_interval(np.asarray(values, dtype=np.float64), self.weights, level)
+
+    def thinned(self, points: int) -> Posterior:
+        """About the same posterior with at most `points` equally likely points, for costly functions."""
+        if points >= self.d.size:
+            return self
+        order = np.lexsort((self.alpha, self.d))
+        cumulative = np.cumsum(self.weights[order])
+        chosen = order[np.searchsorted(cumulative, (np.arange(points) + 0.5) / points * cumulative[-1])]
+        return Posterior(self.d[chosen], self.alpha[chosen], np.full(points, 1.0 / points))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types: a summary, not the points."""
+        return {
+            "points": int(self.d.size),
+            "h": list(self.interval(self.h)),
+            "gamma": list(self.interval(self.gamma)),
+            "d": list(self.interval(self.d)),
+            "alpha": list(self.interval(self.alpha)),
+        }
+
+
+def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[float, float]:
+    """Quantiles of weighted values, straight lines between the middles of the weights."""
+    order = np.argsort(values, kind="stable")
+    ordered, share = values[order], weights[order] / weights.sum()
+    middle = np.cumsum(share) - 0.5 * share
+    tail = 0.5 * (1.0 - level)
+    low, high = np.interp([tail, 1.0 - tail], middle, ordered)
+    return float(low), float(high)
+
+
+def posterior(side: Side, peak: Peak, log_likelihood: Callable[[Floats], Floats], *, along: int = _SIDE) -> Posterior:
+    """Posterior around `peak` on one side of d = 0, with the prior over (h, γ); `log_likelihood` of rows of points.
+
+    A grid along the axes of the peak, `along` points each way; up to three times it is laid anew where the mass was
+    found, because small tables have posteriors that are neither round nor centred. Points past γ = −1 count as γ = −1.
+    """
+
+    def log_density(points: Floats) -> Floats:
+        tail = entropy_and_tail(*side.parameters(points))[1]
+        prior = log_prior(tail, POSTERIOR_STRENGTH) + log_prior_volume(side, points)
+        return np.asarray(log_likelihood(points) + prior)
+
+    centre, axes = peak.at, _axes(peak)
+    reach = np.array([[-_REACH, _REACH], [-_REACH, _REACH]])
+    for _ in range(4):
+        points, log_weight = _on_grid(log_density, centre, axes, reach, side.limits, along)
+        kept = log_weight > log_weight.max() - _NEGLIGIBLE
+        weight = np.exp(log_weight[kept] - log_weight.max())
+        weight /= weight.sum()
+        if _settled(points[kept], weight, centre, axes, reach, along):
+            break
+        centre, axes, reach = _frame(points[kept], weight, centre, axes, reach, along)
+    d, alpha = at_least_minus_one(*side.parameters(points[kept]))
+    return Posterior(d, alpha, weight)
+
+
+def _axes(peak: Peak) -> Floats:
+    """Columns that map standard normal coordinates onto the peak."""
+    if is_peaked(peak.precision):
+        values, vectors = np.linalg.eigh(peak.precision)
+        return np.asarray(vectors / np.sqrt(np.maximum(values, 1e-3)))
+    return np.diag(1.0 / np.sqrt(np.maximum(np.abs(np.diag(peak.precision)), 1e-2)))
+
+
+def _on_grid(
+    log_density: Callable[[Floats], Floats], centre: Floats, axes: Floats, reach: Floats, limits: Floats, along: int
+) -> tuple[Floats, Floats]:
+    first, second = (np.linspace(low, high, along) for low, high in reach)
+    unit = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
+    points = centre + unit @ axes.T
+    inside = np.all((points >= limits[:, 0]) & (points <= limits[:, 1]), axis=1)
+    points = np.concatenate([points[inside], centre[None, :]])
+    return points, log_density(points)
+
+
+def _unit(points: Floats, centre: Floats, axes: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(axes, (points - centre).T).T)
+
+
+def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int) -> bool:
+    """Whether the grid holds the mass and is neither too wide nor off the middle."""
+    unit = _unit(points, centre, axes)
+    cell = (reach[:, 1] - reach[:, 0]) / (along - 1)
+    at_edge = np.any((unit <= reach[:, 0] + 0.5 * cell) | (unit >= reach[:, 1] - 0.5 * cell), axis=1)
+    spread = np.sqrt(weight @ (unit - weight @ unit) ** 2)
+    return float(weight[at_edge].sum()) < 1e-5 and bool(np.all(spread > 2.0 * cell))
+
+
+def _frame(
+    points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int
+) -> tuple[Floats, Floats, Floats]:
+    """New centre, axes and reach from the mass found, reaching further where it ran over the edge."""
+    middle = weight @ points
+    covariance = (points - middle).T @ ((points - middle) * weight[:, None])
+    values, vectors = np.linalg.eigh(covariance)
+    # where all mass fell on one point, the next grid is a cell of this one
+    cell = (reach[:, 1] - reach[:, 0]).min() / (along - 1)
+    smallest = float(np.linalg.svd(axes, compute_uv=False)[-1])
+    floor = max((0.1 * cell * smallest) ** 2, 1e-10 * values[-1], 1e-18)
+    new_axes = vectors * np.sqrt(np.maximum(values, floor))
+    unit = _unit(points, middle, new_axes)
+    low, high = unit.min(axis=0), unit.max(axis=0)
+    margin = 0.25 * (high - low)
+    return middle, new_axes, np.stack([low - margin, high + margin], axis=1)

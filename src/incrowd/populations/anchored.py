@@ -1,0 +1,147 @@
+"""The anchored copula: unseen values are allowed for, and the answer starts from what the sample itself shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, part, silent
+from incrowd.classes import ClassSizes
+from incrowd.populations.certain_limits import within
+from incrowd.populations.copula import Drawn, draw, informative
+from incrowd.populations.gaussian import fit_gaussian
+from incrowd.populations.marginals import Columns, smoothed
+from incrowd.populations.synthetic import Copula, SyntheticClasses
+
+Floats = NDArray[np.float64]
+
+ASSUMPTIONS = (
+    "the sample was drawn at random from the population",
+    "from the sample to the population correctness falls as in a normal copula of the columns",
+)
+MOST_DRAWN = 5_000_000
+"""Largest synthetic population that is drawn, seconds of work; a larger one is extrapolated from it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anchored:
+    """κ and Ξ of the synthetic populations at the sample's size and at N, and the estimates they lead to.
+
+    The copula supplies only the change from n to N: B = κ(n) · κ_syn(N)/κ_syn(n), and uniqueness likewise;
+    `uniques_ratio`, Ξ_syn(N)/Ξ_syn(n), is also the chance that a unique record is unique in the population, and
+    `alone_in_class`, Ξ_syn(N)/κ_syn(N), the share of classes that hold one person.
+    """
+
+    copula: Copula
+    drawn: Drawn
+    sizes: ClassSizes
+    population: int
+    at_sample: float
+    at_population: float
+    uniques_ratio: float
+    alone_in_class: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def B(self) -> float:  # noqa: N802
+        """κ(n) · κ_syn(N)/κ_syn(n), within the certain limits."""
+        return within(self.sizes, self.population, self.sizes.correctness * self.at_population / self.at_sample)
+
+    @property
+    def population_uniques(self) -> float:
+        """N · Ξ(n) · Ξ_syn(N)/Ξ_syn(n); at most every sample unique is one in the population too."""
+        return self.population * self.sizes.uniqueness * self.uniques_ratio
+
+    @property
+    def reach(self) -> int:
+        """The people that were drawn; what a larger population looks like is extrapolated."""
+        return self.drawn.populations[0].people
+
+    def at(self, population: int) -> Anchored:
+        """The same copula and the same synthetic people, read at another population."""
+        return _read(self.copula, self.drawn, self.sizes, population)
+
+
+def _read(copula: Copula, drawn: Drawn, sizes: ClassSizes, population: int) -> Anchored:
+    """What synthetic people say of a sample and a population."""
+    ends = np.mean([_ends(one, sizes.people, population) for one in drawn.populations], axis=0)
+    at_sample, at_population, alone_in_sample, alone_in_population = (float(end) for end in ends)
+    reach = drawn.populations[0].people
+    return Anchored(
+        copula,
+        drawn,
+        sizes,
+        population,
+        at_sample,
+        at_population,
+        min(1.0, alone_in_population / alone_in_sample) if alone_in_sample else 0.0,
+        alone_in_population / at_population,
+        (f"beyond {reach:,} people the estimate is extrapolated",) if population > reach else (),
+    )
+
+
+def people_drawn(people: int, population: int) -> int:
+    """How many people are drawn for a population of which a sample holds `people`."""
+    return min(population, max(MOST_DRAWN, people))
+
+
+def fit_anchored(
+    columns: Columns,
+    sizes: ClassSizes,
+    population: int,
+    *,
+    seed: Sequence[int],
+    draws: int = 1,
+    drawn: int | None = None,
+    progress: Progress = silent,
+) -> Anchored:
+    """Fit the Gaussian copula with smoothed marginals, draw from it, and read κ at n and at N.
+
+    As many people are drawn as the population has, up to `MOST_DRAWN`; or as many as `drawn` says.
+    """
+    telling = informative(columns)
+    correlation = fit_gaussian(telling, progress=part(progress, 0.0, 0.3))
+    people = people_drawn(sizes.people, population) if drawn is None else max(drawn, sizes.people)
+    marginals = [smoothed(telling.counts(j), max(people, population)) for j in range(len(telling.sizes))]
+    copula = Copula(marginals, correlation)
+    synthetic = draw(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))
+    return _read(copula, synthetic, sizes, population)
+
+
+def _ends(drawn: SyntheticClasses, people: int, population: int) -> list[float]:
+    """κ at n and at N, Ξ at n and at N of a synthetic population.
+
+    The last person to come is unique if they add a class, so Ξ(N) = d(N κ)/dN = κ(N) (1 + d log κ/d log N): beyond the
+    people that were drawn Ξ is the slope of κ, and not another curve to be carried on.
+    """
+    at_population = extrapolated(drawn.correctness, drawn.people, population)
+    if population <= drawn.people:
+        alone = float(drawn.uniqueness(population)[0])
+    else:
+        before, after = (extrapolated(drawn.correctness, drawn.people, population * step) for step in (0.99, 1.01))
+        alone = at_population * (1.0 + float(np.log(after / before)) / float(np.log(1.01 / 0.99)))
+    return [float(drawn.correctness(people)[0]), at_population, float(drawn.uniqueness(people)[0]), alone]
+
+
+def extrapolated(curve: Callable[[Floats], Floats], known: int, population: float) -> float:
+    """A curve that is known up to `known` people, at a larger population.
+
+    log κ bends down smoothly over log n. Polynomials of second and third degree through its last two decades err to
+    either side, so the geometric mean of the two is taken. κ(N)·N cannot fall, nor κ rise, as people are added.
+    """
+    if population <= known:
+        return float(curve(np.array([float(population)]))[0])
+    sizes = np.unique(np.maximum(1.0, np.round(known * 10.0 ** -np.arange(0.0, 2.01, 0.25))))
+    values = curve(sizes)
+    if values[-1] <= 0.0:
+        return 0.0  # nobody is unique any more
+    way, height = np.log(sizes / known), np.log(values / values[-1])
+    further = np.log(population / known)
+    rises = [
+        np.polyval(found, further) - found[-1]
+        for found in (np.polyfit(way, height, degree, w=np.sqrt(sizes / known)) for degree in (2, 3))
+    ]
+    return float(values[-1] * np.exp(np.clip(np.mean(rises), -further, 0.0)))

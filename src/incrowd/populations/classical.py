@@ -1,0 +1,248 @@
+"""The classical estimators, for comparison and for people who must quote them.
+
+Each answers from class sizes and N, or refuses in words where its equations have no solution. Formulas: Zayatz 1991;
+Hoshino 2001 (Pitman, Ewens); Chen & Keller-McNulty 1998 (slide negative binomial); Dankar et al. 2012 (the rule that
+chooses); Benedetti & Franconi 1998; the entropy score is the inverse of the expected count under independence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import hyp2f1
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import PitmanYor, fit_class_sizes
+from incrowd.results import Result
+from incrowd.special import log_chance_missed
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicalEstimate(Result):
+    """One classical answer: expected population uniques, B where the method has one, or why there is none."""
+
+    method: str
+    population: int
+    population_uniques: float | None = None
+    B: float | None = None
+    refused: str | None = None
+
+    @property
+    def population_uniqueness(self) -> float | None:
+        """The share of the population that is alone in its class."""
+        return None if self.population_uniques is None else self.population_uniques / self.population
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "method": self.method,
+            "population_uniques": self.population_uniques,
+            "population_uniqueness": self.population_uniqueness,
+            "B": self.B,
+            "refused": self.refused,
+        }
+
+
+def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
+    """Population class sizes taken to be distributed as the sample's: uniques = a₁ P(F=1 | f=1) / π."""
+    _needs_uniques(sizes)
+    _needs_some_repeats(sizes)
+    size, share = sizes.sizes.astype(np.float64), sizes.counts / sizes.classes
+    once = np.exp(_log_one_drawn(size, sizes.people, population))
+    chance = share[0] * once[0] / float(share @ once)
+    uniques = sizes.uniques * float(chance) * population / sizes.people
+    return ClassicalEstimate(method="zayatz", population=population, population_uniques=uniques)
+
+
+def pitman(sizes: ClassSizes, population: int) -> ClassicalEstimate:
+    """Pitman's model by maximum likelihood: uniques = Γ(θ+1)/Γ(θ+α) · N^α, here its exact expectation."""
+    fit = fit_class_sizes(sizes, method="ml")
+    if fit.model.d <= 0:
+        raise UnsupportedError(
+            "the class sizes have no heavy tail (the likelihood of Pitman's model is highest at α ≤ 0); "
+            "use the posterior estimator"
+        )
+    return _from_model("pitman", fit.model, population)
+
+
+def ewens(sizes: ClassSizes, population: int) -> ClassicalEstimate:
+    """Ewens' model: θ so that the expected number of classes is the observed one; uniques = Nθ/(N+θ−1)."""
+    _needs_some_repeats(sizes)
+    if sizes.classes == 1:
+        raise UnsupportedError("all records are alike; Ewens' model has no θ for that")
+
+    def excess(log_theta: float) -> float:
+        return float(PitmanYor(0.0, math.exp(log_theta)).correctness(sizes.people)) - sizes.correctness
+
+    theta = math.exp(brentq(excess, -40.0, 60.0, xtol=1e-12))
+    return _from_model("ewens", PitmanYor(0.0, theta), population)
+
+
+def slide_negative_binomial(sizes: ClassSizes, population: int) -> ClassicalEstimate:
+    """SNB: α and β from a₁, a₂ and the expected number of sample classes; population uniques K_N β^α."""
+    fraction = sizes.people / population
+    ones, twos = float(sizes.uniques), float(sizes.histogram().get(2, 0))
+    if not ones or not twos:
+        raise UnsupportedError("SNB needs both unique records and pairs; there are none of one of them")
+    total, alpha, beta = _solve_snb(ones, twos, sizes.classes, sizes.people, fraction)
+    return ClassicalEstimate(method="snb", population=population, population_uniques=total * beta**alpha)
+
+
+def dankar(sizes: ClassSizes, population: int) -> ClassicalEstimate:
+    """Dankar's rule: up to a tenth of the population Pitman; above, the smaller of SNB and Zayatz."""
+    if sizes.people <= 0.1 * population:
+        chosen = pitman(sizes, population)
+    else:
+        answers = [zayatz(sizes, population)]
+        with suppress(UnsupportedError):  # the rule's other half then stands alone
+            answers.append(slide_negative_binomial(sizes, population))
+        chosen = min(answers, key=lambda answer: answer.population_uniques or 0.0)
+    return ClassicalEstimate(
+        method="dankar", population=population, population_uniques=chosen.population_uniques, B=chosen.B
+    )
+
+
+def benedetti_franconi(
+    sizes: ClassSizes, population: int, *, seen: Floats | None = None, estimated: Floats | None = None
+) -> ClassicalEstimate:
+    """Benedetti–Franconi: E[1/F] of F | f negative binomial, p = f/F̂; F̂ = f/π, or each class's sum of weights."""
+    if seen is None or estimated is None:
+        seen = sizes.sizes.astype(np.float64)
+        weight = sizes.counts * seen
+        estimated = seen * population / sizes.people
+    else:
+        weight = seen
+    risk = benedetti_franconi_risk(seen, estimated)
+    return ClassicalEstimate(method="benedetti-franconi", population=population, B=float(weight @ risk / weight.sum()))
+
+
+def benedetti_franconi_risk(seen: Floats, estimated: Floats) -> Floats:
+    """(p^f / f) · ₂F₁(f, f; f+1; 1−p), p = f/F̂: the exact form for any f.
+
+    >>> benedetti_franconi_risk(np.array([1.0]), np.array([10.0])).tolist()  # p/(1−p) · ln(1/p)
+    [0.2558...]
+    """
+    p = seen / estimated
+    # Euler: ₂F₁(f, f; f+1; z) = (1−z)^(1−f) ₂F₁(1, 1; f+1; z), which neither overflows nor underflows
+    return np.asarray(p / seen * _hypergeometric(seen, 1.0 - p))
+
+
+def _hypergeometric(seen: Floats, z: Floats) -> Floats:
+    """₂F₁(1, 1; f+1; z): by its series Σ k! z^k / (f+1)_k where f is large: there it falls off fast."""
+    large = seen > 30
+    value = np.empty(seen.shape)
+    value[~large] = hyp2f1(1.0, 1.0, seen[~large] + 1.0, z[~large])
+    term, total = np.ones(int(large.sum())), np.ones(int(large.sum()))
+    for k in range(1, 120):
+        term = term * k * z[large] / (seen[large] + k)
+        total = total + term
+    value[large] = total
+    return value
+
+
+def entropy_score(
+    counts: list[NDArray[np.int64]],
+    codes: NDArray[np.int64],
+    population: int,
+    *,
+    times: NDArray[np.int64] | None = None,
+) -> ClassicalEstimate:
+    """min(1, 1 / (N Π p̂)): every record's expected number of doubles if its values were independent.
+
+    Entry i of `codes` stands for `times[i]` records, for one where there are none.
+    """
+    people = int(counts[0].sum())
+    log_expected = np.full(codes.shape[1], math.log(population))
+    for count, code in zip(counts, codes, strict=True):
+        log_expected += np.log(count / people)[code]
+    return ClassicalEstimate(
+        method="entropy",
+        population=population,
+        B=float(np.average(np.exp(np.minimum(0.0, -log_expected)), weights=times)),
+    )
+
+
+FROM_SIZES: dict[str, Callable[[ClassSizes, int], ClassicalEstimate]] = {
+    "zayatz": zayatz,
+    "pitman": pitman,
+    "ewens": ewens,
+    "snb": slide_negative_binomial,
+    "dankar": dankar,
+    "benedetti-franconi": benedetti_franconi,
+}
+
+
+def _from_model(method: str, model: PitmanYor, population: int) -> ClassicalEstimate:
+    return ClassicalEstimate(
+        method=method,
+        population=population,
+        population_uniques=float(model.uniqueness(population)) * population,
+        B=float(model.correctness(population)),
+    )
+
+
+def _needs_uniques(sizes: ClassSizes) -> None:
+    if not sizes.uniques:
+        raise UnsupportedError("no record is unique in the sample; the method only scales up sample uniques")
+
+
+def _needs_some_repeats(sizes: ClassSizes) -> None:
+    if sizes.classes == sizes.people:
+        raise UnsupportedError("all records are unique; the method needs some that are alike")
+
+
+def _log_one_drawn(size: Floats, people: int, population: int) -> Floats:
+    """log P(exactly one of a class's `size` people is in a sample): Hypergeometric(N, j, n) at 1."""
+    # C(j,1) C(N−j, n−1) / C(N, n) = (j n / N) · C(N−j, n−1) / C(N−1, n−1)
+    return np.asarray(
+        np.log(size * people / population) + log_chance_missed(population - 1.0, size - 1.0, people - 1.0)
+    )
+
+
+def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: float) -> tuple[float, float, float]:
+    """K_N, α and β that meet the observed a₁, a₂ and number of sample classes.
+
+    With D = (1−π)(1−β): E a₁ = K π (β/(1−D))^α [1 + αD/(1−D)], and a class is in the sample unless nobody of it is:
+    E K_n = K [1 − (1−π) (β/(1−D))^α]. K is eliminated through E K_n; α and β are searched
+    together, from several starts, until a₁ and a₂ are met.
+    """
+    from scipy.optimize import least_squares
+
+    def expected(alpha: float, beta: float) -> tuple[float, float, float]:
+        d = (1.0 - fraction) * (1.0 - beta)
+        none = (beta / (1.0 - d)) ** alpha
+        total = classes / (1.0 - (1.0 - fraction) * none)
+        first = total * fraction * none * (1.0 + alpha * d / (1.0 - d))
+        second = (
+            total * fraction**2 * alpha * beta**alpha * (1.0 - beta) * (2.0 - (1.0 - alpha) * d)
+            / (2.0 * (1.0 - d) ** (alpha + 2.0))
+        )  # fmt: skip
+        return total, first, second
+
+    def misfit(point: Floats) -> Floats:
+        alpha, beta = math.exp(point[0]), 1.0 / (1.0 + math.exp(-point[1]))
+        _, first, second = expected(alpha, beta)
+        return np.log([max(first, 1e-300) / ones, max(second, 1e-300) / twos])
+
+    best = min(
+        (
+            least_squares(misfit, [start, odds], bounds=([-12.0, -25.0], [8.0, 25.0]))
+            for start in (-3.0, 0.0, 2.0)
+            for odds in (-4.0, 0.0, 2.0)
+        ),
+        key=lambda found: float(found.cost),
+    )
+    if best.cost > 1e-10:
+        raise UnsupportedError("SNB's equations have no solution for this sample's uniques and pairs")
+    alpha, beta = math.exp(best.x[0]), 1.0 / (1.0 + math.exp(-best.x[1]))
+    return expected(alpha, beta)[0], alpha, beta

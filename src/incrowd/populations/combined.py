@@ -1,0 +1,165 @@
+"""The default: the anchored copula and the posterior, weighed by how much the sample itself can say.
+
+Two ways lead from n to N. The *anchored* copula knows the shape of the population, but only through pairs of columns.
+The *posterior* knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of
+population. The copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and
+most of what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the
+two are joined like two measurements of one thing:
+
+    log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
+
+with s the posterior's standard deviation of log B and t the copula's error,
+
+    t² = T² log(N/n) + U log²(anchored/corrected):
+
+it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
+does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
+
+    spread² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
+
+with the last part only where the population is larger than the people that were drawn, so that the copula's curve had
+to be carried on.
+
+Uniqueness follows from the same curve. The last person to come is unique if they add a class, so Ξ(N) = d(N B)/dN =
+B (1 + d log B/d log N). The factor, the share of classes that hold one person, is what is joined. Joining two estimates
+of uniqueness itself would contradict B.
+
+T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
+from incrowd.pitman_yor.predict import new_classes, new_uniques, still_unique
+from incrowd.populations.anchored import Anchored
+from incrowd.populations.certain_limits import within
+from incrowd.populations.posterior import PosteriorEstimate
+
+ASSUMPTIONS = (
+    "the sample was drawn at random from the population",
+    "from the sample to the population correctness falls as in a normal copula of the columns, "
+    "as far as the class sizes do not say otherwise",
+)
+COPULA_ERROR = 0.02
+"""T: the copula's error in log B where N is e times n."""
+
+DISAGREEMENT = 0.1
+"""U: how much of the squared distance between the two (in log B) counts as the copula's error."""
+
+CORRECTION = 0.75
+"""The share of the posterior's error on synthetic samples (in log B) that is taken off: they are not quite real."""
+
+EXTRAPOLATION = 0.03
+"""E: the error in log κ of a synthetic population for every e-fold that it is carried beyond the people drawn."""
+
+_SAMPLES = 3  # synthetic samples the posterior is tried on
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """The combination and its parts; `corrected` is none where the posterior could not be fitted.
+
+    `weight` is that of the class sizes, `spread` the standard deviation of log B that the join leaves; where nothing
+    could be joined it is the posterior's, which then knows best how little the sample says.
+    """
+
+    B: float
+    population_uniques: float
+    still_unique: float | None
+    weight: float
+    spread: float
+    anchored: float
+    posterior: float
+    corrected: float | None
+
+
+def combine(anchored: Anchored, posterior: PosteriorEstimate, trials: Sequence[ClassSizeFit]) -> Combined:
+    """Join the two estimates of one sample, which is smaller than its population; `trials` are from `fit_trials`."""
+    sizes, population = anchored.sizes, anchored.population
+    spread = log_spread(posterior.interval)
+    corrected = corrected_posterior(anchored, posterior.fit, trials)
+    weight, joined, alone = 0.0, anchored.B, anchored.alone_in_class
+    if corrected is not None and posterior.fit is not None:
+        apart = math.log(anchored.B / corrected)
+        error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
+        weight = error**2 / (error**2 + spread**2)
+        joined = anchored.B ** (1.0 - weight) * corrected**weight
+        left = error * spread / math.hypot(error, spread)
+        spread = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
+        alone = joined_alone(alone, posterior.fit, trials, population, weight)
+    B = within(sizes, population, joined)
+    # of all classes at least those hold one person that are too many to hold two; sample uniques can only get fewer
+    uniqueness = min(B * min(max(alone, 2.0 - 1.0 / B, 0.0), 1.0), sizes.uniqueness)
+    return Combined(
+        B=B,
+        population_uniques=population * uniqueness,
+        still_unique=uniqueness / sizes.uniqueness if sizes.uniques else None,
+        weight=weight,
+        spread=math.hypot(spread, EXTRAPOLATION * max(0.0, math.log(population / anchored.reach))),
+        anchored=anchored.B,
+        posterior=posterior.B,
+        corrected=corrected,
+    )
+
+
+def joined_alone(
+    anchored: float, fit: ClassSizeFit, trials: Sequence[ClassSizeFit], population: int, weight: float
+) -> float:
+    """The share of classes that hold one person, joined as B is: on the log scale, where it cannot fall below 0."""
+    tried = float(np.mean([alone_in_class(trial, population) for trial in trials]))
+    own = alone_in_class(fit, population)
+    if min(anchored, tried, own) <= 0.0:
+        return anchored
+    corrected = own * math.pow(anchored / tried, CORRECTION)
+    return math.pow(anchored, 1.0 - weight) * math.pow(corrected, weight)
+
+
+def log_spread(interval: tuple[float, float]) -> float:
+    """The standard deviation of log B that a 95 % interval stands for."""
+    return math.log(interval[1] / interval[0]) / 3.92
+
+
+def fit_trials(anchored: Anchored, *, seed: Sequence[int]) -> list[ClassSizeFit]:
+    """The class-size model fitted to samples of the synthetic population; none where they have nothing to fit."""
+    try:
+        return [fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])) for number in range(_SAMPLES)]
+    except UnsupportedError:
+        return []
+
+
+def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, trials: Sequence[ClassSizeFit]) -> float | None:
+    """The fitted model's B, less most of the error the same model makes for samples of the synthetic population."""
+    sizes, population = anchored.sizes, anchored.population
+    if fit is None or not trials:
+        return None
+    synthetic = [predicted_correctness(trial, population) for trial in trials]
+    correction = (anchored.at_population / float(np.mean(synthetic))) ** CORRECTION
+    return within(sizes, population, predicted_correctness(fit, population) * correction)
+
+
+def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
+    """κ(N) given the sample, at the most probable Pitman–Yor model."""
+    sizes, model = fit.sizes, fit.model
+    new = new_classes(model.d, model.alpha, people=sizes.people, classes=sizes.classes, population=float(population))
+    return (sizes.classes + float(new)) / population
+
+
+def alone_in_class(fit: ClassSizeFit, population: int) -> float:
+    """The share of the population's classes that hold one person, Ξ(N)/κ(N), at the most probable model."""
+    sizes, d, alpha = fit.sizes, fit.model.d, fit.model.alpha
+    kept = still_unique(d, alpha, people=sizes.people, population=float(population))
+    new = new_uniques(d, alpha, people=sizes.people, classes=sizes.classes, population=float(population))
+    return float(sizes.uniques * kept + new) / (predicted_correctness(fit, population) * population)
+
+
+def _sample(anchored: Anchored, seed: Sequence[int]) -> ClassSizes:
+    """Class sizes of a synthetic sample, as large as the real one."""
+    return anchored.copula.sample(anchored.sizes.people, seed).class_sizes()

@@ -1,0 +1,105 @@
+"""Marginal distributions of columns: as observed, and smoothed for the values the sample has not seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import PitmanYor, fit_class_sizes
+from incrowd.pitman_yor.predict import new_classes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """The quasi-identifiers as whole numbers, one row a column; `sizes[j]` is how many values column j has.
+
+    Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
+    it occurs; None where each stands for itself.
+    """
+
+    codes: NDArray[np.int64]
+    sizes: tuple[int, ...]
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def people(self) -> int:
+        """How many records there are."""
+        return int(self.codes.shape[1] if self.times is None else self.times.sum())
+
+    def chances(self) -> list[Floats]:
+        """The observed share of every value of every column."""
+        return [self.counts(j) / self.people for j in range(len(self.sizes))]
+
+    def counts(self, column: int) -> NDArray[np.int64]:
+        """How often each value of a column occurs."""
+        return occurrences(self.codes[column], self.times, self.sizes[column])
+
+    def only(self, wanted: Sequence[int]) -> Columns:
+        """Some of the columns, in this order."""
+        return Columns(self.codes[list(wanted)], tuple(self.sizes[j] for j in wanted), self.times)
+
+    def pair(self, one: int, other: int) -> Pair:
+        """Two columns side by side, and how often each entry occurs."""
+        return Pair(self.codes[one], self.codes[other], self.times)
+
+
+class Pair(NamedTuple):
+    """The codes of two columns, entry by entry, and how often each entry occurs (None: once)."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    times: NDArray[np.int64] | None
+
+
+def occurrences(codes: NDArray[np.int64], times: NDArray[np.int64] | None, size: int = 0) -> NDArray[np.int64]:
+    """How often each code occurs, where entry i occurs `times[i]` times; exact up to 2**53."""
+    return np.bincount(codes, weights=times, minlength=size).astype(np.int64)
+
+
+_RARE = 2  # a column whose rarest value was seen more often has shown all its values
+
+
+def smoothed(counts: NDArray[np.int64], population: int) -> Floats:
+    """Chances of a column's values, with those the sample has not seen placed evenly among the seen.
+
+    A Pitman–Yor model of the column's counts gives a value seen c times (c − d)/(n + α); what is left,
+    (α + K d)/(n + α), is shared by the expected number of values that appear as the sample grows to `population`.
+    """
+    people, seen = int(counts.sum()), counts.size
+    model = column_model(counts) if counts.min() <= _RARE else None
+    if model is None:
+        return counts / people
+    new = float(new_classes(model.d, model.alpha, people=people, classes=seen, population=float(population)))
+    unseen = round(new)
+    if unseen < 1:
+        return counts / people
+    chances = (counts - model.d) / (people + model.alpha)
+    left = (model.alpha + seen * model.d) / (people + model.alpha)
+    places = np.floor((np.arange(unseen) + 0.5) * (seen + 1) / unseen).astype(np.int64)
+    return np.insert(chances, places, left / unseen)
+
+
+def column_model(counts: NDArray[np.int64]) -> PitmanYor | None:
+    """The model of one column's counts; none for a constant column.
+
+    Where every record has a value of its own the counts set no upper limit; the model then is the one under which that
+    happens as often as not.
+    """
+    people = int(counts.sum())
+    if counts.size == 1:
+        return None
+    if counts.size == people:
+        return PitmanYor(0.0, people * (people - 1) / (2.0 * math.log(2.0)))
+    try:
+        return fit_class_sizes(ClassSizes.from_sizes(counts)).model
+    except UnsupportedError:
+        return None

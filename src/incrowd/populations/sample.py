@@ -1,0 +1,158 @@
+"""The sample as the estimators see it: class sizes always, columns where there are any, and N from whoever knows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from incrowd.backends import TooManyDistinctError, counted_rows, encode, encode_each
+from incrowd.classes import ClassSizes, assign_classes
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.populations.contingency import columns_in_engine
+from incrowd.populations.marginals import Columns
+from incrowd.populations.weights import Weights, read_weights
+from incrowd.tables import Table, read_table
+
+LARGEST_POPULATION = 10**12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What is known of the sample and how many people it stands for; `columns` only where the table was at hand."""
+
+    sizes: ClassSizes
+    population: int
+    table: Table | None = None
+    names: tuple[str, ...] = ()
+    person: str | None = None
+    weights: Weights | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fraction(self) -> float:
+        """The share of the population in the sample."""
+        return self.sizes.people / self.population
+
+    def why_no_columns(self) -> str | None:
+        """Why the columns cannot be looked at, or none where they can."""
+        if self.table is None:
+            return "only class sizes were given, not the table"
+        if self.person is not None:
+            return "people have several records each, which a copula of single records does not describe"
+        return None
+
+    def columns(self, *, pairs: bool = False) -> Columns:
+        """The quasi-identifiers as codes; constant ones are left out, because they tell nobody apart.
+
+        Of a table in a cluster the combinations of values come here, counted; where they are too many and `pairs` are
+        enough, those of every two columns.
+        """
+        assert self.table is not None
+        try:
+            counted = counted_rows(self.table, self.names)
+        except TooManyDistinctError:
+            if not pairs:
+                raise
+            return columns_in_engine(self.table, self.names)
+        coded = [column for column in encode(counted.table, self.names) if column.size > 1]
+        if not coded:
+            return Columns(np.zeros((1, counted.table.rows), dtype=np.int64), (1,), counted.times)
+        codes = np.stack([column.codes.astype(np.int64) for column in coded])
+        return Columns(codes, tuple(column.size for column in coded), counted.times)
+
+
+def read_sample(
+    data: Any,
+    *,
+    population: float | None = None,
+    fraction: float | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    weights: str | None = None,
+    person: str | None = None,
+    sizes: ClassSizes | None = None,
+) -> Sample:
+    """Count the classes of a table (or take class sizes as they are) and settle N; `sizes`, if counted already."""
+    if isinstance(data, ClassSizes):
+        if weights is not None or person is not None:
+            raise InputError("class sizes have no columns; give the table to use a weight or a person column")
+        people = settle_population(data.people, population=population, fraction=fraction)
+        return Sample(data, people)
+    table = read_table(data)
+    names = table.require(quasi_identifiers or (), "quasi-identifiers")
+    if weights is not None and table.engine == "cluster":
+        raise UnsupportedError(
+            "survey weights are looked at record by record, which is not done in a cluster; give the population instead"
+        )
+    known = None if weights is None else read_weights(table, weights)
+    if known is not None and person is not None:
+        raise InputError("weights belong to records and not to people; give a weight column or a person column")
+    if sizes is not None:
+        pass
+    elif known is None:
+        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+    else:
+        sizes = assign_classes(table, names, person).sizes
+    people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
+    if known is not None:
+        known = known.scaled_to(people)
+    notes = _notes(table, names, sizes) if table.engine != "cluster" else ()
+    return Sample(sizes, people, table, tuple(names), person, known, (*notes, *(known.notes if known else ())))
+
+
+def settle_population(
+    people: int, *, population: float | None = None, fraction: float | None = None, weights: Weights | None = None
+) -> int:
+    """N: as given, or from the sampling fraction, or the sum of the weights."""
+    if population is not None and fraction is not None:
+        raise InputError("give the population or the sampling fraction, not both")
+    given: dict[str, Any] = {"population": population, "sampling fraction": fraction}
+    for what, value in given.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise InputError(f"the {what} must be a number; {type(value).__name__} was given")
+    if fraction is not None:
+        if not 0 < fraction <= 1:
+            raise InputError(f"the sampling fraction must be above 0 and at most 1; {fraction:g} was given")
+        population = max(people, round(people / fraction))
+    if population is None and weights is not None:
+        if weights.normalised:
+            raise InputError(
+                f"the weights add up to {weights.total:,.0f} for {people:,} records; they look normalised and do not "
+                "say how many people there are: give the population too (--population)"
+            )
+        population = round(weights.total)
+    if population is None:
+        raise InputError(
+            f"how many people do these {people:,} stand for? give the population (--population), or the share of it "
+            "that is in the table (--fraction), or a column of survey weights (--weights)"
+        )
+    if not math.isfinite(population) or population != int(population):
+        raise InputError(f"the population must be a whole number; {population:g} was given")
+    if population < people:
+        raise InputError(
+            f"a population of {int(population):,} cannot hold a sample of {people:,} people; give {people:,} or more"
+        )
+    if population > LARGEST_POPULATION:
+        raise InputError(f"the population must be at most {LARGEST_POPULATION:,}; {int(population):,} was given")
+    return int(population)
+
+
+def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
+    """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
+    if table.counted_in_engine or not table.fits(names):
+        values = {name: ClassSizes.from_table(table, quasi_identifiers=[name]).classes for name in names}
+    else:
+        values = {column.name: column.size for column in encode_each(table, names)}
+    rows = sizes.records
+    constant = [name for name, size in values.items() if size == 1 and rows > 1]
+    own = [name for name, size in values.items() if size == rows > 1]
+    notes = []
+    if constant:
+        notes.append(f"constant, tells nobody apart: {', '.join(constant)}")
+    if own:
+        notes.append(f"a different value in every record, looks like an identifier: {', '.join(own)}")
+    return notes

@@ -1,0 +1,171 @@
+"""Generalisation hierarchies: from files, from rules, or built from the data."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.intervals import equal_parts, grid
+from incrowd.protection.problem import is_number
+from incrowd.protection.recoding import ANYTHING, as_text, as_written, quoted, set_of
+
+Labels = list[str | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """One level of a hierarchy over a column: the group of every value, and what each group is called."""
+
+    groups: NDArray[np.uint32]
+    labels: Labels
+
+    @property
+    def covered(self) -> NDArray[np.int64]:
+        """For every value how many values its label covers."""
+        return np.bincount(self.groups)[self.groups]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """How the values of a column become coarser, level by level; the last level is always `*`.
+
+    Make one with `Hierarchy.from_csv`, `.intervals`, `.prefixes`, `.dates` or `.automatic`.
+    """
+
+    name: str
+    rule: Callable[[Coded], list[Labels]]
+
+    def levels(self, column: Coded) -> list[Level]:
+        """The values as they are, then every coarser level, the last one `*`."""
+        plain: Labels = as_written(column.values).to_pylist()
+        coarser = [labels for labels in self.rule(column) if set(labels) - {None} != {ANYTHING}]
+        everything: Labels = [ANYTHING] * column.size
+        levels = [_level(labels) for labels in [plain, *coarser, everything]]
+        for finer, wider in pairwise(levels):
+            if np.unique(np.stack([finer.groups, wider.groups]), axis=1).shape[1] > len(finer.labels):
+                raise InputError(
+                    f"the hierarchy for {column.name!r} splits a group on its way up; every label must have one parent"
+                )
+        return levels
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], *, separator: str = ";") -> Hierarchy:
+        """A file in ARX's layout: a value, then its label at each coarser level, `value;level 1;level 2;…`."""
+        try:
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                lines = [line for line in csv.reader(file, delimiter=separator) if line]
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the hierarchy {os.fspath(path)} cannot be read: {error}") from None
+        return cls.from_rows(lines, name=os.path.basename(os.fspath(path)))
+
+    @classmethod
+    def from_rows(cls, lines: Sequence[Sequence[str]], *, name: str = "hierarchy") -> Hierarchy:
+        """Each row a value and its label at each coarser level."""
+        if not lines or len({len(line) for line in lines}) != 1 or len(lines[0]) < 2:
+            raise InputError(f"{name}: every line needs a value and the same number of labels, at least one")
+        parents = {line[0].strip(): [label.strip() for label in line[1:]] for line in lines}
+
+        def rule(column: Coded) -> list[Labels]:
+            values = as_text(column.values).to_pylist()
+            missing = sum(value is not None and value not in parents for value in values)
+            if missing:
+                raise InputError(
+                    f"{name} misses {missing:,} of the {len(values):,} values of {column.name!r}; add them"
+                )
+            depth = len(lines[0]) - 1
+            return [[None if value is None else parents[value][level] for value in values] for level in range(depth)]
+
+        return cls(name, rule)
+
+    @classmethod
+    def intervals(cls, widths: Sequence[float], *, origin: float = 0.0) -> Hierarchy:
+        """Numbers in steps of each width, counted from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
+        return cls("intervals", lambda column: [grid(column, width, origin) for width in widths])
+
+    @classmethod
+    def prefixes(cls, keep: Sequence[int]) -> Hierarchy:
+        """Codes by their first characters: keep 3, then 2 makes 93722 become 937**, 93***."""
+
+        def rule(column: Coded) -> list[Labels]:
+            return [prefix_labels(column, length) for length in keep]
+
+        return cls("prefixes", rule)
+
+    @classmethod
+    def dates(cls) -> Hierarchy:
+        """Dates by month, quarter, year and decade, as intervals."""
+        from incrowd.protection.intervals import calendar
+
+        return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
+
+    @classmethod
+    def automatic(cls) -> Hierarchy:
+        """Built from the data: halves of halves of a number's domain, months to decades, shorter and shorter codes,
+        and for other text ever larger sets of values that are rare."""
+        return cls("automatic", _automatic)
+
+
+def prefix_labels(column: Coded, keep: int) -> Labels:
+    """Codes with all but their first characters hidden; those that are no longer as they are."""
+    import pyarrow as pa
+
+    if is_number(column) and not pa.types.is_integer(column.values.type):
+        raise InputError(
+            f"the first characters of {column.name!r}, which holds {column.values.type}; use intervals or dates for it"
+        )
+    text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
+    return [
+        value[:keep] + ANYTHING * (len(value) - keep) if value is not None and len(value) > keep else written
+        for value, written in zip(text, plain, strict=True)
+    ]
+
+
+def _level(labels: Labels) -> Level:
+    distinct: dict[str | None, int] = {}
+    groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
+    return Level(groups, list(distinct))
+
+
+def _automatic(column: Coded) -> list[Labels]:
+    import pyarrow as pa
+
+    if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
+        return Hierarchy.dates().rule(column)
+    if is_number(column):
+        return [equal_parts(column, parts) for parts in (64, 32, 16, 8, 4, 2) if parts < column.size]
+    values = [value for value in as_text(column.values).to_pylist() if value is not None]
+    length = len(values[0]) if values else 0
+    if length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values):
+        return Hierarchy.prefixes(range(length - 1, 0, -1)).rule(column)
+    return _rarest_together(column)
+
+
+def _rarest_together(column: Coded) -> list[Labels]:
+    """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
+    values: Labels = as_written(column.values).to_pylist()
+    members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
+    tally = np.bincount(column.codes, minlength=column.size)
+    groups = [([code], int(tally[code])) for code in range(column.size)]
+    levels: list[Labels] = []
+    while len(groups) > 3:
+        wanted = (len(groups) + 1) // 2
+        while len(groups) > wanted:
+            groups.sort(key=lambda group: (group[1], group[0]))
+            first, second = groups[:2]
+            groups[:2] = [(sorted(first[0] + second[0]), first[1] + second[1])]
+        labels = list(values)
+        for codes, _ in groups:
+            if len(codes) > 1:
+                for code in codes:
+                    labels[code] = set_of([members[other] for other in codes])
+        levels.append(labels)
+    return levels

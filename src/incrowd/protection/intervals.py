@@ -1,0 +1,124 @@
+"""Numbers and dates as fixed intervals: the label of every value of a column."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.problem import as_days, as_floats, first_of, is_number
+from incrowd.protection.recoding import as_text, as_written, quoted, set_of
+
+Labels = list[str | None]
+
+
+def equal_parts(column: Coded, parts: int) -> Labels:
+    """Algorithm S3: the domain in so many intervals of about the same length.
+
+    Whole numbers and dates are cut at min + ⌊i (max − min + 1) / parts⌋, which gives the paper's tables S7 and S8;
+    other numbers at equal distances, the upper end not included; text into runs of its ascending values.
+    """
+    if parts < 1:
+        raise InputError(f"a resolution of {parts} intervals for {column.name!r}; give 1 or more")
+    if not is_number(column):
+        return _parts_of_text(column, parts)
+    place, whole, start = _places(column)
+    low, high = place[0], place[-1]
+    if whole:
+        edges = low + np.floor(np.arange(parts + 1) * (high - low + 1) / parts)
+        edges = np.unique(edges)
+    else:
+        edges = np.linspace(low, high, parts + 1)
+    return _between(column, place, edges, whole, start)
+
+
+def grid(column: Coded, width: float, origin: float) -> Labels:
+    """Intervals of one width, counted from an origin."""
+    if not width > 0:
+        raise InputError(f"an interval of width {width:g} for {column.name!r}; give a positive width")
+    if not is_number(column):
+        raise InputError(f"intervals for {column.name!r}, which is text; give its hierarchy as a file")
+    place, whole, start = _places(column)
+    if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
+        origin = -float((start - Fraction(origin)) % Fraction(width))
+    first = origin + np.floor((place[0] - origin) / width) * width
+    last = origin + (np.floor((place[-1] - origin) / width) + 1) * width
+    edges = np.arange(round((last - first) / width) + 1) * width + first
+    return _between(column, place, edges, whole, start)
+
+
+def calendar(column: Coded, months: int) -> Labels:
+    """Dates in intervals of so many months, counted from January of year 0."""
+    import pyarrow as pa
+
+    if not pa.types.is_temporal(column.values.type) or pa.types.is_time(column.values.type):
+        raise InputError(f"calendar intervals for {column.name!r}, which holds no dates")
+    labels: Labels = []
+    for day in as_days(column.values).to_pylist():
+        if day is None:
+            labels.append(None)
+            continue
+        start = (day.year * 12 + day.month - 1) // months * months
+        end = _month_start(start + months) - 1
+        labels.append(f"[{date.fromordinal(_month_start(start))};{date.fromordinal(end)}]")
+    return labels
+
+
+def _month_start(month: int) -> int:
+    """The day a month begins on, months counted from January of year 0."""
+    year, number = divmod(month, 12)
+    return date(max(year, 1), number + 1, 1).toordinal()
+
+
+def _parts_of_text(column: Coded, parts: int) -> Labels:
+    """Runs of consecutive values as sets."""
+    members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
+    labels: Labels = as_written(column.values).to_pylist()
+    edges = [index * column.size // parts for index in range(parts + 1)]
+    for start, end in pairwise(edges):
+        if end - start > 1:
+            labels[start:end] = [set_of(members[start:end])] * (end - start)
+    return labels
+
+
+def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:
+    """Values as floats without the null, whether they are whole numbers (days for dates), and from where they count."""
+    import pyarrow as pa
+
+    values = column.values.slice(0, column.size - column.has_null)
+    if not len(values):
+        raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
+    if pa.types.is_timestamp(values.type):
+        values = as_days(values)
+    start = first_of(column) if pa.types.is_integer(values.type) else 0
+    return as_floats(values, start), pa.types.is_integer(values.type) or pa.types.is_date(values.type), start
+
+
+def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float64], whole: bool, start: int) -> Labels:
+    """The label of every value between ascending edges; a null stays null."""
+    import pyarrow as pa
+
+    where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
+    days = pa.types.is_temporal(column.values.type)
+    names: dict[int, str] = {}
+    for part in np.unique(where).tolist():
+        low, high = edges[part], edges[part + 1] - 1 if whole else edges[part + 1]
+        if whole:
+            low, high = np.ceil(low), np.ceil(edges[part + 1]) - 1
+        closing = "]" if whole or part == len(edges) - 2 else ")"
+        first, last = _write(low, days, start), _write(high, days, start)
+        names[part] = first if whole and low == high else f"[{first};{last}{closing}"
+    labels: Labels = [names[part] for part in where.tolist()]
+    return [*labels, None] if column.has_null else labels
+
+
+def _write(value: float, days: bool, start: int) -> str:
+    if days:
+        return date.fromordinal(int(value) + date(1970, 1, 1).toordinal()).isoformat()
+    return str(start + int(value)) if value == int(value) else repr(float(value))

@@ -1,0 +1,174 @@
+"""Masking step by step, as the HIPAA-style sequence of the paper's Table S3: records that stand out only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.errors import InputError
+from incrowd.protection.hierarchies import Hierarchy, prefix_labels
+from incrowd.protection.intervals import equal_parts
+from incrowd.protection.problem import Problem, is_number
+from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written
+
+# Table S3, for the columns of the demo table
+HIPAA_STEPS = (
+    ("age_yrs", "ranges=20"),
+    ("ethncty", "*"),
+    ("race", "*"),
+    ("sex", "*"),
+    ("age_yrs", "ranges=5"),
+    ("age_yrs", "*"),
+    ("adm_qtr", "*"),
+    ("patzip", "keep=3"),
+    ("patcnty", "*"),
+    ("patzip", "*"),
+)
+
+
+def mask(problem: Problem) -> Recoding:
+    """Apply the `steps` in order, each to the records still in a class smaller than k; then drop those still left.
+
+    A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
+    the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). `top` and `bottom` map
+    columns to limits; the values from there on become one range. `drop=False` leaves the rest as they are.
+    """
+    steps: Sequence[tuple[str, Any]] = problem.options.get("steps") or ()
+    limits = {**(problem.options.get("top") or {}), **(problem.options.get("bottom") or {})}
+    if not steps and not limits:
+        raise InputError("masking needs steps such as [('age', 'ranges=20'), ('sex', '*')], or limits in top or bottom")
+    names = [column.name for column in problem.columns]
+    unknown = sorted({name for name in [*(step[0] for step in steps), *limits] if name not in names})
+    if unknown:
+        raise InputError(f"steps for {', '.join(map(repr, unknown))}, not a quasi-identifier")
+    current = [_within_limits(problem, column) for column in problem.columns]
+    for done, (name, action) in enumerate(steps):
+        problem.progress("masking", done / len(steps))
+        small = _standing_out(current, problem.demand.k)
+        if not small.any():
+            break
+        index = names.index(name)
+        current[index] = _masked(current[index], _labels(problem.columns[index], action), problem, index, small)
+    return _result(problem, current)
+
+
+def _standing_out(columns: list[Coded], k: int) -> NDArray[np.bool_]:
+    numbers, sizes = class_numbers(pack(columns))
+    small: NDArray[np.bool_] = sizes[numbers] < k
+    return small
+
+
+def _within_limits(problem: Problem, column: Coded) -> Coded:
+    """Top and bottom coding: values from a limit on become one range, as ages from 85 become [85;97]."""
+    import pyarrow as pa
+
+    top = (problem.options.get("top") or {}).get(column.name)
+    bottom = (problem.options.get("bottom") or {}).get(column.name)
+    if top is None and bottom is None:
+        return column
+    if not is_number(column) or pa.types.is_temporal(column.values.type):
+        raise InputError(f"limits for {column.name!r}, which holds no numbers")
+    if top is not None and bottom is not None and not bottom < top:
+        raise InputError(f"the bottom limit for {column.name!r} is not below its top limit; change one of them")
+    text: list[str | None] = as_text(column.values).to_pylist()
+    filled = column.size - column.has_null
+    above = filled if top is None else _first_at_least(column, top, filled)
+    below = 0 if bottom is None else _first_at_least(column, bottom, filled)
+    if bottom is not None and below < filled and column.values[below].as_py() == bottom:
+        below += 1
+    if filled - above > 0 and text[filled - 1] != _limit(column, top):
+        text[above:filled] = [f"[{_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
+    if below > 0 and text[0] != _limit(column, bottom):
+        text[:below] = [f"[{text[0]};{_limit(column, bottom)}]"] * below
+    labels = pa.array(text, pa.string())
+    return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
+
+
+def _first_at_least(column: Coded, limit: float, filled: int) -> int:
+    """Where the column's ascending values reach a limit."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    beyond = pc.greater_equal(column.values.slice(0, filled), pa.scalar(_number(column, limit), column.values.type))
+    return filled - int(pc.sum(beyond).as_py() or 0)
+
+
+def _limit(column: Coded, limit: Any) -> str:
+    """A limit as the column's values are written."""
+    import pyarrow as pa
+
+    return str(as_text(pa.array([_number(column, limit)], column.values.type))[0].as_py())
+
+
+def _number(column: Coded, limit: Any) -> Any:
+    """A limit as a number of the column's type."""
+    import pyarrow as pa
+
+    try:
+        return pa.scalar(limit, column.values.type).as_py()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        raise InputError(f"a limit for {column.name!r} is not a number of its type ({column.values.type})") from None
+
+
+def _renumbered(column: Coded, labels: Any) -> Coded:
+    """The column with new values, equal ones joined."""
+    encoded = labels.dictionary_encode(null_encoding="encode")
+    groups = encoded.indices.to_numpy(zero_copy_only=False).astype(np.uint32)
+    return Coded(column.name, groups[column.codes], encoded.dictionary)
+
+
+def _labels(column: Coded, action: Any) -> list[str | None]:
+    """What every original value becomes by a step."""
+    if isinstance(action, Hierarchy):
+        level = action.levels(column)[1]
+        return [level.labels[group] for group in level.groups]
+    if isinstance(action, Mapping):
+        text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
+        return [action.get(value, written) for value, written in zip(text, plain, strict=True)]
+    kind, _, number = str(action).partition("=")
+    if kind in {"*", "suppress"} and not number:
+        return [ANYTHING] * column.size
+    if kind not in {"ranges", "keep"} or not number.isdigit():
+        raise InputError(f"a step {action!r} for {column.name!r}; use '*', 'ranges=20' or 'keep=3'")
+    if kind == "ranges":
+        return equal_parts(column, int(number))
+    return prefix_labels(column, int(number))
+
+
+def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
+    """The column with the step's label for some records, and what it was for the others."""
+    import pyarrow as pa
+
+    original = problem.columns[index]
+    entries = as_written(now.values) if now is original else as_text(now.values)
+    table: dict[str | None, int] = {value: code for code, value in enumerate(entries.to_pylist())}
+    renamed = np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.uint32)
+    codes = np.where(small, renamed[original.codes], now.codes).astype(np.uint32)
+    return Coded(now.name, codes, pa.array(list(table), pa.string()))
+
+
+def _result(problem: Problem, current: list[Coded]) -> Recoding:
+    import pyarrow as pa
+
+    columns: dict[str, pa.Array] = {}
+    changed: dict[str, int] = {}
+    left = _standing_out(current, problem.demand.k)
+    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
+    stays = ~left if drop else np.ones_like(left)
+    for before, after in zip(problem.columns, current, strict=True):
+        changed[after.name] = 0
+        if after is before:
+            continue
+        old: list[str | None] = as_written(before.values).to_pylist()
+        place = {value: code for code, value in enumerate(as_text(after.values).to_pylist())}
+        same = np.array([place.get(value, -1) for value in old])[before.codes]
+        differs = same != after.codes
+        changed[after.name] = int(np.count_nonzero(differs & stays))
+        if differs.any():
+            columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
+    kept = np.flatnonzero(~left) if drop and left.any() else None
+    return Recoding(columns, changed, kept=kept, promises_k=drop or not left.any())

@@ -1,0 +1,178 @@
+"""What every method starts from: the coded columns, where their values lie, and what is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.protection.hierarchies import Hierarchy
+
+DIVERSITIES = ("distinct", "entropy", "recursive")
+AIMS = ("information", "granularity")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the protected table must satisfy. `by_strata` asks for t-closeness, by its bound where t is None."""
+
+    k: int
+    l: float | None = None  # noqa: E741
+    diversity: str = "distinct"
+    c: float = 3.0
+    t: float | None = None
+    by_strata: bool = False
+
+    @property
+    def smallest(self) -> int:
+        """The fewest records a class can have: k, and one for each of l different values."""
+        return max(self.k, math.ceil(self.l or 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """A table to protect. `aim` is the loss that classes are kept small by: "information" measures distances in
+    standard deviations (eq. 2), "granularity" in shares of each column's domain. `tallies` say how often every value
+    occurs in the whole table, where these rows are only a part of it."""
+
+    columns: list[Coded]
+    rows: int
+    demand: Demand
+    sensitive: Coded | None = None
+    aim: str = "information"
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    progress: Progress = silent
+    tallies: Sequence[NDArray[np.int64]] | None = None
+
+    @property
+    def power(self) -> int:
+        """2 where losses are Euclidean distances, 1 where they are sums over columns."""
+        return 2 if self.aim == "information" else 1
+
+    def nominal(self) -> NDArray[np.float64]:
+        """What one more value in a class costs, for columns written as sets; 0 for those written as intervals."""
+        return np.array(
+            [
+                0.0 if self.aim == "information" or is_number(column) else 1.0 / max(column.size - 1, 1)
+                for column in self.columns
+            ]
+        )
+
+    def points(self) -> NDArray[np.float32]:
+        """Every record's scaled coordinates, centred so that 32 bits are enough."""
+        points = np.empty((self.rows, len(self.columns)), dtype=np.float32)
+        for index, column in enumerate(self.columns):
+            points[:, index] = self._scaled(index).astype(np.float32)[column.codes]
+        return points
+
+    def tally(self, index: int) -> NDArray[np.int64]:
+        """How often each value of a column occurs in the whole table."""
+        column = self.columns[index]
+        return np.bincount(column.codes, minlength=column.size) if self.tallies is None else self.tallies[index]
+
+    def _scaled(self, index: int) -> NDArray[np.float64]:
+        column = self.columns[index]
+        if self.aim == "granularity":
+            return np.arange(column.size) / max(column.size - 1, 1)
+        place = positions(column)
+        mean, deviation = moments(column, place, self.tally(index))
+        return (place - mean) / deviation if deviation > 0.0 else np.zeros(column.size)
+
+
+def is_number(column: Coded) -> bool:
+    """Whether classes of this column are intervals: numbers, dates and times; text and yes/no are sets."""
+    import pyarrow as pa
+
+    kind = column.values.type
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+    )
+
+
+def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
+    """The aim that was asked for; without one, granularity where a quasi-identifier is text."""
+    if aim is None:
+        return "information" if all(is_number(column) for column in columns) else "granularity"
+    if aim not in AIMS:
+        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}")
+    return aim
+
+
+def positions(column: Coded) -> NDArray[np.float64]:
+    """Where each value of a column lies on a line: numbers and dates by themselves, text by its rank.
+
+    A null lies half the domain's length beyond the largest value: apart from all others, but not so far that it
+    swamps the column's spread.
+    """
+    if not is_number(column):
+        return np.arange(column.size, dtype=np.float64)
+    filled = column.values.slice(0, column.size - column.has_null)
+    place = as_floats(filled, first_of(column))
+    if not place.size:
+        raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
+    if not np.all(np.isfinite(place)):
+        raise InputError(f"column {column.name!r} holds infinite numbers; make them null or a number")
+    if column.has_null:
+        place = np.append(place, place[-1] + max(place[-1] - place[0], 1.0) / 2)
+    return place
+
+
+def first_of(column: Coded) -> int:
+    """What places are counted from: 0, or the smallest value where floats cannot tell a column's whole numbers."""
+    import pyarrow as pa
+
+    values = column.values.slice(0, column.size - column.has_null)
+    if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_timestamp(values.type)):
+        return 0
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    smallest, largest = values[0].as_py(), values[-1].as_py()
+    return 0 if max(abs(smallest), abs(largest)) <= 2**53 else int(smallest)
+
+
+def as_days(values: pa.Array) -> pa.Array:
+    """The day of every date or time, UTC's where times have a zone."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp(values.type.unit))
+    return values.cast(pa.date32(), safe=False)
+
+
+def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
+    """Numbers, dates and times as floats, counted from `first`."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        values = values.cast(pa.int32())
+    elif pa.types.is_temporal(kind):
+        values = values.cast(pa.int64())
+    if first:
+        values = pa.array([None if value is None else float(value - first) for value in values.to_pylist()])
+    floats: NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return floats
+
+
+def moments(column: Coded, place: NDArray[np.float64], tally: NDArray[np.int64] | None = None) -> tuple[float, float]:
+    """Mean and standard deviation of a column over its records, from counts of codes."""
+    if tally is None:
+        tally = np.bincount(column.codes, minlength=column.size)
+    mean = float(tally @ place) / tally.sum()
+    return mean, float(np.sqrt(tally @ (place - mean) ** 2 / tally.sum()))

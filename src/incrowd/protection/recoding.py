@@ -1,0 +1,263 @@
+"""How classes and recoded values become columns: what a method hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.problem import Problem, is_number
+from incrowd.tables import parse_generalised
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.protection.hierarchies import Hierarchy
+
+ANYTHING = "*"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """The columns that changed, how many of their cells did, and which rows stay (None: all)."""
+
+    columns: dict[str, pa.Array]
+    changed: dict[str, int]
+    kept: NDArray[np.int64] | None = None
+    promises_k: bool = True
+    bound: float | None = None
+    notes: tuple[str, ...] = ()
+    settings: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Records listed class by class, and where each class ends in that list."""
+
+    order: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many records each class has."""
+        return np.diff(self.ends, prepend=0)
+
+    def numbers(self, rows: int) -> NDArray[np.uint32]:
+        """The class of every record; records in no class get any."""
+        numbers = np.zeros(rows, dtype=np.uint32)
+        numbers[self.order] = np.repeat(np.arange(self.ends.size, dtype=np.uint32), self.sizes)
+        return numbers
+
+
+def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
+    """Give all records of a class the same value: the interval or the set its members span, or their own value where
+    they agree."""
+    numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
+    columns: dict[str, pa.Array] = {}
+    changed: dict[str, int] = {}
+    for done, column in enumerate(problem.columns):
+        problem.progress("writing ranges and sets", done / len(problem.columns))
+        hierarchy = problem.hierarchies.get(column.name)
+        labels, entries, differ = _class_labels(column, grouping, hierarchy)
+        changed[column.name] = int(sizes[differ].sum())
+        if changed[column.name]:
+            columns[column.name] = _dictionary(labels[numbers], entries)
+    return Recoding(columns, changed)
+
+
+def _class_labels(
+    column: Coded, grouping: Grouping, hierarchy: Hierarchy | None
+) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
+    """For every class which label it has; the labels; and whether members differ."""
+    from incrowd.protection import kernels_classes
+
+    low = np.empty(grouping.ends.size, dtype=column.codes.dtype)
+    high = np.empty_like(low)
+    kernels_classes.class_limits(column.codes, grouping.order, grouping.ends, low, high)
+    differ = low != high
+    if hierarchy is not None:
+        return (*_ancestors(column, grouping, hierarchy), differ)
+    if is_number(column):
+        pairs, labels = np.unique(low.astype(np.uint64) * np.uint64(column.size) + high, return_inverse=True)
+        low, high = np.divmod(pairs, np.uint64(column.size))
+        return labels.astype(np.int32), interval_labels(column, low.astype(np.int64), high.astype(np.int64)), differ
+    flat = np.empty(grouping.order.size, dtype=column.codes.dtype)
+    offsets = np.empty(grouping.ends.size + 1, dtype=np.int32)
+    kernels_classes.class_sets(column.codes, grouping.order, grouping.ends, flat, offsets)
+    encoded = set_labels(column, flat[: offsets[-1]], offsets).dictionary_encode()
+    return _indices(encoded), encoded.dictionary, differ
+
+
+def _ancestors(column: Coded, grouping: Grouping, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], pa.Array]:
+    """The finest level at which all members of a class have the same label, and that label."""
+    from incrowd.protection import kernels_classes
+
+    labels = np.full(grouping.ends.size, -1, dtype=np.int64)
+    entries: dict[str | None, int] = {}
+    for level in hierarchy.levels(column):  # the last one is * for all
+        low = np.empty(grouping.ends.size, dtype=np.uint32)
+        high = np.empty_like(low)
+        kernels_classes.class_limits(level.groups[column.codes], grouping.order, grouping.ends, low, high)
+        agree = (low == high) & (labels < 0)
+        named = np.array([entries.setdefault(label, len(entries)) for label in level.labels])
+        labels[agree] = named[low[agree]]
+    return labels.astype(np.int32), _strings(list(entries))
+
+
+def interval_labels(column: Coded, low: NDArray[np.int64], high: NDArray[np.int64]) -> pa.Array:
+    """[24;28] for every pair of codes, the plain value where they are equal, * where a null is among the values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = as_text(column.values)
+    first, last = text.take(pa.array(low)), text.take(pa.array(high))
+    ranges = pc.binary_join_element_wise(_each("[", first), first, _each(";", first), last, _each("]", first), "")
+    mixed = pa.array((low != high) & (high == column.size - 1)) if column.has_null else pa.scalar(False)
+    return pc.if_else(pa.array(low == high), first, pc.if_else(mixed, pa.scalar(ANYTHING), ranges))
+
+
+def _each(text: str, like: pa.Array) -> pa.Scalar:
+    import pyarrow as pa
+
+    return pa.scalar(text, like.type)
+
+
+def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArray[np.int32]) -> pa.Array:
+    """{a,b} for every list of codes, the plain value where there is one; a null is the empty member."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = as_written(column.values)
+    members = quoted(as_text(column.values)).fill_null("").take(pa.array(flat.astype(np.int64)))
+    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), members), ",")
+    sets = pc.binary_join_element_wise(_each("{", joined), joined, _each("}", joined), "")
+    alone = text.take(pa.array(flat[np.minimum(offsets[:-1], flat.size - 1)].astype(np.int64)))
+    return pc.if_else(pa.array(np.diff(offsets) == 1), alone, sets)
+
+
+def quoted(text: pa.Array) -> pa.Array:
+    """Members of a set as CSV cells: in quotation marks where a comma, brace or quotation mark is inside, or nothing
+    is; without them nothing is a null."""
+    import pyarrow.compute as pc
+
+    awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
+    doubled = pc.replace_substring(text, '"', '""')
+    return pc.if_else(awkward, pc.binary_join_element_wise('"', doubled, '"', ""), text)
+
+
+def set_of(members: Sequence[str]) -> str:
+    """A set of members that are written as `quoted` does."""
+    return "{" + ",".join(members) + "}"
+
+
+def as_written(values: pa.Array) -> pa.Array:
+    """Values as the cells of a protected column; a text that reads as a range, set, prefix or * is a set of one.
+
+    >>> import pyarrow as pa
+    >>> as_written(pa.array(["York", "*", "{a,b}"])).to_pylist()
+    ['York', '{*}', '{"{a,b}"}']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = as_text(values)
+    if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
+        return text
+    generalised = may_be_generalised(text)
+    for at in np.flatnonzero(generalised).tolist():
+        generalised[at] = parse_generalised(text[at].as_py()) is not None
+    if not generalised.any():
+        return text
+    sets = pc.binary_join_element_wise("{", quoted(text), "}", "")
+    return pc.if_else(pa.array(generalised), sets, text)
+
+
+def may_be_generalised(text: pa.Array) -> NDArray[np.bool_]:
+    """Which texts end as generalised values do, so that only those are read one by one."""
+    import pyarrow.compute as pc
+
+    ending = pc.fill_null(pc.match_substring_regex(text, r"[*\])}][\s\pZ\pC]*$"), False)
+    return np.array(ending.to_numpy(zero_copy_only=False))  # a copy: Arrow's own cannot be written to
+
+
+def spelled_out(column: Coded) -> pa.Array | None:
+    """An unchanged column whose values would be read as something else, as cells that are not; None for all others."""
+    written = as_written(column.values)
+    if written.equals(as_text(column.values)):
+        return None
+    return _dictionary(column.codes.astype(np.int32), written)
+
+
+def as_text(values: pa.Array) -> pa.Array:
+    """Values as text; a column of dates with no time of day is dates, times with a zone are UTC's."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise InputError("a quasi-identifier holds raw bytes; make it text first")
+    if pa.types.is_timestamp(kind):
+        kind = kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
+        values = values.cast(kind)
+        days = values.cast(pa.date32(), safe=False)
+        if pc.all(pc.equal(days.cast(kind), values)).as_py():
+            values = days
+    return values.cast(pa.string())
+
+
+def recode_values(column: Coded, labels: pa.Array, kept: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
+    """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
+    import pyarrow.compute as pc
+
+    encoded = labels.dictionary_encode()
+    same = pc.fill_null(pc.equal(labels, as_written(column.values)), False).to_numpy(zero_copy_only=False)
+    if column.has_null:
+        same[-1] = not labels[-1].is_valid
+    tally = np.bincount(column.codes if kept is None else column.codes[kept], minlength=column.size)
+    return _dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
+
+
+def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
+    """Which entry each label is; one beyond all entries for a null."""
+    indices: NDArray[np.int32] = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    return indices
+
+
+def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
+    """A text column as codes and entries, each entry once; a code beyond them, or of a null entry, is a null."""
+    import pyarrow as pa
+
+    encoded = entries.dictionary_encode()
+    distinct = encoded.dictionary
+    renumbered = np.append(_indices(encoded), len(distinct)).astype(np.int32)
+    codes = renumbered[np.minimum(indices, len(entries))]
+    missing = codes >= len(distinct)
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=missing if missing.any() else None), distinct)
+
+
+def _strings(entries: list[str | None]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(entries, pa.string())
+
+
+def by_column(
+    problem: Problem, label: Callable[[Coded], pa.Array | None], kept: NDArray[np.int64] | None = None
+) -> Recoding:
+    """Recode every column by a label for each of its values; None leaves a column as it is."""
+    columns: dict[str, pa.Array] = {}
+    changed = {column.name: 0 for column in problem.columns}
+    for done, column in enumerate(problem.columns):
+        problem.progress("recoding columns", done / len(problem.columns))
+        labels = label(column)
+        if labels is not None:
+            recoded, cells = recode_values(column, labels, kept)
+            changed[column.name] = cells
+            if cells:
+                columns[column.name] = recoded
+    return Recoding(columns, changed, kept=kept, promises_k=False)

@@ -1,0 +1,63 @@
+"""Algorithm S1: fill masked cells from published counts of the values behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import encode
+from incrowd.errors import InputError
+from incrowd.protection.recoding import as_text
+from incrowd.tables import parse_generalised, read_table, to_native
+
+
+def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int = 0) -> Any:
+    """The table with masked cells replaced by original values drawn without replacement from `counts`.
+
+    `counts` gives, for every column to fill, how many masked cells hid each value. A cell is masked where it is a
+    wildcard, a range, a set or a prefix. The marginals of the result are then exactly those published.
+
+    >>> out = regenerate({"race": ["*", "1", "*"]}, {"race": {"1": 1, "2": 1}}, seed=1)
+    >>> sorted(out["race"].to_pylist())
+    ['1', '1', '2']
+    """
+    import pyarrow as pa
+
+    table = read_table(data)
+    table.require(list(counts), "columns with counts")
+    filled = table.to_arrow()
+    generator = np.random.default_rng(seed)
+    for name, originals in counts.items():
+        (column,) = encode(table, [name])
+        texts = as_text(column.values).to_pylist()
+        hidden = np.array([text is not None and parse_generalised(text) is not None for text in texts])
+        cells = np.flatnonzero(hidden[column.codes])
+        numbers = {text: code for code, text in enumerate(texts)}
+        drawn = _drawn(name, originals, cells.size, generator, numbers)
+        codes = column.codes.astype(np.int64)
+        codes[cells] = drawn
+        values = pa.array(list(numbers), pa.string()).take(pa.array(codes))
+        filled = filled.set_column(filled.column_names.index(name), name, values)
+    return to_native(filled, table.native)
+
+
+def _drawn(
+    name: str,
+    originals: Mapping[Any, int],
+    masked: int,
+    generator: np.random.Generator,
+    numbers: dict[str | None, int],
+) -> NDArray[np.int64]:
+    """The values to fill in, in random order, by their numbers; those not yet numbered are."""
+    if any(not isinstance(count, int | np.integer) or count < 0 for count in originals.values()):
+        raise InputError(f"counts for {name!r} must be whole numbers of 0 or more")
+    total = sum(originals.values())
+    if total != masked:
+        raise InputError(
+            f"{name!r} has {masked:,} masked cells, but the counts add up to {total:,}; they must be the same"
+        )
+    codes = [numbers.setdefault(str(value), len(numbers)) for value in originals]
+    return generator.permutation(np.repeat(np.array(codes, dtype=np.int64), list(originals.values())))

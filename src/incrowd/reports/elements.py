@@ -1,0 +1,53 @@
+"""What a report is made of: sections of sentences, figures and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.assessment import Assessment, Statement
+
+ROWS = 15  # of a long table that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """Numbers in rows, with what they are about."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, what it says in a sentence, and its numbers as a table."""
+
+    name: str
+    title: str
+    says: str
+    chart: Any
+    table: DataTable
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One question and its answer."""
+
+    key: str
+    title: str
+    lead: str
+    statements: tuple[Statement, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[DataTable, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def about(found: Assessment, section: str) -> tuple[Statement, ...]:
+    """The statements of one section."""
+    return tuple(statement for statement in found.statements if statement.section == section)
+
+
+def missing(found: Assessment, section: str) -> str:
+    """Why a section has no answer."""
+    return f"Not answered: {found.skipped.get(section, 'not asked for')}."

@@ -1,0 +1,46 @@
+"""The published schema of an assessment's JSON, and reading a saved one back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from incrowd.assessment import SCHEMA
+from incrowd.errors import InputError
+
+_FILE = Path(__file__).parent / "assessment-1.schema.json"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) that every assessment keeps to.
+
+    >>> schema()["properties"]["schema"]
+    {'const': 'incrowd/assessment/1'}
+    """
+    found: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """A saved assessment (`incrowd assess --json`), if it is one and of a version this package knows."""
+    import jsonschema
+
+    name = Path(path).name
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}; check the name and the folder you are in") from None
+    except (OSError, ValueError):
+        raise InputError(f"{name} is not JSON text; give the output of `incrowd assess --json`") from None
+    said = found.get("schema") if isinstance(found, dict) else None
+    if said != SCHEMA:
+        other = f"it says {said!r}" if isinstance(said, str) else "it does not say what it is"
+        raise InputError(f"{name} is not an assessment of this version ({SCHEMA}): {other}")
+    wrong = next(iter(jsonschema.Draft202012Validator(schema()).iter_errors(found)), None)
+    if wrong is not None:
+        where = "/".join(str(part) for part in wrong.absolute_path) or "the top"
+        raise InputError(f"{name} does not keep to the schema of an assessment at {where}; make it anew")
+    plain: dict[str, Any] = found
+    return plain

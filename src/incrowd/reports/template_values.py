@@ -1,0 +1,184 @@
+"""A report's document as plain values, ready for the templates: names made fit to show, charts undressed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.assessment import Assessment, Verdict
+from incrowd.reports.command import assess_command
+from incrowd.reports.document import DataTable, Figure, Section, document, verdict_figure
+from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
+from incrowd.wording import display_names, with_display_names
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+TEMPLATES = Path(__file__).parent / "templates"
+_NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
+_PALE = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
+
+
+def templates(*folders: Path) -> jinja2.Environment:
+    """The templates of a report, and of further folders: everything is escaped, a missing value is an error."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([TEMPLATES, *folders]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters["number"] = _number
+    environment.filters["code"] = _code
+    return environment
+
+
+def plain_document(found: Assessment, *, external: bool = False) -> dict[str, Any]:
+    """What the templates show of an assessment; `specs` are its charts by the name of their figure."""
+    shown = display_names([one.column for one in found.roles.suggested] or found.roles.quasi_identifiers)
+    sections = document(found, external=external)
+    figures = [verdict_figure(found), *(figure for section in sections for figure in section.figures)]
+    verdict = _outward(found.verdict) if external else found.verdict
+    return {
+        "found": found,
+        "external": external,
+        "verdict": with_display_names(verdict.to_dict(), shown),
+        "notes": [] if external else with_display_names(list(found.notes), shown),
+        "sections": [_plain_section(section, shown) for section in sections],
+        "verdict_figure": plain_figure(figures[0], shown),
+        "cards": with_display_names(_cards(found, external), shown),
+        "options": with_display_names(_options(found, external), shown),
+        "command": None if shown else assess_command(found),  # a name that is shown otherwise could not be typed
+        "specs": {figure.name: with_display_names(chart_spec(figure), shown) for figure in figures},
+    }
+
+
+def _outward(verdict: Verdict) -> Verdict:
+    """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs.
+
+    Of a table that does not go out nothing is asked.
+    """
+    terms = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
+    return replace(verdict, exposures=(), actions=terms, inside_reasons=(), inside_actions=(), condition=None)
+
+
+def safe_json(value: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def chart_spec(figure: Figure) -> dict[str, Any]:
+    """The chart undressed: the page's style sheet gives it colours, so that one serves dark, light and print."""
+    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _PALE}
+    spec["description"] = f"{figure.title}. {figure.says}"
+    for part in (spec, *spec.get("layer", ())):
+        if "width" in part:
+            part["width"] = "container"
+    spec.setdefault("width", "container")
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec
+
+
+def plain_figure(figure: Figure, shown: dict[str, str]) -> dict[str, Any]:
+    return {
+        "name": figure.name,
+        "title": with_display_names(figure.title, shown),
+        "says": with_display_names(figure.says, shown),
+        "means": MEANINGS.get(figure.name) or MEANINGS.get(figure.name.rpartition("-")[0], ""),
+        "table": plain_table(figure.table, shown),
+    }
+
+
+def plain_table(table: DataTable, shown: dict[str, str]) -> dict[str, Any]:
+    numeric = [
+        bool(table.rows) and all(_is_number(row[index]) for row in table.rows) for index in range(len(table.columns))
+    ]
+    return {
+        "caption": with_display_names(table.caption, shown),
+        "columns": list(zip(table.columns, numeric, strict=True)),
+        "rows": [list(zip(with_display_names(list(row), shown), numeric, strict=True)) for row in table.rows],
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) or bool(_NUMBER.fullmatch(str(value)))
+
+
+def _plain_section(section: Section, shown: dict[str, str]) -> dict[str, Any]:
+    return {
+        "key": section.key,
+        "title": section.title,
+        "lead": with_display_names(section.lead, shown),
+        "statements": [with_display_names(statement.to_dict(), shown) for statement in section.statements],
+        "all_sure": _common(statement.sure for statement in section.statements),
+        "all_assumed": _common(with_display_names(statement.assumed, shown) for statement in section.statements),
+        "figures": [plain_figure(figure, shown) for figure in section.figures],
+        "tables": [plain_table(table, shown) for table in section.tables],
+        "notes": with_display_names(list(section.notes), shown),
+    }
+
+
+def _common(texts: Iterable[str]) -> str | None:
+    """The text, if it is the same everywhere: then it is said once and not in every row."""
+    distinct = set(texts)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+_POPULATION = "average risk in the population"
+_CARDS = ("average risk within the table (κ)", "unique", "smallest class (k)", _POPULATION)
+
+
+def _cards(found: Assessment, external: bool) -> list[dict[str, Any]]:
+    """The numbers at the top; the one that is held against the threshold comes first."""
+    names = (_POPULATION, *_CARDS[:-1]) if found.verdict.basis == "population" else _CARDS
+    cards = [_card(found, name) for name in names if not external or name != "unique"]
+    cards[0]["sure"] = f"held against the threshold; {cards[0]['sure']}"
+    return cards
+
+
+def _card(found: Assessment, name: str) -> dict[str, Any]:
+    for statement in found.statements:
+        if statement.name == name:
+            return statement.to_dict()
+    reason = found.skipped.get("population", "not asked for")
+    return {"name": name, "shown": "–", "meaning": f"Not known: {reason}.", "sure": ""}
+
+
+_OUTSIDE = ("population", "recipient", "threshold")
+
+
+def _options(found: Assessment, external: bool) -> list[tuple[str, str]]:
+    """What was asked, as rows; lists as words. Outsiders are not told which columns single people out."""
+    return [(name.replace("_", " "), text) for name, text in _said(found) if not external or name in _OUTSIDE]
+
+
+def _said(found: Assessment) -> Iterator[tuple[str, str]]:
+    for name, value in found.provenance.options.items():
+        if isinstance(value, dict):
+            yield name, "; ".join(f"{label}: {', '.join(members)}" for label, members in value.items()) or "none"
+        elif isinstance(value, list):
+            yield name, ", ".join(value) or "none"
+        else:
+            yield name, "none" if value is None else _number(value)
+
+
+def _code(text: str) -> Markup:
+    """A sentence with what one types in the letters of a machine."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("`([^`<>]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

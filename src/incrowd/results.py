@@ -1,0 +1,172 @@
+"""The base of every result: plain JSON types, a frame, and how it looks when printed and in a notebook."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Callable, Container, Iterable, Mapping
+from html import escape
+from typing import Any, ClassVar
+
+from incrowd.errors import IncrowdError, MissingDependencyError
+from incrowd.wording import number
+
+_MOST = 40  # entries shown; the rest is counted
+
+
+class Result:
+    """Base of the frozen dataclasses that hold results. It has no fields of its own.
+
+    `to_dict` gives all fields that are not `_hidden`, then the properties named in `_derived`.
+    """
+
+    __slots__ = ()
+    _derived: ClassVar[tuple[str, ...]] = ()
+    _hidden: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # or the dataclass would make a long one
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result in plain JSON types: text, numbers, true and false, null, lists and objects."""
+        fields = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        names = [name for name in fields if name not in self._hidden]
+        return {name: as_json(getattr(self, name)) for name in [*names, *self._derived]}
+
+    def to_frame(self) -> Any:
+        """The result as a pandas DataFrame: one row for each of `_rows()`.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingDependencyError("to_frame needs pandas; pip install pandas installs it") from None
+        return pd.DataFrame(list(self._rows()))
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        """The rows of the frame; one row with every entry of `to_dict`, unless a result has more to list."""
+        return [self.to_dict()]
+
+    def __repr__(self) -> str:
+        entries = ", ".join(f"{name}={_in_repr(value)}" for name, value in list(self.to_dict().items())[:_MOST])
+        return f"{type(self).__name__}({entries})"
+
+    def __str__(self) -> str:
+        """A table of names and values, as text."""
+        entries = list(self.to_dict().items())[:_MOST]
+        width = max((len(name) for name, _ in entries), default=0)
+        lines = [f"  {name.replace('_', ' '):<{width}}  {_in_cell(value)}" for name, value in entries]
+        return "\n".join([type(self).__name__, *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f'<tr><th style="text-align:left">{escape(name.replace("_", " "))}</th>'
+            f'<td style="text-align:left">{escape(_in_cell(value))}</td></tr>'
+            for name, value in self.to_dict().items()
+        ]
+        name = escape(type(self).__name__)
+        return f'<table><caption style="text-align:left">{name}</caption>{"".join(rows[:_MOST])}</table>'
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, Any]:
+        """Text, HTML and, where the result has a figure, Vega-Lite for notebooks that draw it."""
+        bundle: dict[str, Any] = {"text/plain": str(self), "text/html": self._repr_html_()}
+        chart = _figure(self)
+        if chart is not None:
+            spec = chart.to_dict()
+            bundle["text/html"] += _picture(spec)
+            bundle[_vega_lite(spec)] = spec
+        return {
+            kind: shown
+            for kind, shown in bundle.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+
+
+def as_json(value: Any) -> Any:
+    """A field of a result in plain JSON types."""
+    if isinstance(value, Result) or hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): as_json(entry) for key, entry in value.items()}
+    if hasattr(value, "tolist"):  # a numpy array or number
+        return value.tolist()
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+_SERVICES: dict[str, Callable[..., Any]] = {}
+
+
+def provide(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register what a room further down does for results: "figure", "report", "evaluation".
+
+    Results are defined above the rooms that draw, report and evaluate them, and never import those rooms. The
+    functions are registered in `incrowd._wiring`.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _SERVICES[name] = function
+        return function
+
+    return register
+
+
+def provided(name: str) -> Callable[..., Any]:
+    """The function that was registered under a name."""
+    return _SERVICES[name]
+
+
+def _figure(result: Result) -> Any | None:
+    """The chart of a result; None where it has none, or where it is too small to draw."""
+    try:
+        return provided("figure")(result)
+    except IncrowdError:
+        return None
+
+
+def _picture(spec: dict[str, Any]) -> str:
+    """The chart as an image within the page, for every viewer."""
+    import vl_convert
+
+    drawn = base64.b64encode(vl_convert.vegalite_to_svg(json.dumps(spec)).encode()).decode()
+    title = escape(str(spec.get("title", {}).get("text", "figure")), quote=True)
+    return f'<img alt="{title}" src="data:image/svg+xml;base64,{drawn}">'
+
+
+def _vega_lite(spec: dict[str, Any]) -> str:
+    """The MIME type of the spec's own version of Vega-Lite."""
+    version = spec["$schema"].rsplit("/v", 1)[1].split(".")[0]
+    return f"application/vnd.vegalite.v{version}+json"
+
+
+def _in_repr(value: Any) -> str:
+    """A value in `repr`; more than a few entries are only counted."""
+    if isinstance(value, dict | list) and (len(value) > 6 or any(isinstance(entry, dict | list) for entry in value)):
+        return f"<{len(value):,} entries>"
+    return repr(value)
+
+
+def _in_cell(value: Any) -> str:
+    """A value in a cell of a table; long lists are only counted."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, dict):
+        return (
+            f"{len(value):,} entries" if len(value) > 6 else ", ".join(f"{k}: {_in_cell(v)}" for k, v in value.items())
+        )
+    if isinstance(value, list):
+        short = len(value) <= 8 and not any(isinstance(entry, dict | list) for entry in value)
+        return ", ".join(_in_cell(entry) for entry in value) if short else f"{len(value):,} entries"
+    return "–" if value is None else str(value)[:300]

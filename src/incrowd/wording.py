@@ -1,0 +1,211 @@
+"""Numbers and names as text: the only place where they are formatted for people."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_LISTED = 8  # names in a sentence; more are counted
+_LONG_NAME = 60
+_ISOLATE, _END = "\u2068", "\u2069"  # text between them cannot change the direction of the text around it
+_WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def number(value: float) -> str:
+    """Four digits of a small number, thousands separators in a large one.
+
+    >>> number(13_650.0), number(0.03121)
+    ('13,650', '0.03121')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def share(value: float) -> str:
+    """A share as a percentage: two digits that matter, never 0 % or 100 % for something in between."""
+    if value in (0.0, 1.0):
+        return f"{value:.0%}"
+    if value < 0.0001:
+        return "under 0.01%"
+    if value > 0.9999:
+        return "over 99.99%"
+    return f"{value:.2%}" if value < 0.1 or value > 0.99 else f"{value:.1%}"
+
+
+def percent(share: float, people: float | None = None) -> str:
+    """A share as a percentage, also when it is tiny; among so many `people`, "nobody" where it comes to none.
+
+    >>> percent(0.5), percent(1.2e-6), percent(0.99999), percent(1e-170, people=7.53e9), percent(-3.7)
+    ('50.00%', '0.00012%', 'over 99.99%', 'nobody', 'out of range')
+    """
+    if not 0 <= share <= 1:
+        return "out of range"
+    if people is not None and share * people < 1e-3:
+        return "nobody"
+    if 0.99995 <= share < 1:
+        return "over 99.99%"
+    if share >= 1e-4 or share == 0:
+        return f"{share:.2%}"
+    # two digits, however far behind the point they are: 1.2e-04 is hard to read
+    return f"{100 * share:.{-1 - math.floor(math.log10(share))}f}%" if share >= 1e-9 else "below 0.0000001%"
+
+
+def percentage_points(part: float) -> str:
+    """A part of the average risk, as it is written beside percentages.
+
+    >>> percentage_points(0.166), percentage_points(-0.0004)
+    ('+16.6', '-0.04')
+    """
+    return f"{100 * part:+.1f}" if abs(part) >= 0.001 or not part else f"{100 * part:+.1g}"
+
+
+def share_interval(low: float, high: float) -> str:
+    """Both ends of an interval of a share.
+
+    >>> share_interval(0.1, 0.25)
+    '10.00 to 25.00%'
+    """
+    return f"{percent(low).removesuffix('%')} to {percent(high)}"
+
+
+def interval_at(level: float, low: float, high: float) -> str:
+    """An interval of a share with its level.
+
+    >>> interval_at(0.95, 0.1, 0.25)
+    '95% interval: 10.0% to 25.0%'
+    """
+    return f"{level:.0%} interval: {share(low)} to {share(high)}"
+
+
+def two_digits(value: float) -> str:
+    """An estimated number of people: two digits that matter.
+
+    >>> two_digits(21_047_248), two_digits(631), two_digits(7.2)
+    ('21,000,000', '630', '7')
+    """
+    return f"{round(value):,}" if value < 100 else f"{float(f'{value:.2g}'):,.0f}"
+
+
+def people(count: float) -> str:
+    """A number of people with its noun.
+
+    >>> people(1), people(1200)
+    ('1 person', '1,200 people')
+    """
+    return "1 person" if round(count) == 1 else f"{count:,.0f} people"
+
+
+def about_people(count: float) -> str:
+    """An estimated number of people with its noun.
+
+    >>> about_people(1), about_people(1234)
+    ('1 person', '1,200 people')
+    """
+    return "1 person" if round(count) == 1 else f"{two_digits(count)} people"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "person", "people"), counted(2_000, "person", "people")
+    ('1 person', '2,000 people')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def large_number(value: float) -> str:
+    """A number in few characters: millions and more in words.
+
+    >>> large_number(331e6), large_number(48_842)
+    ('331 million', '48,842')
+    """
+    for size, word in _WORDS:
+        if value >= size:
+            return f"{value / size:.3g} {word}"
+    return f"{value:,.0f}"
+
+
+def population(name: str, size: float) -> str:
+    """A population by its size, and by its name if it has one.
+
+    >>> population("us", 331e6), population("48,842", 48_842)
+    ('us, 331 million', '48,842')
+    """
+    return large_number(size) if name.replace(",", "").isdigit() else f"{name}, {large_number(size)}"
+
+
+def odds(log_probability: float) -> str:
+    """A chance as "1 in …", from its log, however small.
+
+    >>> odds(math.log(0.25)), odds(math.log(1.45e-8)), odds(-1_710.5), odds(-math.inf)
+    ('1 in 4', '1 in 69 million', '1 in 10^742.9', 'never')
+    """
+    if log_probability == -math.inf:
+        return "never"
+    exponent = -log_probability / math.log(10)
+    if exponent >= 15:
+        return f"1 in 10^{exponent:.1f}"
+    one_in = math.exp(-log_probability)
+    for size, word in _WORDS:
+        if one_in >= 0.9995 * size:  # what rounds to 1,000 of the smaller word is 1 of this
+            return f"1 in {float(f'{one_in / size:.3g}'):,g} {word}"
+    return f"1 in {one_in:,.0f}" if one_in >= 19.95 else f"1 in {one_in:.1f}".removesuffix(".0")
+
+
+def probability_digits(log_probability: float) -> str:
+    """A chance with four digits from its log, also where it is too small for a float.
+
+    >>> probability_digits(math.log(0.25)), probability_digits(-1_710.5), probability_digits(-math.inf)
+    ('0.25', '1.378e-743', '0')
+    """
+    if log_probability > -600:
+        return f"{math.exp(log_probability):.4g}"
+    if log_probability == -math.inf:
+        return "0"
+    exponent = math.floor(log_probability / math.log(10))
+    digits = f"{math.exp(log_probability - exponent * math.log(10)):.3f}"
+    return f"1.000e{exponent + 1}" if digits == "10.000" else f"{digits}e{exponent}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence; of very many the first.
+
+    >>> listed(["age", "sex"])
+    'age, sex'
+    """
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def display_names(columns: Iterable[str]) -> dict[str, str]:
+    """For every column name that is not fit to show (long, right-to-left, control characters), what is shown instead.
+
+    >>> display_names(["age", "sex\\x00"])
+    {'sex\\x00': 'sex\ufffd'}
+    """
+    shown = {}
+    for position, name in enumerate(columns, start=1):
+        text = "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cf", "Cs") else letter for letter in name)
+        if len(text) > _LONG_NAME:
+            text = f"{text[: _LONG_NAME - 10]}… (column {position})"
+        if any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text):
+            text = f"{_ISOLATE}{text}{_END}"
+        if text != name:
+            shown[name] = text
+    return dict(sorted(shown.items(), key=lambda item: -len(item[0])))
+
+
+def with_display_names(value: Any, shown: dict[str, str]) -> Any:
+    """A structure of texts, lists and mappings with column names replaced by their display names."""
+    if not shown:
+        return value
+    if isinstance(value, str):
+        for name, text in shown.items():
+            value = value.replace(name, text)
+        return value
+    if isinstance(value, dict):
+        return {key: with_display_names(entry, shown) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(with_display_names(entry, shown) for entry in value)
+    return value

@@ -1,0 +1,406 @@
+"""The journey as a whole: the same numbers as the rooms it passes through, and reasons where there is no answer."""
+
+import json
+
+import numpy as np
+import pytest
+
+from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
+from incrowd.assessment import RECIPIENTS, propose_roles
+from incrowd.assessment.sections.protection import risk_of_large_classes
+from incrowd.pitman_yor import fit_class_sizes
+
+pytestmark = pytest.mark.xdist_group("assess")  # the whole assessment below is made once
+NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return demo_table(3_000)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return assess(
+        table,
+        quasi_identifiers=NAMES,
+        sensitive=["charge"],
+        population=300_000,
+        recipient="restricted",
+        groups={"census": ["age_yrs", "sex"], "place": ["patcnty"]},
+    )
+
+
+def test_every_section_has_the_number_of_its_room(table, found):
+    facts = measure(table, quasi_identifiers=NAMES, sensitive=["charge"])
+    assert found.facts.to_dict() == facts.to_dict()
+    risk = population_risk(table, population=300_000, quasi_identifiers=NAMES, seed=0)
+    assert pytest.approx(risk.B, rel=0.03) == found.population.B  # another synthetic population
+    law = forecast(fit_class_sizes(facts.sizes), at=["city"], seed=0)
+    assert (found.forecast.h, found.forecast.gamma) == (law.h, law.gamma)
+    leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
+    assert leak.probability == leak_risk(facts.sizes, 300, targets=5).probability
+    assert [cost.k for cost in found.protection.costs] == [3, 5, 10, 12]
+    assert all(1 / cost.correctness >= cost.k for cost in found.protection.costs)
+    assert found.skipped == {}
+
+
+def test_the_risk_in_a_population_and_the_forecast_for_its_size_are_one_answer(found):
+    place = found.forecast.at.tolist().index(300_000)
+    assert found.forecast.correctness.value[place] == found.population.B
+    assert (found.forecast.correctness.low[place], found.forecast.correctness.high[place]) == found.population.interval
+    alone = found.population.still_unique * found.facts.uniqueness
+    assert found.forecast.uniqueness.value[place] == pytest.approx(alone)
+    assert found.forecast.at.tolist() == sorted(set(found.forecast.at.tolist()))
+
+
+def test_the_forecast_holds_what_is_counted_in_the_population_itself():
+    everybody = demo_table(100_000, seed=3)
+    names = ["age_yrs", "sex", "race", "patcnty"]
+    drawn = everybody.take(np.random.default_rng(5).choice(100_000, 2_000, replace=False))
+    found = assess(drawn, quasi_identifiers=names, population=100_000, protection=False)
+    counted = measure(everybody, quasi_identifiers=names)
+    place = found.forecast.at.tolist().index(100_000)
+    curve = found.forecast.correctness
+    assert curve.low[place] <= counted.correctness <= curve.high[place]
+    assert curve.value[place] == pytest.approx(counted.correctness, rel=0.15)
+    unique = found.forecast.uniqueness
+    assert unique.low[place] <= counted.uniqueness <= unique.high[place]
+    assert unique.value[place] == pytest.approx(counted.uniqueness, rel=0.3)
+    assert "95% interval" in next(one for one in found.statements if one.name == "unique there too").sure
+
+
+def test_contributions_add_up_to_the_average_risk(found):
+    parts = found.knowledge.contributions
+    assert sum(part.correctness for part in parts.columns) + parts.nothing_known == pytest.approx(
+        found.facts.correctness
+    )
+    assert found.knowledge.sets == 2 ** len(NAMES) - 1
+    assert found.knowledge.worst_by_size[-1].classes == found.facts.classes
+    assert [risk.label for risk in found.knowledge.by_group] == ["census", "place", "census + place"]
+
+
+def test_the_decision_is_the_risk_against_the_threshold(table, found):
+    assert found.verdict.threshold == RECIPIENTS["restricted"] == 0.09
+    assert found.verdict.risk == found.population.overall
+    strict = assess(table, quasi_identifiers=NAMES, protection=False)
+    assert (strict.verdict.decision, strict.verdict.basis, strict.passed) == ("over", "table", False)
+    easy = assess(table, quasi_identifiers=["sex"], protection=False)
+    assert (easy.verdict.decision, easy.passed) == ("within", True)
+    chosen = assess(table, quasi_identifiers=["sex"], threshold=0.0001, protection=False)
+    assert (chosen.verdict.decision, chosen.verdict.threshold) == ("over", 0.0001)
+
+
+def test_a_low_average_with_somebody_alone_is_no_plain_yes():
+    crowd = {"age": [30] * 60 + [40] * 60 + [99], "illness": ["a", "b"] * 60 + ["a"]}
+    found = assess(crowd, quasi_identifiers=["age"], recipient="trusted")
+    assert found.facts.correctness < found.verdict.threshold
+    assert (found.verdict.decision, found.passed) == ("exposed", False)
+    assert "1 person (0.83%) looks like nobody else" in found.verdict.exposures[0]
+    assert found.verdict.recommendation.startswith("Do not give it to a trusted recipient as it is")
+    assert "Protect it so that everybody shares" in found.verdict.actions[0]
+    without = {name: values[:-1] for name, values in crowd.items()}
+    assert assess(without, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
+    told = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}
+    given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
+    assert (given.decision, len(given.exposures)) == ("exposed", 1)
+    assert "certain for 50.0%" in given.exposures[0]
+    assert not any("illness" in text for text in (*given.exposures, *given.reasons, *given.actions))
+
+
+def test_a_weight_that_nobody_named_does_not_make_the_population():
+    generator = np.random.default_rng(4)
+    table = {"age": generator.integers(20, 60, 300).tolist(), "weight": generator.uniform(800, 5_000, 300).tolist()}
+    guessed = assess(table, protection=False)
+    assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
+    assert any("name it as the weight" in note for note in guessed.notes)
+    assert any("1 of 2 columns has none" in reason for reason in guessed.verdict.inside_reasons)
+    said = assess(table, weight="weight", protection=False)
+    assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
+    assert "population = sum of weight" in said.verdict.reasons[0]
+    assert not any("--weight" in note for note in said.notes)
+
+
+def test_a_certain_secret_is_no_yes_however_large_the_population():
+    table = {"age": [30] * 60 + [40] * 60, "illness": ["a"] * 60 + ["a", "b"] * 30}
+    asked = {"quasi_identifiers": ["age"], "sensitive": ["illness"], "population": 30_000_000, "protection": False}
+    told = assess(table, **asked).verdict
+    assert (told.decision, told.basis, told.risk < told.threshold) == ("exposed", "population", True)
+    assert "certain for 50.0% of the records" in told.exposures[0]
+    assert "more than 5%" in told.exposures[0]
+    assert assess(table, **asked, threshold=0.5).verdict.decision == "within"
+    every = {**table, "illness": ["a"] * 60 + ["b"] * 60}
+    assert assess(every, **asked, threshold=0.5).verdict.decision == "exposed"
+    most = {"age": [30] * 84 + [40] * 36, "illness": ["a"] * 84 + ["b"] * 36}  # 70 %, and certain for all
+    assert assess(most, **asked, threshold=0.33).verdict.decision == "exposed"
+    rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
+    assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
+
+
+def test_a_column_that_names_people_outranks_too_close_to_call(table, found):
+    low, high = found.population.interval
+    named = table.append_column("email", [[f"e{number}" for number in range(3_000)]])
+    close = assess(
+        named, quasi_identifiers=NAMES, population=300_000, threshold=(low + high) / 2, protection=False
+    ).verdict
+    assert (close.decision, close.headline) == ("exposed", "Not for everybody, whatever the average")
+    assert "is between" in close.sentence
+
+
+def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
+    generator = np.random.default_rng(3)
+    ages = [*generator.integers(0, 40, 400).tolist(), 77]
+    here = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False)
+    there = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False, population=10**6)
+    assert here.verdict.decision == "exposed"
+    assert there.facts.uniques * there.population.still_unique < 1
+    assert there.verdict.decision == "within"
+    assert any("whoever knows that one of them is in it" in reason for reason in there.verdict.inside_reasons)
+
+
+def test_every_sensitive_column_is_followed_through_protection(table):
+    columns = ["charge", "ethncty"]
+    found = assess(table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=columns)
+    for cost in found.protection.costs:
+        assert [secret.column for secret in cost.secrets] == columns
+        assert cost.t == max(secret.t for secret in cost.secrets)
+        assert cost.leaks[-1] == (1.0, pytest.approx(cost.correctness))  # if all of it leaks
+        assert [chance for _, chance in cost.leaks] == sorted(chance for _, chance in cost.leaks)
+    safe = protect(table, quasi_identifiers=["age_yrs", "patcnty"], k=5, identifiers=[], seed=0)
+    for secret in found.protection.costs[1].secrets:
+        (apart,) = measure(safe.table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=[secret.column]).sensitive
+        assert (secret.l, secret.t, secret.given_away) == (apart.distinct, apart.t, apart.given_away)
+
+
+def test_a_threshold_inside_the_interval_is_too_close_to_call(table, found):
+    low, high = found.population.interval
+    middle = (low + high) / 2
+    close = assess(table, quasi_identifiers=NAMES, population=300_000, threshold=middle, protection=False)
+    assert close.verdict.decision == "borderline"
+    assert not close.passed
+
+
+def test_every_number_says_what_it_means_how_sure_it_is_and_what_it_assumes(found):
+    statements = found.statements
+    assert {one.section for one in statements} == {
+        "facts",
+        "secrets",
+        "knowledge",
+        "drivers",
+        "population",
+        "forecast",
+        "leaks",
+        "protection",
+        "secrets left",
+    }
+    assert all(one.name and one.shown and one.meaning.endswith(".") and one.sure and one.assumed for one in statements)
+
+
+def test_what_the_data_cannot_support_is_left_out_with_a_reason():
+    alone = {"a": list(range(50)), "b": [1] * 50}
+    found = assess(alone, quasi_identifiers=["a"])
+    assert found.forecast is None
+    assert "alone in their class" in found.skipped["forecast"]
+    assert "population" in found.skipped
+    same = assess({"a": [1] * 50}, quasi_identifiers=["a"])
+    assert "one class" in same.skipped["forecast"]
+    assert same.facts.k == 50
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_tiny_tables_are_assessed(rows):
+    found = assess({"a": [1, 1, 2, 2, 3][:rows], "b": ["x", "y", "x", "x", "y"][:rows]}, quasi_identifiers=["a", "b"])
+    assert found.facts.people == rows
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_people_with_several_records_are_assessed_as_people():
+    generator = np.random.default_rng(1)
+    visits = {
+        "patient_id": np.repeat(np.arange(200), 2).tolist(),
+        "age": generator.integers(20, 30, 400).tolist(),
+        "sex": generator.integers(0, 2, 400).tolist(),
+    }
+    found = assess(visits, quasi_identifiers=["age", "sex"], person="patient_id")
+    assert (found.facts.people, found.facts.records) == (200, 400)
+    histories = {}
+    for person, age, sex in zip(*visits.values(), strict=True):
+        histories.setdefault(person, []).append((age, sex))
+    keys = {(0,): "age", (1,): "sex", (0, 1): "both"}
+    alone = {}
+    for positions, name in keys.items():
+        seen = [tuple(sorted(tuple(row[at] for at in positions) for row in rows)) for rows in histories.values()]
+        alone[name] = {person for person, history in enumerate(seen) if seen.count(history) == 1}
+    single = found.knowledge.singling_out
+    assert single.records == 200
+    assert single.by_size == {1: len(alone["age"] | alone["sex"]), 2: len(alone["both"])}
+    assert dict(single.sets)["age", "sex"] == len(alone["both"] - alone["age"] - alone["sex"])
+    assert dict(single.sets).get(("age",), 0) == len(alone["age"])
+    by_set = {risk.columns: (risk.classes, risk.uniques) for risk in found.knowledge.by_set}
+    assert by_set["age", "sex"] == (found.facts.classes, found.facts.uniques)
+    assert by_set["age",] == (
+        measure(visits, quasi_identifiers=["age"], person="patient_id").classes,
+        len(alone["age"]),
+    )
+    assert found.protection.costs[0].correctness <= 1 / 3
+
+
+def test_seven_attributes_of_histories_are_counted_in_all_sets():
+    generator = np.random.default_rng(1)
+    visits = {f"c{i}": generator.integers(0, 3, 60).tolist() for i in range(7)}
+    asked = {"quasi_identifiers": list(visits), "person": "patient_id", "protection": False}
+    knowledge = assess({"patient_id": [number // 2 for number in range(60)], **visits}, **asked).knowledge
+    assert (knowledge.sets, knowledge.contributions.orders, len(knowledge.worst_by_size)) == (127, None, 7)
+
+
+def test_many_columns_are_sampled_and_said_to_be():
+    generator = np.random.default_rng(2)
+    wide = {f"c{i}": generator.integers(0, 3, 300).tolist() for i in range(15)}
+    found = assess(wide, quasi_identifiers=list(wide), protection=False)
+    assert found.knowledge.contributions.orders == 200
+    assert any("too many" in note for note in found.knowledge.notes)
+    assert len(found.knowledge.worst_by_size[-1].columns) == 15
+    assert found.knowledge.worst_by_size[-1].classes == found.facts.classes
+
+
+def test_guessed_roles_are_marked_as_guessed():
+    people = {"age": [30, 41, 30, 52], "diagnosis": list("xyxx"), "email": list("abcd")}
+    roles = propose_roles(people)
+    assert (roles.quasi_identifiers, roles.sensitive, roles.identifiers) == (("age",), ("diagnosis",), ("email",))
+    found = assess(people, protection=False)
+    assert not found.roles.confirmed
+    assert any("nobody confirmed" in note for note in found.notes)
+    assert "email" in found.verdict.exposures[0]
+    assert assess(people, quasi_identifiers=["age"], protection=False).roles.confirmed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"recipient": "everybody"}, "restricted"),
+        ({"threshold": 0}, "above 0"),
+        ({"population": 10}, "smaller than the table"),
+        ({"quasi_identifiers": ["agee"]}, "the table has"),
+        ({"person": "whoever"}, "whoever"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(table, options, message):
+    with pytest.raises(InputError, match=message):
+        assess(table, **{"quasi_identifiers": NAMES, "protection": False, **options})
+
+
+def test_the_same_seed_gives_the_same_answer(table, found):
+    again = assess(
+        table,
+        quasi_identifiers=NAMES,
+        sensitive=["charge"],
+        population=300_000,
+        recipient="restricted",
+        groups={"census": ["age_yrs", "sex"], "place": ["patcnty"]},
+    )
+    first, second = found.to_dict(), again.to_dict()
+    for plain in (first, second):
+        plain["provenance"].pop("made")
+        plain["provenance"].pop("seconds")
+        plain["population"].pop("seconds")
+    assert first == second
+
+
+def test_columns_that_name_people_stop_a_yes():
+    table = {
+        "name": [f"person {number}" for number in range(400)],
+        "sex": ["f", "m"] * 200,
+        "illness": ["a", "b", "b", "a"] * 100,
+    }
+    found = assess(table, quasi_identifiers=["sex"], protection=False)
+    assert (found.verdict.decision, found.passed) == ("exposed", False)
+    assert "names people" in found.verdict.exposures[0]
+    assert "Remove name" in found.verdict.actions[0]
+    assert assess(table, quasi_identifiers=["sex"], other=["name"], protection=False).passed
+    said = assess(table, quasi_identifiers=["sex"], identifiers=["illness"], protection=False)
+    assert said.roles.identifiers == ("name", "illness")
+    with pytest.raises(InputError, match="two roles"):
+        assess(table, quasi_identifiers=["sex"], other=["sex"], protection=False)
+
+
+def test_a_person_column_that_is_not_used_stops_a_yes():
+    table = {"patient_id": [number // 2 for number in range(400)], "sex": ["f", "m"] * 200}
+    found = assess(table, quasi_identifiers=["sex"], protection=False)
+    assert found.verdict.decision == "exposed"
+    assert "name patient_id as the person (--person)" in found.verdict.actions[0]
+    named = assess(table, quasi_identifiers=["sex"], person="patient_id", protection=False)
+    assert named.facts.people == 200
+    assert not any("looks like whose record" in text for text in named.verdict.exposures)
+
+
+def test_columns_left_out_that_others_may_know_are_counted_and_said(table):
+    found = assess(table, quasi_identifiers=["sex"], sensitive=["charge"], protection=False)
+    assert found.verdict.decision == "within"
+    every, *each = found.knowledge.beside
+    together = measure(table, quasi_identifiers=["sex", *every.columns])
+    assert (every.k, every.uniques) == (together.k, together.uniques)
+    assert "patzip" in every.columns
+    assert [one.columns for one in each] == [(name,) for name in every.columns[:8]]
+    assert "if the assumptions hold and nobody outside knows" in found.verdict.recommendation
+    assert any(f"{every.uniques:,} people are unique" in reason for reason in found.verdict.inside_reasons)
+    assert "Leave oshpd_id" in found.verdict.actions[0]
+    quiet = assess(table, quasi_identifiers=["sex"], other=every.columns, protection=False)
+    assert (quiet.knowledge.beside, quiet.verdict.condition) == ((), None)
+
+
+def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
+    names = ["age_yrs", "sex", "patcnty"]
+    safe = protect(table, quasi_identifiers=names, k=30, seed=0)
+    found = assess(safe.table, quasi_identifiers=names, protection=False)
+    assert found.facts.k >= 30
+    assert found.verdict.decision == "exposed"
+    assert "made coarser, but" in found.verdict.exposures[0]
+
+
+def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
+    costs = found.protection.costs
+    assert found.verdict.basis == "population"
+    assert all(cost.risk == cost.population_risk < cost.correctness for cost in costs)
+    assert all(
+        cost.population_limits[0] <= cost.risk <= cost.population_limits[1] == cost.correctness for cost in costs
+    )
+    assert found.protection.enough(0.09).k == 3
+    said = " ".join(found.verdict.actions)
+    assert f"in the population falls from {found.population.overall:.2%}" in said or "in the population falls" in said
+    assert [row.value for row in found.statements if row.section == "protection"] == [cost.risk for cost in costs]
+
+
+def test_the_risk_of_protected_classes_is_that_of_the_population_they_came_from():
+    everybody = demo_table(60_000, seed=4).to_pandas()
+    names = ["age_yrs", "sex"]
+    sample = everybody.sample(3_000, random_state=1)
+    safe = protect(sample, quasi_identifiers=names, k=5, seed=0, warn=False)
+    labels = safe.table.assign(original_age=sample["age_yrs"].to_numpy(), original_sex=sample["sex"].to_numpy())
+    # a class holds the values of its own members, so it has at least everybody of the population with one of them
+    size = everybody.groupby(names).size()
+    truth = 0.0
+    for _, members in labels.groupby(names):
+        kinds = members[["original_age", "original_sex"]].drop_duplicates().itertuples(index=False, name=None)
+        truth += len(members) / len(labels) / sum(int(size[kind]) for kind in kinds)
+    assert risk_of_large_classes(safe.classes, 60_000) == pytest.approx(truth, rel=0.25)
+
+
+def test_the_reason_of_a_role_says_who_chose_it(table):
+    roles = assess(table, quasi_identifiers=["sex"], other=["patzip"], protection=False).roles
+    assert roles.reason("sex") == "as you said"
+    assert roles.reason("age_yrs").startswith("not named, though it looks like a quasi-identifier")
+    assert roles.reason("patzip").startswith("as you said, though it looks like a quasi-identifier")
+    assert "as you said" not in propose_roles(table).reason("sex")
+
+
+def test_every_threshold_is_judged_as_the_decision_is(found):
+    from incrowd.reports.document import verdict_figure
+
+    low, high = found.verdict.interval
+    for name, _, stands in verdict_figure(found).table.rows:
+        bound = RECIPIENTS[name]
+        wanted = (
+            "too close to call" if low <= bound < high else "above it" if found.verdict.risk > bound else "within it"
+        )
+        assert stands == wanted
+    assert any(low <= bound < high for bound in RECIPIENTS.values())

@@ -1,0 +1,127 @@
+"""The leak paper: its formulas in whole numbers, small tables listed, and the whole paper as it is reproduced."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from math import comb, factorial, perm
+
+import pytest
+from papers.leak_attack import mixed, several, single
+from papers.leak_attack.attacks import (
+    PEOPLE,
+    by_listing,
+    chances,
+    drawn_sizes,
+    published_sum,
+    share_at_risk,
+    tables_of,
+)
+from papers.leak_attack.mixed import count_above
+from papers.leak_attack.several import answers
+from papers.page import write_pages
+
+from incrowd.classes import ClassSizes
+from incrowd.leaks import leak_risk, leak_risk_uniform
+from papers import Context, paper, reproduce
+
+pytestmark = pytest.mark.xdist_group("leak-attack")  # one worker: what the fixtures make is made once
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 10])
+@pytest.mark.parametrize("leaked", [1, 1_000, 4_000, 10_000])
+def test_the_printed_sum_is_the_closed_form(k, leaked):
+    exact = leak_risk_uniform(people=PEOPLE, k=k, leaked=leaked).probability
+    assert exact == pytest.approx(float(published_sum(PEOPLE, k, leaked)), rel=1e-12)
+
+
+def test_people_at_risk_are_those_who_leaked():
+    shares = [share_at_risk(100, 5, 30, h) for h in range(1, 6)]
+    assert sum(shares) == pytest.approx(0.3)
+    assert sum(share / h for h, share in enumerate(shares, 1)) == pytest.approx(float(published_sum(100, 5, 30)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "leaked", "targets"), [((3, 2, 1), 4, 2), ((2, 2), 3, 2), ((3, 3), 6, 3), ((4, 1), 2, 1)]
+)
+def test_the_exact_answer_is_what_listing_every_case_gives(sizes, leaked, targets):
+    listed = by_listing(sizes, leaked, targets)
+    assert leak_risk(ClassSizes.from_sizes(sizes), leaked, targets=targets).probability == pytest.approx(float(listed))
+    people = sum(sizes)
+    scale = Fraction(factorial(targets), perm(people, targets) * comb(people, leaked))
+    assert chances(sizes)[leaked, targets] * scale == listed
+
+
+def test_every_table_is_listed_once():
+    assert sorted(tables_of(7, 2)) == [(3, 2, 2), (4, 3), (5, 2), (7,)]
+
+
+def test_equal_classes_are_never_less_risky_in_small_tables():
+    compared, above = count_above(7)
+    assert compared > 500
+    assert above == 0
+
+
+@pytest.mark.parametrize("deviation", [1, 2, 8])
+def test_drawn_classes_hold_everybody_and_none_is_below_five(deviation):
+    sizes = drawn_sizes(deviation)
+    assert sizes.people == PEOPLE
+    assert sizes.smallest >= 5
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The whole paper, every point and figure of it, with fewer trials a point."""
+    out = tmp_path_factory.mktemp("leak")
+    with pytest.MonkeyPatch.context() as fewer:
+        for module, trials in ((single, 500), (several, 2_000), (mixed, 1_000)):
+            fewer.setattr(module, "TRIALS", trials)
+        kept = reproduce(paper("leak-attack"), out, Context())
+    return {part.name: part for part in kept}, write_pages(out, paper("leak-attack"), kept)
+
+
+def rows_of(part):
+    return {row.what: row for table in part.tables for row in getattr(table, "rows", ())}
+
+
+def test_simulations_hold_the_exact_numbers(made):
+    parts, _ = made
+    simulated = rows_of(parts["one-person"])["simulated 95 % intervals that hold the exact number, k > 1"]
+    held, _, points = simulated.ours.split()
+    assert int(points) == 20
+    assert int(held) >= 17
+    near, _, compared = rows_of(parts["several"])[
+        "simulations within 3 standard errors of the exact chance"
+    ].ours.split()
+    assert int(compared) >= 36
+    assert int(near) >= int(compared) - 1
+
+
+def test_the_recursion_is_off_where_the_tables_are_small_enough_to_tell(made):
+    parts, _ = made
+    small = parts["several"].tables[0]
+    assert all(abs(row.ours / row.paper - 1) > 0.01 for row in small.rows)
+    assert rows_of(parts["several"])["Figure 4b: 5 people, 4,000 leak"].ours == "2.1350e-04"
+
+
+def test_equal_classes_are_an_upper_bound(made):
+    parts, _ = made
+    bounds = [row for what, row in rows_of(parts["mixed"]).items() if row.paper == "none: an upper bound"]
+    assert len(bounds) == 2
+    assert all(row.ours.startswith("0 of ") for row in bounds)
+
+
+def test_every_figure_is_on_the_page(made):
+    parts, written = made
+    text = written[0].read_text(encoding="utf-8")
+    for number in ("Figure 2", "Figure 3a, left", "Figure 3a, right", "Figure 3b, left", "Figure 3b, right",
+                   "Figure 4a", "Figure 4b", "Figure 5"):  # fmt: skip
+        assert f"![{number}" in text
+    assert sum(len(part.figures) for part in parts.values()) == 9
+
+
+def test_a_wrong_simulation_without_error_does_not_agree():
+    """Where every attack is worth the same there is no noise: what differs is wrong."""
+    right = answers(ClassSizes.from_sizes([5] * 4), 20, 1, trials=50)
+    assert right.distance == 0.0
+    wrong = replace(right, exact=replace(right.exact, probability=0.1))
+    assert wrong.distance == math.inf

@@ -1,0 +1,182 @@
+"""The scaling law's quick run, and the data it is made on."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from papers.corpora import FAMILIES, TABLES, generated, held, random_attributes
+from papers.page import write_pages
+from papers.scaling_law.extrapolation import cubic
+from papers.scaling_law.published import FRACTIONS, NAMES, TABLE_1
+from papers.scaling_law.specification import _on_prior, _on_sign
+from papers.scaling_law.studies import collections, corpora, movement, sparse_studies
+
+from incrowd.curves import Curve
+from incrowd.errors import UnsupportedError
+from papers import Context, paper, reproduce
+
+pytestmark = pytest.mark.xdist_group("scaling-law")  # one worker: what the fixtures make is made once
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The quick run on generated data alone, and where it was kept."""
+    out = tmp_path_factory.mktemp("scaling-law")
+    return {part.name: part for part in reproduce(paper("scaling-law"), out, Context(quick=True))}, out
+
+
+def rows(part, table=0):
+    return {row.what: row for row in part.tables[table].rows}
+
+
+def test_the_numbers_of_the_text_are_the_papers(quick):
+    found = rows(quick[0]["regimes"])
+    for row in list(found.values())[:4]:
+        assert row.ours == pytest.approx(row.paper, abs=0.007)
+        assert row.says.startswith("The same" if f"{row.ours:.2f}" == f"{row.paper:.2f}" else "0.0")
+    assert [row.says for row in list(found.values())[4:]] == ["So here."] * 3
+    caption = quick[0]["regimes"].figures[2].says
+    bits = [int(number) for number in re.findall(r"(\d+) (?:bits|at)", caption)]
+    assert len(bits) == 3
+    assert bits[0] < 10 < bits[1] < bits[2]  # critical at γ = 0 only
+
+
+def test_the_model_describes_light_tails_and_overstates_zipf(quick):
+    by_corpus = {row[0]: row for row in quick[0]["specification"].tables[1].cells}
+    assert by_corpus["geometric"][2] < 0.01
+    assert by_corpus["poisson"][2] < 0.01
+    assert by_corpus["zipf"][3] > 0.01  # the paper: a small positive bias for synthetic data, from the prior
+    assert abs(by_corpus["zipf"][5]) < 0.2 * by_corpus["zipf"][3]  # which it is: without the prior it is gone
+    assert "the prior exp" in rows(quick[0]["specification"])["RMSE of κ, Zipf"].says
+    assert by_corpus["all"][1] == 24
+
+
+def test_the_scaling_law_beats_the_rules_of_thumb(quick):
+    table = quick[0]["extrapolation"].tables[1]
+    whole = {row[1]: row for row in table.cells if row[0] == "100 %"}
+    for kind in ("exact", "sparse", "robust"):
+        law, entropy, exponential = (float(cell.split(" ")[0].rstrip("*")) for cell in whole[kind][3:6])
+        assert law < 0.03
+        assert law <= exponential < entropy
+
+
+def test_published_points_are_forecast(quick):
+    found = rows(quick[0]["scale"])
+    law = next(row for what, row in found.items() if what.endswith("PYC-MB"))
+    assert law.ours == pytest.approx(0.73, abs=0.03)
+
+
+def test_its_pages_hold_every_figure(quick):
+    parts, out = quick
+    markdown, html = write_pages(out, paper("scaling-law"), list(parts.values()))
+    figures = [figure.file for part in parts.values() for figure in part.figures]
+    assert len(figures) == 8
+    for file in figures:
+        assert f"scaling-law-quick/{file}" in markdown.read_text(encoding="utf-8")
+        assert (out / "scaling-law-quick" / file).stat().st_size < 200_000
+    assert html.read_text(encoding="utf-8").count("<svg role") == len(figures)
+
+
+def test_the_papers_table_was_typed_in_whole():
+    assert set(TABLE_1) == {(kind, fraction) for kind in ("exact", "sparse", "robust") for fraction in FRACTIONS}
+    best = [min(NAMES, key=lambda name: row[name]) for row in TABLE_1.values()]
+    assert best.count("PYC") == 17  # the text: all "but one (0.1% for sparse matching)"
+    assert TABLE_1["sparse", 0.001]["EXP"] == 0.302
+    assert TABLE_1["exact", 1.0]["count"] == 400
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a public table in it, invented."""
+    random = np.random.default_rng(0)
+    columns = {name: random.integers(size, size=600) for name, size in zip("abcdefghij", range(3, 33, 3), strict=True)}
+    pq.write_table(pa.table({"id": np.arange(600), **columns}), tmp_path / "hdv2003.parquet")
+    baskets = np.repeat(np.arange(300), 4)
+    pq.write_table(
+        pa.table({"basket": baskets, "item": random.zipf(1.5, baskets.size) % 50}), tmp_path / "groceries.parquet"
+    )
+    return tmp_path
+
+
+def test_attribute_sets_leave_out_identifiers_and_the_obvious(folder):
+    assert held(folder) == ["hdv2003"]
+    assert held(None) == []
+    found = list(random_attributes(folder, "hdv2003", 10, np.random.default_rng(1)))
+    assert len(found) == 10
+    for one in found:
+        assert "id" not in one.columns
+        assert 2 <= len(one.columns) <= 9
+        assert 0.01 < one.correctness < 0.99
+        assert one.sizes(50).people == 50
+        assert one.sizes(one.people).classes == np.unique(one.classes).size
+
+
+def test_no_set_comes_twice_and_a_small_table_gives_those_it_has(tmp_path):
+    random = np.random.default_rng(0)
+    pq.write_table(pa.table({name: random.integers(9, size=500) for name in "abcd"}), tmp_path / "fars.parquet")
+    found = [frozenset(one.columns) for one in random_attributes(tmp_path, "fars", 50, random)]
+    assert 0 < len(found) == len(set(found)) <= 11  # 2, 3 or 4 of 4 columns
+
+
+def test_a_search_for_sets_ends(tmp_path):
+    random = np.random.default_rng(0)
+    pq.write_table(pa.table({name: random.integers(2, size=5_000) for name in "abc"}), tmp_path / "hdv2003.parquet")
+    with pytest.raises(UnsupportedError, match="hdv2003"):
+        list(random_attributes(tmp_path, "hdv2003", 5, random))
+    with pytest.raises(UnsupportedError, match="geometric"):
+        list(generated("geometric", 1, 1, random))  # one person: κ is 1
+
+
+def test_weights_and_numbers_of_households_are_no_attributes():
+    assert "fnlwgt" in TABLES["adult"]
+    assert {"hid", "id", "pid"} <= set(TABLES["eusilc_population"])
+
+
+def test_a_cubic_goes_through_its_points():
+    sizes = np.array([10, 100, 1_000, 10_000])
+    x = np.log10(sizes)
+    curve = Curve.from_points(sizes, 1 - 0.1 * x + 0.04 * x**2 - 0.012 * x**3)
+    assert cubic(curve, 1e5) == pytest.approx(1 - 0.5 + 1.0 - 1.5)
+
+
+def test_sentences_follow_the_numbers():
+    assert _on_prior([0.02], [-0.001]).startswith("Upwards in both. It is the prior's: without it the bias is -0.0010")
+    assert "17% of it is the prior's: without it the bias is +0.1000" in _on_prior([0.12], [0.10])
+    assert "None of it is the prior's" in _on_prior([0.02], [0.03])
+    assert "Downwards" in _on_prior([-0.02], [-0.02])
+    assert _on_sign([0.01], "negative", []) == "The other way here."
+    assert _on_sign([0.01], "positive", []) == "The same sign."
+    assert "+0.0010" in _on_sign([0.1, 0.001], "negative", [0.001])
+
+
+def test_an_interval_that_ends_at_the_estimate_says_so(quick):
+    law = next(row for what, row in rows(quick[0]["scale"]).items() if what.endswith("PYC-MB"))
+    assert "one-sided" in law.says
+    others = [row.says for what, row in rows(quick[0]["scale"]).items() if not what.endswith("PYC-MB")]
+    assert all("off" in says for says in others)
+    assert sum("nearest" in row.says for row in rows(quick[0]["scale"]).values()) == 1
+
+
+def test_held_tables_are_used(folder):
+    context = Context(data=folder, quick=True)
+    assert corpora(context) == ["hdv2003", *FAMILIES]
+    assert sum(1 for _ in collections(context, "hdv2003")) == 2
+    assert any(study.corpus.startswith("baskets") for study in sparse_studies(context))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_generated_families_are_reproducible(family):
+    first, second = (list(generated(family, 3, 500, np.random.default_rng(7))) for _ in range(2))
+    assert all(np.array_equal(a.classes, b.classes) for a, b in zip(first, second, strict=True))
+    assert len({one.correctness for one in first}) == 3
+
+
+def test_everybody_moves():
+    traces = movement(200, 24, np.random.default_rng(0))
+    seen = np.bincount(traces["person"])
+    assert seen.size == 200
+    assert seen.min() >= 4
+    assert seen.max() <= 60
+    assert traces["item"].max() < 600 * 24

@@ -1,0 +1,25 @@
+"""What a worker of a cluster makes of a cell does not depend on the order in which its rows come."""
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd import demo_table, read_table
+from incrowd.backends import encode
+from incrowd.protection.cells import FinishCell, Scale
+from incrowd.protection.problem import Demand
+
+NAMES = ("age_yrs", "sex", "race")
+
+
+def test_the_rows_of_a_cell_may_come_in_any_order():
+    rows = demo_table(2_000, seed=1).select([*NAMES, "charge"])
+    columns = encode(read_table(rows), NAMES)
+    tallies = tuple(np.bincount(column.codes, minlength=column.size) for column in columns)
+    scale = Scale(NAMES, tuple(column.values for column in columns), tallies, Demand(5), "information")
+    finish = FinishCell(scale, tuple(rows.column_names))
+    order = [(name, "ascending") for name in rows.column_names]
+    made = [
+        finish(rows.take(pa.array(np.random.default_rng(seed).permutation(2_000)))).sort_by(order) for seed in range(3)
+    ]
+    assert made[0].equals(made[1])
+    assert made[0].equals(made[2])

@@ -1,0 +1,116 @@
+"""Hierarchies from files, rules and data, and the search for the best levels."""
+
+import datetime
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd import Hierarchy, InputError, protect
+from incrowd.backends import encode
+from incrowd.tables import read_table
+
+
+def column(values):
+    (found,) = encode(read_table({"x": values}), ["x"])
+    return found
+
+
+def labels(hierarchy, values, level):
+    found = hierarchy.levels(column(values))[level]
+    by_value = dict(zip(column(values).values.to_pylist(), (found.labels[g] for g in found.groups), strict=True))
+    return [by_value[value] for value in values]
+
+
+def test_arx_files(tmp_path):
+    (tmp_path / "sex.csv").write_text("m;person;*\nf;person;*\n")
+    hierarchy = Hierarchy.from_csv(tmp_path / "sex.csv")
+    assert labels(hierarchy, ["m", "f", None], 1) == ["person", "person", None]
+    assert labels(hierarchy, ["m", "f", None], 2) == ["*", "*", "*"]
+    with pytest.raises(InputError, match="cannot be read"):
+        Hierarchy.from_csv(tmp_path / "none.csv")
+    (tmp_path / "bad.csv").write_text("m;person;*\nf;person\n")
+    with pytest.raises(InputError, match="same number of labels"):
+        Hierarchy.from_csv(tmp_path / "bad.csv")
+    crossed = Hierarchy.from_rows([("a", "x", "1"), ("b", "x", "2")])
+    with pytest.raises(InputError, match="splits a group"):
+        crossed.levels(column(["a", "b"]))
+
+
+def test_rules():
+    assert labels(Hierarchy.intervals([5, 10]), [23, 4, 31], 1) == ["[20;24]", "[0;4]", "[30;34]"]
+    assert labels(Hierarchy.intervals([5, 10]), [23, 4, 31], 2) == ["[20;29]", "[0;9]", "[30;39]"]
+    assert labels(Hierarchy.intervals([0.5]), [0.2, 0.7], 1) == ["[0;0.5)", "[0.5;1]"]
+    assert labels(Hierarchy.prefixes([3]), ["93722", "93611"], 1) == ["937**", "936**"]
+    assert labels(Hierarchy.prefixes([3]), [93722, 93611], 1) == ["937**", "936**"]
+    day = [datetime.date(2020, 2, 29), datetime.date(2021, 12, 31)]
+    assert labels(Hierarchy.dates(), day, 1) == ["[2020-02-01;2020-02-29]", "[2021-12-01;2021-12-31]"]
+    assert labels(Hierarchy.dates(), day, 3) == ["[2020-01-01;2020-12-31]", "[2021-01-01;2021-12-31]"]
+
+
+def test_automatic_hierarchies_fit_the_data():
+    assert labels(Hierarchy.automatic(), ["93722", "93611", *(f"940{i:02}" for i in range(12))], 2)[:2] == [
+        "937**",
+        "936**",
+    ]
+    towns = ["a"] * 9 + ["b"] * 5 + ["c", "d", "e"]
+    assert labels(Hierarchy.automatic(), towns, 1)[-3:] == ["{c,d,e}"] * 3
+    assert labels(Hierarchy.automatic(), towns, 1)[0] == "a"
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=6, max_size=25),
+    st.integers(2, 4),
+    st.sampled_from([0.0, 0.3]),
+)
+def test_the_search_finds_the_best_levels_there_are(rows, k, limit):
+    table = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
+    ladders = {name: Hierarchy.intervals([2, 4]) for name in table}
+    safe = protect(table, quasi_identifiers=["a", "b"], k=k, method="generalise", hierarchies=ladders, suppress=limit)
+    levels = {name: ladders[name].levels(column(table[name])) for name in table}
+
+    def cost(chosen):
+        groups = {
+            name: dict(zip(column(table[name]).values.to_pylist(), levels[name][level].groups.tolist(), strict=True))
+            for name, level in zip(table, chosen, strict=True)
+        }
+        keys = [(groups["a"][a], groups["b"][b]) for a, b in rows]
+        small = sum(keys.count(key) < k for key in keys)
+        lost = 0.0
+        for index, name in enumerate(table):
+            domain = sorted(set(table[name]))
+            for row in rows:
+                covered = sum(groups[name][v] == groups[name][row[index]] for v in domain)
+                lost += (covered - 1) / max(len(domain) - 1, 1) / len(rows) / 2
+        return lost + small / len(rows) * (1 - lost) if small <= limit * len(rows) and small < len(rows) else None
+
+    costs = {c: cost(c) for c in product(*(range(len(levels[name])) for name in table))}
+    best = min(value for value in costs.values() if value is not None)
+    found = costs[tuple(safe.settings["levels"][name] for name in table)]
+    assert found == pytest.approx(best)
+
+
+def test_levels_of_a_coarsening():
+    table = {"zip": ["93722", "93611", "93611"]}
+    options = {"hierarchies": {"zip": Hierarchy.prefixes([3])}, "method": "coarsen"}
+    safe = protect(table, quasi_identifiers=["zip"], levels={"zip": 1}, **options)
+    assert safe.table["zip"].to_pylist() == ["937**", "936**", "936**"]
+    with pytest.raises(InputError, match="levels 0 to 2"):
+        protect(table, quasi_identifiers=["zip"], levels={"zip": 3}, **options)
+
+
+def test_adult_with_arx_hierarchies(shared_data):
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    adult = pq.read_table(shared_data / "adult.parquet")
+    adult = adult.filter(pc.equal(adult["split"], "train")).drop_null()
+    names = ["age", "sex", "race", "education"]
+    files = {name: shared_data / "adult_hierarchies" / f"{name}.csv" for name in names}
+    safe = protect(adult, quasi_identifiers=names, k=5, method="generalise", hierarchies=files, suppress=0.05)
+    found = safe.evaluate()
+    assert found.k >= 5
+    assert found.uniques == 0
+    assert safe.suppressed <= 0.05 * adult.num_rows

@@ -1,0 +1,173 @@
+"""The page as text: complete, escaped, aggregates only, small, and in need of nothing."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import jsonschema
+import pytest
+
+from incrowd import InputError
+from incrowd.reports import document, read_assessment, schema, to_html, write_html
+from incrowd.wording import display_names, with_display_names
+
+pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
+
+
+class Page(HTMLParser):
+    """Which elements there are, their attributes, and the text outside of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.words, self.inside = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            continue
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.inside):
+            self.words.append(data)
+
+
+def test_the_json_keeps_to_the_published_schema(ordinary, nasty, tmp_path):
+    jsonschema.Draft202012Validator.check_schema(schema())
+    for number, found in enumerate((ordinary, nasty)):
+        plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        jsonschema.Draft202012Validator(schema()).validate(plain)
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(plain))
+        assert read_assessment(file) == plain
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "not JSON"), ("{}", "does not say"), ('{"schema": "incrowd/assessment/1"}', "does not keep to the schema")],
+)
+def test_a_file_that_is_no_assessment_is_refused(tmp_path, content, message):
+    file = tmp_path / "x.json"
+    file.write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_assessment(file)
+
+
+def test_the_page_needs_nothing_from_anywhere(ordinary):
+    page = to_html(ordinary)
+    assert len(page.encode()) < 3_000_000
+    for tag, attributes in Page(page).elements:
+        assert tag not in {"link", "iframe", "object", "embed", "img", "form", "base"}
+        assert "src" not in attributes
+        assert attributes.get("href", "#").startswith("#")
+        assert not any(name.startswith("on") for name in attributes)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    assert "default-src &#39;none&#39;" in policy or "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+
+
+def test_every_figure_has_a_table_and_every_table_a_caption(ordinary):
+    sections = document(ordinary)
+    figures = [figure for section in sections for figure in section.figures]
+    assert {figure.name for figure in figures} == {
+        "class-sizes",
+        "known",
+        "sets",
+        "drivers",
+        "population",
+        "forecast",
+        "leaks",
+        "protection",
+    }
+    assert all(figure.table.rows and figure.table.caption and figure.says for figure in figures)
+    page = to_html(ordinary)
+    assert page.count("<figure>") == page.count('class="chart"') == len(figures) + 1
+    tags = [tag for tag, _ in Page(page).elements]
+    assert tags.count("table") == tags.count("caption")
+
+
+def test_the_page_has_glossary_methods_and_what_it_takes_to_repeat_it(ordinary):
+    words = " ".join(Page(to_html(ordinary)).words)
+    for part in (
+        "Glossary",
+        "Methods and sources",
+        "Shapley 1953",
+        "SHA-256",
+        "seed",
+        "0.1.0",
+        "2,000 rows",
+        "numpy",
+        "python",
+    ):
+        assert part in words
+    assert "incrowd assess" in words
+    assert "--qi age_yrs,sex,race,patcnty --sensitive charge" in words
+    assert "--population 200000 --recipient restricted --groups census=age_yrs,sex" in words
+
+
+def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
+    page = to_html(ordinary, external=True)
+    words = " ".join(Page(page).words)
+    for part in ("By what the attacker knows", "drives the risk", "adds most", "If part of it is stolen", "charge:"):
+        assert part not in words
+    for part in ('"figure-known"', '"known":', '"leaks":', '"drivers":', '"class-sizes":'):
+        assert part not in page
+    for part in (
+        "incrowd assess",
+        "SHA-256",
+        ordinary.provenance.sha256 or "SHA-256",
+        "in classes below",
+        "quasi identifiers",
+    ):
+        assert part not in words
+    for part in (
+        "look like nobody else",
+        "is certain for",
+        "Protect it",
+        "(--",
+        "keep secret whose",
+        "nobody outside knows",
+    ):
+        assert part not in words
+    assert "Do not look for people in it" not in words  # nothing is asked of those who do not get it
+    verdict = replace(ordinary.verdict, decision="within")
+    assert "Do not look for people in it" in to_html(replace(ordinary, verdict=verdict), external=True)
+    assert "What protection would cost" in words
+    assert "Glossary" in words
+
+
+def test_names_and_values_are_data_and_never_markup(nasty):
+    page = to_html(nasty)
+    parsed = Page(page)
+    assert [tag for tag, _ in parsed.elements].count("script") == 3
+    assert "img" not in [tag for tag, _ in parsed.elements]
+    words = "".join(parsed.words)
+    assert "<script>window.hacked=1</script>" in words
+    assert "{{ 7*7 }}{% raw %}" in words
+    assert "x" * 200 not in page
+    assert "\u202e" not in page
+    assert "\u2068שם" in page
+
+
+def test_no_cell_of_the_data_is_in_the_report(nasty):
+    assert "cell-" not in to_html(nasty)
+    assert "cell-" not in json.dumps(nasty.to_dict())
+
+
+def test_a_report_is_not_written_over_another_file(ordinary, tmp_path):
+    file = write_html(ordinary, tmp_path / "report.html")
+    with pytest.raises(InputError, match="exists already"):
+        write_html(ordinary, file)
+    assert ordinary.to_html(file, force=True) == file.read_text(encoding="utf-8")
+
+
+def test_strange_names_are_shown_tamely():
+    shown = display_names(["age", "a\x00b", "y" * 70, "y" * 71])
+    assert "age" not in shown
+    assert shown["a\x00b"] == "a\ufffdb"
+    assert shown["y" * 70] != shown["y" * 71]
+    assert with_display_names({"k": ["see a\x00b", 3]}, shown) == {"k": ["see a\ufffdb", 3]}

@@ -1,0 +1,43 @@
+"""Ranges, sets, prefixes and wildcards."""
+
+from datetime import date
+
+import pytest
+
+from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[24;28]", Interval(24, 28)),
+        ("[24-28]", Interval(24, 28)),
+        ("[-5--2]", Interval(-5, -2)),
+        ("[1.5;2.25]", Interval(1.5, 2.25)),
+        ("[80-85+]", Interval(80, 85)),
+        ("[2001-01-01;2001-12-31]", Interval(date(2001, 1, 1), date(2001, 12, 31))),
+        ("{White,Black}", Choice(frozenset({"White", "Black"}))),
+        ("{White, Black}", Choice(frozenset({"White", "Black"}))),
+        ("937**", Prefix("937", 2)),
+        ("*", Anything()),
+        ("*****", Anything()),
+    ],
+)
+def test_generalised_values_are_understood(text, expected):
+    assert parse_generalised(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["White", "24", "", "[28;24]", "[a;b]", "2001-01-01", "[2001-13-01;2001-14-01]", "a*b"]
+)
+def test_plain_values_are_not(text):
+    assert parse_generalised(text) is None
+
+
+def test_what_a_value_covers():
+    assert parse_generalised("937**").covers("93722")
+    assert not parse_generalised("937**").covers("9372")
+    assert parse_generalised("[24;28]").covers(24)
+    assert not parse_generalised("[24;28]").covers(29)
+    assert parse_generalised("{a,b}").covers("b")
+    assert parse_generalised("*").covers(object())

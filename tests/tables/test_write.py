@@ -1,0 +1,88 @@
+"""Output files: whole or not at all."""
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from incrowd import InputError, read_table
+from incrowd._support.files import written_whole
+from incrowd.tables import to_native, write_table
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "tsv"])
+def test_what_is_written_is_what_is_read(kind, tmp_path):
+    table = pa.table({"zip": ["00501", None], "n": [1, -2], "x": [0.5, 2.25]})
+    write_table(table, tmp_path / f"t.{kind}")
+    assert read_table(tmp_path / f"t.{kind}").to_arrow().to_pydict() == table.to_pydict()
+
+
+def test_text_a_spreadsheet_would_run_is_escaped(tmp_path):
+    cells = ["=1+1", "@SUM(A1)", "+49 30", "-5", "plain", None]
+    write_table(pa.table({"x": cells, "n": [-1] * 6}), tmp_path / "t.csv")
+    found = read_table(tmp_path / "t.csv").to_arrow().to_pydict()
+    assert found["x"] == ["'=1+1", "'@SUM(A1)", "'+49 30", "-5", "plain", None]
+    assert found["n"] == [-1] * 6
+
+
+def test_a_file_that_exists_is_not_replaced_unasked(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("mine")
+    with pytest.raises(InputError, match="exists already"):
+        write_table(pa.table({"x": [1]}), file)
+    assert file.read_text() == "mine"
+    write_table(pa.table({"x": [1]}), file, force=True)
+    assert file.read_text() != "mine"
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    file = tmp_path / "t.txt"
+    file.write_text("old")
+
+    def fail_half_way():
+        with written_whole(file, force=True) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError("interrupted")
+
+    with pytest.raises(RuntimeError, match="interrupted"):
+        fail_half_way()
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["t.txt"]
+
+
+def test_a_full_disk_is_said_in_words(tmp_path):
+    def fill():
+        with written_whole(tmp_path / "t.csv"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match="the disk is full; free space"):
+        fill()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", ["t.pdf", "t", "."])
+def test_what_cannot_be_written_is_refused(path, tmp_path):
+    with pytest.raises(InputError):
+        write_table(pa.table({"x": [1]}), tmp_path / path)
+
+
+def test_the_callers_kind_of_frame_comes_back():
+    table = pa.table({"x": [1, 2]})
+    assert isinstance(to_native(table, pd.DataFrame({"y": [1]})), pd.DataFrame)
+    assert isinstance(to_native(table, pl.DataFrame({"y": [1]})), pl.DataFrame)
+    assert isinstance(to_native(table, pl.LazyFrame({"y": [1]})), pl.LazyFrame)
+    assert to_native(table, None) is table
+
+
+def test_a_columns_name_is_escaped_too(tmp_path):
+    path = write_table(pa.table({"=x": ["a"], "-y": [1]}), tmp_path / "a.csv")
+    assert path.read_text().splitlines()[0] == """\"'=x\",\"'-y\""""
+
+
+def test_csv_in_blocks_is_the_csv_written_whole(tmp_path):
+    from incrowd.tables.write import csv_blocks
+
+    table = pa.table({"=a": ["x", "=1+1", None, "-3"], "b": pa.array(["u", "@v", "u", "w"]).dictionary_encode()})
+    whole = write_table(table, tmp_path / "a.csv").read_bytes()
+    parts = [table.schema.empty_table(), table.slice(0, 3), table.slice(3)]
+    assert b"".join(csv_blocks(parts)) == whole

@@ -1,0 +1,98 @@
+"""The gate: rules, their words, JUnit XML, the assertion for test suites."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from incrowd import InputError, check, measure
+from incrowd.gate import RULES, assert_anonymous
+
+TABLE = {
+    "age": [30, 30, 30, 41, 41, 50, 50],
+    "illness": ["a", "b", "b", "a", "a", "b", "c"],
+}
+
+
+def test_every_rule_reads_the_measurement_it_names():
+    facts = measure(TABLE, quasi_identifiers=["age"], sensitive=["illness"])
+    column = facts.sensitive[0]
+    found = check(
+        TABLE, quasi_identifiers=["age"], sensitive=["illness"], **{name: kind.lowest for name, kind in RULES.items()}
+    )
+    assert {rule.name: rule.found for rule in found.rules} == {
+        "min_k": 2,
+        "max_risk": facts.correctness,
+        "max_uniqueness": 0,
+        "max_identifiers": 0,
+        "min_l": column.distinct,
+        "min_entropy_l": column.entropy_l,
+        "max_t": column.t,
+        "max_alpha": column.alpha,
+        "max_beta": column.beta,
+        "max_delta": column.delta,
+        "max_given_away": column.given_away,
+    }
+
+
+@pytest.mark.parametrize(
+    ("limits", "passed"),
+    [({"min_k": 2}, True), ({"min_k": 3}, False), ({"max_risk": 3 / 7}, True), ({"max_risk": 0.42}, False)],
+)
+def test_a_limit_is_kept_up_to_its_edge(limits, passed):
+    assert check(TABLE, quasi_identifiers=["age"], **limits).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({}, "nothing to check"),
+        ({"max_rsik": 0.1}, "there are: min_k"),
+        ({"max_risk": 1.5}, "from 0 to 1"),
+        ({"min_k": 0}, "1 or more"),
+        ({"max_risk": True}, "must be a number"),
+        ({"max_t": 0.2}, "sensitive="),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_refused(limits, message):
+    with pytest.raises(InputError, match=message):
+        check(TABLE, quasi_identifiers=["age"], **limits)
+
+
+def test_junit_has_a_case_for_each_rule_even_with_names_xml_cannot_hold():
+    name = 'ill\x00ness <&"\x1b'
+    found = check(
+        {"age": TABLE["age"], name: TABLE["illness"]}, quasi_identifiers=["age"], sensitive=[name], min_k=3, max_t=1
+    )
+    suite = ElementTree.fromstring(found.to_junit())
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.find("failure") is None for case in suite] == [False, True]
+    assert 'ness <&"' in suite[1].get("name")
+
+
+def test_an_assertion_says_which_rule_is_broken():
+    assert assert_anonymous(TABLE, quasi_identifiers=["age"], k=2, max_uniqueness=0).passed
+    with pytest.raises(AssertionError, match=r"smallest class: 2 \(rule: at least 5\)"):
+        assert_anonymous(TABLE, quasi_identifiers=["age"], k=5)
+
+
+def test_pytest_finds_the_fixture(assert_anonymous):
+    assert assert_anonymous(TABLE, quasi_identifiers=["age"], k=2).rules[0].name == "min_k"
+
+
+def test_columns_that_name_people_are_said_and_can_be_forbidden():
+    table = {
+        "name": [f"person {number}" for number in range(40)],
+        "patient_id": [number // 2 for number in range(40)],
+        "zip": [number % 5 for number in range(40)],
+        "age": [30] * 20 + [40] * 20,
+    }
+    found = check(table, quasi_identifiers=["age"], min_k=5)
+    assert found.passed
+    names, person, others = found.notes
+    assert "name" in names
+    assert "patient_id" in person
+    assert "zip" in others
+    assert "name" in found.to_junit()
+    assert not check(table, quasi_identifiers=["age"], max_identifiers=0).passed
+    assert check(table, quasi_identifiers=["age"], max_identifiers=1).passed
+    assert check({"age": [30, 30]}, quasi_identifiers=["age"], min_k=2).notes == ()
