@@ -67,7 +67,7 @@ def results():
 
 
 def test_every_result_with_a_figure_shows_it_as_text_as_html_and_as_vega_lite(results):
-    assert {type(result).__name__ for result in results} == set(FIGURES)
+    assert {type(result) for result in results} == set(FIGURES)
     for result in results:
         bundle = result._repr_mimebundle_()
         (drawn,) = set(bundle) - {"text/plain", "text/html"}
