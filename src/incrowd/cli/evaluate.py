@@ -1,4 +1,4 @@
-"""`incrowd evaluate`: a protected table against its original."""
+"""`incrowd evaluate`: compare a protected table with its original."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def evaluate_table(
             table,
             after,
             quasi_identifiers=wanted,
-            sensitive=sensitive,
+            sensitive=[sensitive] if sensitive else None,
             secret=read_secret(secret),
             person=person,
             hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},

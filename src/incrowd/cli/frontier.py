@@ -40,9 +40,9 @@ def frontier_of_table(
         found = frontier(
             table,
             quasi_identifiers=wanted,
-            methods=options.names(methods) or None,
+            methods=options.names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.count(one, "k") for one in options.names([k])],
-            sensitive=sensitive,
+            sensitive=[sensitive] if sensitive else None,
             secret=read_secret(secret),
             person=person,
             progress=progress,

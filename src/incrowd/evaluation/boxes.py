@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -40,7 +41,15 @@ class _Atoms(NamedTuple):
 
 
 def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> Uniques:
-    """How many records are unique by the box rule."""
+    """Count the records that are unique by the box rule.
+
+    Args:
+        meanings: every quasi-identifier of the protected table, as `understand` reads it.
+        progress: called with what is done and how far it is.
+
+    Returns:
+        The number of unique records, and how many of them are undecided.
+    """
     columns = [Coded("", meaning.codes, meaning.covered) for meaning in meanings]
     numbers, sizes = class_numbers(pack(columns))
     if not np.any(sizes == 1):
@@ -125,8 +134,6 @@ def _atoms(meaning: Meaning) -> _Atoms:
 
 def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
     """Every limit of a label is an atom, and so is the stretch between two limits where a value can lie."""
-    import pyarrow as pa
-
     kind = meaning.original.values.type
     whole = pa.types.is_integer(kind) or pa.types.is_date32(kind)
     null = meaning.place.size - 1 if meaning.original.has_null else -1

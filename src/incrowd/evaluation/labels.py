@@ -1,4 +1,4 @@
-"""What the labels of a protected column mean in terms of the original: limits, and which values they cover."""
+"""Meaning of the labels of a protected column in terms of the original: limits, and the values they cover."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.problem import as_floats, first_of, is_number, positions
+from incrowd.protection.problem import as_floats, is_number, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.protection.hierarchies import Hierarchy
 
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # in a timestamp's units
@@ -71,7 +71,7 @@ class _Reader:
         self.members: list[NDArray[np.int64] | None] = [None] * size
         self.prefixes: list[Prefix | None] = [None] * size
         self.known = np.zeros(size, dtype=np.bool_)
-        self.first = first_of(original)
+        self.first = offset_of(original)
         self.codes = {text: code for code, text in enumerate(self.text.to_pylist()) if text is not None}
 
     def is_as_it_was(self) -> bool:
@@ -96,8 +96,6 @@ class _Reader:
 
     def read_plain(self) -> None:
         """Labels that are values of the original; a null where the original has none hides the cell."""
-        import pyarrow.compute as pc
-
         values = self.text.slice(0, self.filled)
         # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
         bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
@@ -116,9 +114,6 @@ class _Reader:
 
     def read_ranges(self) -> None:
         """Labels such as [24;28], and numbers that the original does not have, all at once."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         rest = np.flatnonzero(~self.known)
         if not rest.size:
             return
@@ -146,9 +141,6 @@ class _Reader:
 
         A date where the original has times of day is that whole day: its first moment, or its last where it `ends`.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         kind = self.original.values.type
         if pa.types.is_timestamp(kind):
             kind = pa.timestamp(kind.unit)
@@ -165,8 +157,6 @@ class _Reader:
         return place
 
     def _number(self, text: str | None, kind: pa.DataType) -> float:
-        import pyarrow as pa
-
         try:
             return float(as_floats(pa.array([text], pa.string()).cast(kind), self.first)[0])
         except (pa.ArrowInvalid, TypeError):

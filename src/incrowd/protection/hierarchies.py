@@ -10,15 +10,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import equal_parts, grid
+from incrowd.protection.intervals import Labels, calendar, equal_parts, grid
 from incrowd.protection.problem import is_number
-from incrowd.protection.recoding import ANYTHING, as_text, as_written, quoted, set_of
-
-Labels = list[str | None]
+from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, quote_members
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +102,6 @@ class Hierarchy:
     @classmethod
     def dates(cls) -> Hierarchy:
         """Dates by month, quarter, year and decade, as intervals."""
-        from incrowd.protection.intervals import calendar
-
         return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
 
     @classmethod
@@ -116,8 +113,6 @@ class Hierarchy:
 
 def prefix_labels(column: Coded, keep: int) -> Labels:
     """Codes with all but their first characters hidden; those that are no longer as they are."""
-    import pyarrow as pa
-
     if is_number(column) and not pa.types.is_integer(column.values.type):
         raise InputError(
             f"the first characters of {column.name!r}, which holds {column.values.type}; use intervals or dates for it"
@@ -136,8 +131,6 @@ def _level(labels: Labels) -> Level:
 
 
 def _automatic(column: Coded) -> list[Labels]:
-    import pyarrow as pa
-
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
     if is_number(column):
@@ -152,7 +145,7 @@ def _automatic(column: Coded) -> list[Labels]:
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
     values: Labels = as_written(column.values).to_pylist()
-    members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
+    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     tally = np.bincount(column.codes, minlength=column.size)
     groups = [([code], int(tally[code])) for code in range(column.size)]
     levels: list[Labels] = []
@@ -166,6 +159,6 @@ def _rarest_together(column: Coded) -> list[Labels]:
         for codes, _ in groups:
             if len(codes) > 1:
                 for code in codes:
-                    labels[code] = set_of([members[other] for other in codes])
+                    labels[code] = format_set([members[other] for other in codes])
         levels.append(labels)
     return levels

@@ -1,4 +1,4 @@
-"""Protection: the table made safe, what is left of risk and detail, and what was passed on as it is."""
+"""Protecting a table: the file, the risk and detail that are left, and the columns that stay as they are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "k": asked.k,
         "t": asked.t,
         "l": asked.l,
-        "sensitive": asked.sensitive,
+        "sensitive": [asked.sensitive] if asked.sensitive else None,
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": table.with_role("identifier"),
