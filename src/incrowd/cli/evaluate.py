@@ -12,20 +12,24 @@ from incrowd.errors import InputError
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
 
+SensitiveColumn = Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")]
+Secret = Annotated[
+    str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
+]
+HierarchyFiles = Annotated[
+    list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
+]
+
 
 @options.opens_table
 def evaluate_table(
     table: options.TablePath,
     protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False)],
     qi: options.QuasiIdentifiers = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
-    secret: Annotated[
-        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
-    ] = None,
+    sensitive: SensitiveColumn = None,
+    secret: Secret = None,
     person: options.Person = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-    ] = None,
+    hierarchy: HierarchyFiles = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:

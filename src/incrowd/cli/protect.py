@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import cost_rows, risk_rows
+from incrowd.cli.evaluate import HierarchyFiles, SensitiveColumn, cost_rows, risk_rows
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
-    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
+    sensitive: SensitiveColumn = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
     ] = "partition",
@@ -45,9 +45,7 @@ def protect_table(
         list[str] | None,
         typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
     ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-    ] = None,
+    hierarchy: HierarchyFiles = None,
     resolution: Annotated[
         str | None, typer.Option("--resolution", help="For coarsen: 16, 1/8, or age=20,zip=1/8.")
     ] = None,
@@ -186,7 +184,7 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     if safe.removed:
         terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:
-        terminal.note(f"replaced by random numbers: {', '.join(safe.pseudonymised)}")
+        terminal.note(f"replaced by random numbers that cannot be traced back: {', '.join(safe.pseudonymised)}")
     if safe.unchanged:
         terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
     for text in safe.notes:

@@ -75,7 +75,7 @@ def _distribution(meaning: Meaning) -> ColumnDistribution:
 
 
 def _expected_counts(meaning: Meaning) -> NDArray[np.float64]:
-    """How many rows of the protected table each value of the original may stand behind, in equal parts."""
+    """Expected number of protected rows with each value of the original, a row counting in equal parts."""
     size = meaning.original.size
     filled = size - meaning.original.has_null
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size).astype(float)

@@ -40,7 +40,7 @@ class FrontierPoint(Result):
 
 @dataclass(frozen=True, slots=True)
 class Frontier(Result):
-    """What every method makes of a table. `records` is the size of the original."""
+    """The protected tables of every method. `records` is the size of the original."""
 
     records: int
     points: tuple[FrontierPoint, ...]
@@ -130,7 +130,7 @@ def frontier(
 
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:
-    """How `protect` is asked for one point."""
+    """The arguments of `protect` for one point."""
     if method == "coarsen":
         return {"method": method, "resolution": setting}
     if method == "generalise":

@@ -26,9 +26,11 @@ _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meaning:
-    """One protected column against its original. Per label: `low` and `high` as positions on the original's line,
-    `open_ended` where `high` itself is not covered, `covered` how many of the original's values it covers, `wildcard`.
-    `members` lists the covered codes of the original for labels that are not intervals of a number; those have None."""
+    """The labels of a protected column in terms of its original.
+
+    Per label: `low` and `high` are positions on the original's line, `open_ended` where `high` itself is not covered;
+    `covered` counts the original's values that it covers. `members` lists their codes, None for intervals of numbers.
+    """
 
     original: Coded
     codes: NDArray[Any]
@@ -80,8 +82,8 @@ class _Reader:
         return bool(before.values.equals(after.values)) and np.array_equal(before.codes, after.codes)
 
     def read_labels(self) -> None:
-        """Labels of the hierarchy, and generalised text: before plain values, which are written so as not to be it."""
-        by_label = self._by_hierarchy()
+        """Read labels of the hierarchy and generalised text; plain values that look alike are escaped."""
+        by_label = self._codes_of_hierarchy_labels()
         for label, found in self._labels_in(by_label):
             self._set(label, found)
         if not self.number:
@@ -95,7 +97,7 @@ class _Reader:
         return [(label, by_label[text]) for label, text in texts if text in by_label]
 
     def read_plain(self) -> None:
-        """Labels that are values of the original; a null where the original has none hides the cell."""
+        """Read labels that are values of the original; a null where the original has none is a wildcard."""
         values = self.text.slice(0, self.filled)
         # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
         bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
@@ -113,7 +115,7 @@ class _Reader:
         self.known |= plain
 
     def read_ranges(self) -> None:
-        """Labels such as [24;28], and numbers that the original does not have, all at once."""
+        """Read labels such as [24;28], and numbers that the original does not have, all at once."""
         rest = np.flatnonzero(~self.known)
         if not rest.size:
             return
@@ -166,7 +168,7 @@ class _Reader:
         return len(self.text[0].as_py() or "") > len("2020-01-01")
 
     def read_others(self) -> None:
-        """Sets, prefixes and wildcards, one by one."""
+        """Read sets, prefixes and wildcards, one by one."""
         for label in np.flatnonzero(~self.known).tolist():
             self._parsed(label)
         unknown = int(np.count_nonzero(~self.known))
@@ -176,7 +178,7 @@ class _Reader:
                 f"nor ranges, sets, prefixes or *; give its hierarchy"
             )
 
-    def _by_hierarchy(self) -> Mapping[str, NDArray[np.int64]]:
+    def _codes_of_hierarchy_labels(self) -> Mapping[str, NDArray[np.int64]]:
         """What every label of the hierarchy covers: all it stands for at any level, and the value of that name."""
         if self.hierarchy is None:
             return {}
@@ -185,7 +187,7 @@ class _Reader:
         for level in levels[1:]:
             for code, group in enumerate(level.groups.tolist()):
                 label = level.labels[group]
-                if label is not None and not self._says_itself(label):
+                if label is not None and not self._needs_no_hierarchy(label):
                     found.setdefault(label, set()).add(code)
         for code, group in enumerate(levels[0].groups.tolist()):
             label = levels[0].labels[group]
@@ -193,7 +195,7 @@ class _Reader:
                 found[label].add(code)
         return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
 
-    def _says_itself(self, label: str) -> bool:
+    def _needs_no_hierarchy(self, label: str) -> bool:
         """Whether a label needs no hierarchy: * always, and ranges and the like of numbers."""
         return set(label) == {"*"} or (self.number and label[-1:] in {"*", "]", ")", "}"})
 

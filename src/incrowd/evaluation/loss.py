@@ -98,7 +98,7 @@ def correlations(meanings: Sequence[Meaning]) -> Correlations:
 
 
 def _without_null(meaning: Meaning, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places on a number's line, NaN where it is that made up for a null."""
+    """Positions of values, NaN in place of the made-up position of a null."""
     if not (meaning.original.has_null and is_number(meaning.original)):
         return places
     without: NDArray[np.float64] = np.where(places == meaning.place[-1], np.nan, places)

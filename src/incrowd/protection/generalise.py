@@ -80,7 +80,7 @@ def _distinct(problem: Problem) -> _Rows:
 
 
 def _failing(problem: Problem, rows: _Rows, levels: list[Level]) -> tuple[int, NDArray[np.bool_]]:
-    """How many records are in classes that do not satisfy what is asked, and which distinct records they are."""
+    """Count the records in classes that do not satisfy the demand, and mark those distinct records."""
     recoded = [
         Coded("", level.groups[codes], pa.array(np.arange(len(level.labels))))
         for level, codes in zip(levels, rows.codes, strict=True)
@@ -137,7 +137,7 @@ def _rule_out(
     limit: float,
     too_fine: NDArray[np.bool_],
 ) -> None:
-    """Climb from a level that fails to the highest that fails on the way up; all finer ones fail too."""
+    """Mark all levels finer than the highest that fails on the way up from a failing one: they fail too."""
     path = [node]
     while any(level + 1 < len(ladder) for level, ladder in zip(path[-1], ladders, strict=True)):
         heights = [level / (len(ladder) - 1) for level, ladder in zip(path[-1], ladders, strict=True)]

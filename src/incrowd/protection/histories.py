@@ -14,14 +14,14 @@ from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
 
 def partition_histories(problem: Problem, person: Coded) -> Recoding:
-    """Put people into classes person histories look alike, record by record.
+    """Put people into classes whose histories look alike, record by record.
 
     Each person's records are put in order, people with the same number of records are split as single records are, and
     the first records of a class become alike, its second records, and so on. Where fewer than k people have a number
     of records, those beyond the next smaller number are dropped (Table 3 of the leak-attack paper does the same).
     """
     points = problem.points()
-    order = _in_order(points, person)
+    order = _order_by_person(points, person)
     lengths = np.bincount(person.codes, minlength=person.size)
     starts = np.cumsum(lengths) - lengths
     planned = planned_lengths(lengths, problem.demand.k)
@@ -44,8 +44,8 @@ def partition_histories(problem: Problem, person: Coded) -> Recoding:
     return replace(recoding, kept_rows=np.sort(grouping.order), notes=(note,)) if dropped else recoding
 
 
-def _in_order(points: NDArray[np.float32], person: Coded) -> NDArray[np.int64]:
-    """Records person by person, each person's by the column that varies most within people, then by the next."""
+def _order_by_person(points: NDArray[np.float32], person: Coded) -> NDArray[np.int64]:
+    """Order of records: by person, then by the column that varies most within people, then by the next."""
     counts = np.bincount(person.codes, minlength=person.size)
     within = np.empty(points.shape[1])
     for c in range(points.shape[1]):
@@ -56,7 +56,7 @@ def _in_order(points: NDArray[np.float32], person: Coded) -> NDArray[np.int64]:
 
 
 def planned_lengths(lengths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """How many records every person keeps, so that no number of records is shared by fewer than k people.
+    """Number of records every person keeps, so that no number of records is shared by fewer than k people.
 
     >>> planned_lengths(np.array([2, 2, 3, 1, 1, 1, 1]), 3).tolist()
     [2, 2, 2, 1, 1, 1, 1]

@@ -17,7 +17,7 @@ _SUBTREES = 32  # parts that are worked on at the same time
 
 
 def partition(problem: Problem) -> Recoding:
-    """Classes of records that are alike, each written as what its members span."""
+    """Make classes of records that are alike, each written as the range or set of its members."""
     return generalise_classes(problem, partition_classes(problem))
 
 
@@ -33,7 +33,7 @@ def partition_classes(problem: Problem) -> Grouping:
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
-    """The classes that satisfy what is asked as they are, and the records that do not."""
+    """Separate the classes that satisfy the demand as they are from the records of all others."""
     k = problem.demand.k
     numbers, sizes = class_numbers(pack(problem.columns))
     order = np.argsort(numbers, kind="stable")

@@ -72,7 +72,7 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
 def _class_labels(
     column: Coded, grouping: Grouping, hierarchy: Hierarchy | None
 ) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
-    """For every class which label it has; the labels; and whether members differ."""
+    """The label of every class, as numbers; the labels; and whether members of a class differ."""
     from incrowd.protection import kernels_classes
 
     low = np.empty(grouping.ends.size, dtype=column.codes.dtype)
@@ -112,13 +112,9 @@ def interval_labels(column: Coded, low: NDArray[np.int64], high: NDArray[np.int6
     """[24;28] for every pair of codes, the plain value where they are equal, * where a null is among the values."""
     text = as_text(column.values)
     first, last = text.take(pa.array(low)), text.take(pa.array(high))
-    ranges = pc.binary_join_element_wise(_each("[", first), first, _each(";", first), last, _each("]", first), "")
+    ranges = pc.binary_join_element_wise("[", first, ";", last, "]", "")
     mixed = pa.array((low != high) & (high == column.size - 1)) if column.has_null else pa.scalar(False)
     return pc.if_else(pa.array(low == high), first, pc.if_else(mixed, pa.scalar(ANYTHING), ranges))
-
-
-def _each(text: str, like: pa.Array) -> pa.Scalar:
-    return pa.scalar(text, like.type)
 
 
 def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArray[np.int32]) -> pa.Array:
@@ -126,21 +122,23 @@ def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArra
     text = as_written(column.values)
     members = quote_members(as_text(column.values)).fill_null("").take(pa.array(flat.astype(np.int64)))
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), members), ",")
-    sets = pc.binary_join_element_wise(_each("{", joined), joined, _each("}", joined), "")
+    sets = pc.binary_join_element_wise("{", joined, "}", "")
     alone = text.take(pa.array(flat[np.minimum(offsets[:-1], flat.size - 1)].astype(np.int64)))
     return pc.if_else(pa.array(np.diff(offsets) == 1), alone, sets)
 
 
 def quote_members(text: pa.Array) -> pa.Array:
-    """Members of a set as CSV cells: in quotation marks where a comma, brace or quotation mark is inside, or nothing
-    is; without them nothing is a null."""
+    """Quote members of a set as CSV cells: those with a comma, brace or quotation mark, and the empty text.
+
+    An empty member without quotation marks is a null.
+    """
     awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(awkward, pc.binary_join_element_wise('"', doubled, '"', ""), text)
 
 
 def format_set(members: Sequence[str]) -> str:
-    """A set of members that are written as `quote_members` does."""
+    """Write a set of members that `quote_members` has quoted."""
     return "{" + ",".join(members) + "}"
 
 
@@ -164,7 +162,7 @@ def as_written(values: pa.Array) -> pa.Array:
 
 
 def may_be_generalised(text: pa.Array) -> NDArray[np.bool_]:
-    """Which texts end as generalised values do, so that only those are read one by one."""
+    """Find the texts that end as generalised values do, so that only those are parsed."""
     ending = pc.fill_null(pc.match_substring_regex(text, r"[*\])}][\s\pZ\pC]*$"), False)
     return np.array(ending.to_numpy(zero_copy_only=False))  # a copy: Arrow's own cannot be written to
 
@@ -202,7 +200,7 @@ def recode_values(column: Coded, labels: pa.Array, kept_rows: NDArray[np.int64] 
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
-    """Which entry each label is; one beyond all entries for a null."""
+    """The entry number of each label; one beyond all entries for a null."""
     indices: NDArray[np.int32] = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
     return indices
 

@@ -33,13 +33,11 @@ def check_columns(
 ) -> list[str]:
     """The quasi-identifiers, if every column has one role only."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
+    if person is not None:
+        table.require([person], "person column")
     for what, column in (("sensitive", sensitive), ("person", person)):
-        if column is not None:
-            table.require([column], f"{what} column")
-            if column in names:
-                raise InputError(
-                    f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them"
-                )
+        if column is not None and column in names:
+            raise InputError(f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them")
     if sensitive is not None and sensitive == person:
         raise InputError(f"{sensitive!r} cannot be the sensitive column and the person column")
     if not table.rows:
