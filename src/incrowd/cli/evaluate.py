@@ -90,17 +90,22 @@ def read_secret(given: str | None) -> Any:
 
 def _show(found: Evaluation, name: str) -> None:
     terminal.heading(f"{name}: {found.verdict}")
-    terminal.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
-    terminal.table(
-        ("column", "cells changed", "detail kept", "loss"),
-        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
-    )
+    show_measures(found)
     for text in found.notes:
         terminal.note(text)
 
 
-def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """What is still given away, as rows: name, number, sentence."""
+def show_measures(found: Evaluation) -> None:
+    """Print risk and cost, and the cost of each column."""
+    terminal.table(("", "", "what it means"), [*_risk_rows(found), *_cost_rows(found)])
+    terminal.table(
+        ("column", "cells changed", "detail kept", "loss"),
+        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
+    )
+
+
+def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+    """The risk that is left, as rows: name, number, sentence."""
     rows = [
         (
             "unique",
@@ -129,8 +134,8 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     return rows
 
 
-def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """What protection cost, as rows: name, number, sentence."""
+def _cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+    """The cost of protection, as rows: name, number, sentence."""
     rows = [("detail kept", f"{found.granularity:.2%}", "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:
         rows.append(

@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import HierarchyFiles, SensitiveColumn, cost_rows, risk_rows
+from incrowd.cli.evaluate import HierarchyFiles, SensitiveColumn, show_measures
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -176,11 +176,7 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
             [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed_cells.items()],
         )
     else:
-        terminal.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
-        terminal.table(
-            ("column", "cells changed", "detail kept", "loss"),
-            [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
-        )
+        show_measures(cost)
     if safe.removed:
         terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:

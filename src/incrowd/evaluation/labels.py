@@ -175,7 +175,8 @@ class _Reader:
         if unknown:
             raise InputError(
                 f"{unknown:,} labels of the protected column {self.original.name!r} are neither values of the original "
-                f"nor ranges, sets, prefixes or *; give its hierarchy"
+                f"nor ranges, sets, prefixes or *; give its hierarchy",
+                hint="hierarchies",
             )
 
     def _codes_of_hierarchy_labels(self) -> Mapping[str, NDArray[np.int64]]:

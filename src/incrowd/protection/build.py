@@ -61,7 +61,8 @@ class Build:
             )
         if person.size < self.problem.demand.k:
             raise InputError(
-                f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k"
+                f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k",
+                hint="k",
             )
         return person
 
@@ -81,7 +82,8 @@ class Build:
                 raise UnsupportedError(
                     f"S4 with classes of {strata:,} reaches t = {reached:.4g}, not {asked:.4g}: "
                     f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
-                    f"use the partition, which makes classes larger until t is reached"
+                    f"use the partition, which makes classes larger until t is reached",
+                    hint="method=partition",
                 )
             wider = max(1.25, reached / asked)  # t falls about as 1 / strata
             strata = strata_for(n, min(n, math.ceil(strata * wider) + 1), None)

@@ -29,7 +29,10 @@ def coarsen(problem: Problem) -> Recoding:
     options: CoarsenOptions = problem.options
     resolution, levels = options.resolution, options.levels or {}
     if resolution is None and not levels:
-        raise InputError("coarsening needs a resolution (a number of intervals, or a share such as '1/8') or levels")
+        raise InputError(
+            "coarsening needs a resolution (a number of intervals, or a share such as '1/8') or levels",
+            hint="resolution",
+        )
     by_column = resolution if isinstance(resolution, Mapping) else {}
     unknown = [name for name in {**by_column, **levels} if name not in {c.name for c in problem.columns}]
     if unknown:
@@ -62,7 +65,7 @@ def parts_of(resolution: Any) -> int:
 
 def _at_level(problem: Problem, column: Coded, level: int) -> list[str | None]:
     if column.name not in problem.hierarchies:
-        raise InputError(f"a level for {column.name!r}, which has no hierarchy; give one")
+        raise InputError(f"a level for {column.name!r}, which has no hierarchy; give one", hint="hierarchies")
     levels = problem.hierarchies[column.name].levels(column)
     if not 0 <= level < len(levels):
         raise InputError(f"level {level} for {column.name!r}, whose hierarchy has levels 0 to {len(levels) - 1}")

@@ -46,7 +46,9 @@ def generalise(problem: Problem) -> Recoding:
     if not 0.0 <= limit < 1.0:
         raise InputError(f"at most a share of {limit:g} of the rows suppressed; give 0 up to 1")
     if problem.demand.l is not None and problem.demand.diversity != "distinct":
-        raise UnsupportedError("full-domain generalisation takes distinct l-diversity only; use the partition")
+        raise UnsupportedError(
+            "full-domain generalisation takes distinct l-diversity only; use the partition", hint="method=partition"
+        )
     ladders = [problem.hierarchies.get(column.name, Hierarchy.automatic()).levels(column) for column in problem.columns]
     best, rows = _search(problem, ladders, limit)
     chosen = [ladder[level] for ladder, level in zip(ladders, best, strict=True)]
@@ -125,7 +127,9 @@ def _search(problem: Problem, ladders: list[list[Level]], limit: float) -> tuple
         else:
             _rule_out(problem, ladders, rows, node, limit, too_fine)
     if best is None:
-        raise UnsupportedError("no level of the hierarchies satisfies what is asked; allow some rows to be suppressed")
+        raise UnsupportedError(
+            "no level of the hierarchies satisfies what is asked; allow some rows to be suppressed", hint="suppress"
+        )
     return best, rows
 
 

@@ -19,7 +19,8 @@ def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Ite
         if size > max(_FEW, _NEARLY_UNIQUE * rows):
             yield (
                 f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
-                "somebody's finds the record; remove it, make it coarser, or say that nobody outside knows it"
+                "somebody's finds the record; remove it, make it coarser, or name it as an other column, which nobody "
+                "outside knows"
             )
 
 

@@ -91,29 +91,29 @@ def _within_limits(problem: Problem, column: Coded) -> Coded:
     below = 0 if bottom is None else _first_at_least(column, bottom, filled)
     if bottom is not None and below < filled and column.values[below].as_py() == bottom:
         below += 1
-    if filled - above > 0 and text[filled - 1] != _limit(column, top):
-        text[above:filled] = [f"[{_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
-    if below > 0 and text[0] != _limit(column, bottom):
-        text[:below] = [f"[{text[0]};{_limit(column, bottom)}]"] * below
+    if filled - above > 0 and text[filled - 1] != _write_limit(column, top):
+        text[above:filled] = [f"[{_write_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
+    if below > 0 and text[0] != _write_limit(column, bottom):
+        text[:below] = [f"[{text[0]};{_write_limit(column, bottom)}]"] * below
     labels = pa.array(text, pa.string())
     return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
 
 
 def _first_at_least(column: Coded, limit: float, filled: int) -> int:
-    """Where the column's ascending values reach a limit."""
-    beyond = pc.greater_equal(column.values.slice(0, filled), pa.scalar(_number(column, limit), column.values.type))
+    """Position where the column's ascending values reach a limit."""
+    beyond = pc.greater_equal(column.values.slice(0, filled), _to_column_type(column, limit)[0])
     return filled - int(pc.sum(beyond).as_py() or 0)
 
 
-def _limit(column: Coded, limit: Any) -> str:
+def _write_limit(column: Coded, limit: Any) -> str:
     """A limit as the column's values are written."""
-    return str(as_text(pa.array([_number(column, limit)], column.values.type))[0].as_py())
+    return str(as_text(_to_column_type(column, limit))[0].as_py())
 
 
-def _number(column: Coded, limit: Any) -> Any:
-    """A limit as a number of the column's type."""
+def _to_column_type(column: Coded, limit: Any) -> pa.Array:
+    """A limit as an array of one number of the column's type."""
     try:
-        return pa.scalar(limit, column.values.type).as_py()
+        return pa.array([limit], column.values.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         raise InputError(f"a limit for {column.name!r} is not a number of its type ({column.values.type})") from None
 

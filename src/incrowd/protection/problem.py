@@ -117,7 +117,7 @@ def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
     if aim is None:
         return "information" if all(is_number(column) for column in columns) else "granularity"
     if aim not in AIMS:
-        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}")
+        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}", hint="aim")
     return aim
 
 

@@ -64,7 +64,7 @@ def choose_method(method: str | MethodOptions, given: Mapping[str, Any]) -> tupl
             )
         return found[0], METHODS[found[0]], method
     if not isinstance(method, str) or method not in METHODS:
-        raise InputError(f"there is no method {method!r}; use {', '.join(METHODS)}")
+        raise InputError(f"there is no method {method!r}; use {', '.join(METHODS)}", hint="method")
     options = METHODS[method].options
     unknown = sorted(set(given) - {field.name for field in fields(options)} if options else given)
     if unknown:

@@ -50,11 +50,11 @@ def check_demand(demand: Demand, rows: int, sensitive: str | None, method: Metho
     if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
         raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
     if demand.k > rows and method.guarantees_k:
-        raise InputError(f"classes of {demand.k:,} from {rows:,} rows; ask for a k of at most {rows:,}")
+        raise InputError(f"classes of {demand.k:,} from {rows:,} rows; ask for a k of at most {rows:,}", hint="k")
     if demand.t is not None and not 0.0 < demand.t <= 1.0:
         raise InputError(f"t must be above 0 and at most 1; {demand.t!r} was given")
     if demand.diversity not in DIVERSITIES:
-        raise InputError(f"there is no diversity {demand.diversity!r}; use {', '.join(DIVERSITIES)}")
+        raise InputError(f"there is no diversity {demand.diversity!r}; use {', '.join(DIVERSITIES)}", hint="diversity")
     if demand.l is not None and not demand.l >= 1:
         raise InputError(f"l must be 1 or more; {demand.l!r} was given")
     if demand.l is not None and demand.diversity != "entropy" and demand.l != int(demand.l):
@@ -62,7 +62,7 @@ def check_demand(demand: Demand, rows: int, sensitive: str | None, method: Metho
     if not demand.c > 0:
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
     if sensitive is None and (demand.by_strata or demand.l is not None or method.run is None):
-        raise InputError("t-closeness and l-diversity need a sensitive column; name it")
+        raise InputError("t-closeness and l-diversity need a sensitive column; name it", hint="sensitive")
 
 
 def check_values(columns: Sequence[Coded]) -> None:
