@@ -56,7 +56,11 @@ class _Urn:
         )
         room = 1 << int(n).bit_length()
         self.group_keys, self.group_numbers = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
-        self.groups = [np.zeros(2 * room, dtype=np.int32), np.zeros(2 * room, dtype=np.int64), np.zeros(2 * room, np.int32)]
+        self.groups = [
+            np.zeros(2 * room, dtype=np.int32),
+            np.zeros(2 * room, dtype=np.int64),
+            np.zeros(2 * room, np.int32),
+        ]
         self.pair_keys, self.pair_counts = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
         self.class_keys, self.class_counts = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
         self.pool = np.zeros(2 * room, dtype=np.int32)
