@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input, Output
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,9 +23,11 @@ Item = Annotated[
 ]
 Known = Annotated[int | None, typer.Option("--known", help="Sparse matching: points of a person an attacker knows.")]
 Draws = Annotated[int, typer.Option("--draws", help="Sparse matching: draws of known points for each person.")]
-Probes = Annotated[str | None, typer.Option("--probes", help="Robust matching: .npy or table of vectors to identify.")]
+Probes = Annotated[
+    str | None, typer.Option("--probes", help="Robust matching: .npy or table of vectors to identify."), Input()
+]
 Gallery = Annotated[
-    str | None, typer.Option("--gallery", help="Robust matching: vectors of the same people, in order.")
+    str | None, typer.Option("--gallery", help="Robust matching: vectors of the same people, in order."), Input()
 ]
 Metric = Annotated[str, typer.Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
 _SHOWN = 12
@@ -42,7 +45,9 @@ def measure_curve(
     probes: Probes = None,
     gallery: Gallery = None,
     metric: Metric = _METRIC,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness."), Output("curve")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     seed: options.Seed = 0,

@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import TABLE_OUTPUT
 
 
 def write_demo(
-    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .feather, .csv.")] = Path("demo.parquet"),
+    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .feather, .csv."), TABLE_OUTPUT] = Path(
+        "demo.parquet"
+    ),
     rows: Annotated[
         str, typer.Option("--rows", help="How many hospital stays; the published table has 3985166.")
     ] = "100000",

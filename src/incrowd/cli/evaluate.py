@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
 @options.opens_table
 def evaluate_table(
     table: options.TablePath,
-    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False)],
+    protected: Annotated[
+        str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False), Input()
+    ],
     qi: options.QuasiIdentifiers = None,
     sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
     secret: Annotated[
         str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
     ] = None,
     person: options.Person = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-    ] = None,
+    hierarchy: options.Hierarchies = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:

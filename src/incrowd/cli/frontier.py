@@ -33,8 +33,6 @@ def frontier_of_table(
 
     if secret is not None and sensitive is None:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
-    if plot is not None and plot.exists() and not force:
-        raise InputError(f"{plot} exists already; name another file, or say that it may be replaced (--force)")
     wanted = options.quasi_identifiers(qi, table)
     with terminal.working("protecting in every way") as progress:
         found = frontier(

@@ -58,8 +58,6 @@ def leak_attack(
 
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
-    if plot is not None:
-        _check_figure(plot, force)
     wanted = _wanted(targets)
     sizes = _sizes(table, qi, person, people, k)
     number = how_many(leaked, sizes.people)
@@ -195,12 +193,6 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
     except UnsupportedError as error:
         result["no_k"] = str(error)
     return result
-
-
-def _check_figure(path: Path, force: bool) -> None:
-    from incrowd.figures.theme import check_path
-
-    check_path(path, force=force)
 
 
 def _plot(answer: Answer, path: Path, force: bool) -> Path:

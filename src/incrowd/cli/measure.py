@@ -39,7 +39,9 @@ def measure_table(
     ] = None,
     max_risk: options.MaxRisk = None,
     records: Annotated[
-        str | None, typer.Option("--records", help="Write the table with every record's class size: .parquet.")
+        str | None,
+        typer.Option("--records", help="Write the table with every record's class size: .parquet."),
+        outputs.STORED_TABLE,
     ] = None,
     json: options.Json = False,
     force: options.Force = False,
@@ -58,7 +60,7 @@ def measure_table(
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    place = None if records is None else _records_place(table, records, person, force)
+    place = None if records is None else _records_place(records, person)
     with terminal.working("counting people who look alike") as progress:
         found = measure(
             table,
@@ -83,13 +85,12 @@ def measure_table(
         raise typer.Exit(1)
 
 
-def _records_place(table: Any, records: str, person: str | None, force: bool) -> str | Path:
-    place = outputs.table_place(table, records, force)
+def _records_place(records: str, person: str | None) -> str | Path:
     if not records.lower().endswith((".parquet", ".pq")):
         raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
     if person is not None:
         raise InputError("--records is about records, not about people with several; leave out --person or --records")
-    return place
+    return outputs.place_of(records)
 
 
 def _plain(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import terminal
+from incrowd.cli.outputs import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ TablePath = Annotated[
         help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file, or postgresql://… or sqlite:///….",
         show_default=False,
     ),
+    Input(),
 ]
 QuasiIdentifiers = Annotated[
     list[str] | None,
@@ -38,7 +40,12 @@ Person = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
-Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png.")]
+Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat."),
+    Input(after="="),
+]
 
 
 def share(text: str | float) -> float:

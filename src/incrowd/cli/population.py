@@ -43,7 +43,9 @@ def population_of_table(
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
     seed: options.Seed = 0,
     records: Annotated[
-        str | None, typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv.")
+        str | None,
+        typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv."),
+        outputs.STORED_TABLE,
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
@@ -60,9 +62,7 @@ def population_of_table(
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    place = None if records is None else outputs.table_place(table, records, force)
-    if plot is not None:
-        outputs.check_figure(table, plot, force)
+    place = None if records is None else outputs.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
         "population": None if population is None else options.count(population, "--population"),

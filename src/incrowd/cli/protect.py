@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 @options.opens_table
 def protect_table(
     table: options.TablePath,
-    out: Annotated[str, typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False)],
+    out: Annotated[
+        str,
+        typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False),
+        outputs.STORED_TABLE,
+    ],
     qi: options.QuasiIdentifiers = None,
     k: Annotated[int, typer.Option("--k", help="Everybody looks like at least k - 1 others.")] = 5,
     t: Annotated[
@@ -46,9 +50,7 @@ def protect_table(
         list[str] | None,
         typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
     ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-    ] = None,
+    hierarchy: options.Hierarchies = None,
     resolution: Annotated[
         str | None, typer.Option("--resolution", help="For coarsen: 16, 1/8, or age=20,zip=1/8.")
     ] = None,
@@ -72,7 +74,7 @@ def protect_table(
     """Protect a table, check the file that was written, and say what it cost."""
     from incrowd.protection import protect
 
-    place = outputs.table_place(table, out, force)
+    place = outputs.place_of(out)
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
     there = table.engine == "cluster"
