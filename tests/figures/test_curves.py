@@ -19,6 +19,7 @@ from incrowd.figures.curves import (
 from incrowd.figures.theme import save
 from incrowd.pitman_yor import PitmanYor, compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import HoldOut, rank_size_check
+from incrowd.wording import percent
 
 SIZES = ClassSizes.from_counts({1: 300, 2: 90, 5: 20})
 POINTS = Curve.from_points([10, 100, 1000], [0.99, 0.9, 0.5], people=300)
@@ -91,6 +92,6 @@ def test_the_rank_size_figure_shows_the_data_within_the_band():
     spec = rank_size_plot(check).to_dict()
     assert rows(spec)[0]["observed"] == pytest.approx(5 / SIZES.people)
     assert all(row["low"] > 0 for row in rows(spec))
-    assert f"at {check.inside:.0%} of ranks" in spec["title"]["subtitle"]
+    assert f"at {percent(check.inside)} of ranks" in spec["title"]["subtitle"]
     json.dumps(spec, allow_nan=False)
     assert np.all(check.high >= check.low)

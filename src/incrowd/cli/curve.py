@@ -11,6 +11,7 @@ import typer
 from incrowd.cli import options, terminal
 from incrowd.cli.outputs import Input, Output
 from incrowd.errors import InputError
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -140,12 +141,12 @@ def _show(curve: Curve) -> None:
     unique = curve.uniqueness
     columns = ["people in the gallery", "named correctly"] + (["unique"] if unique is not None else [])
     rows = [
-        [int(curve.sizes[i]), f"{curve.correctness[i]:.2%}"] + ([f"{unique[i]:.2%}"] if unique is not None else [])
+        [int(curve.sizes[i]), percent(curve.correctness[i])] + ([percent(unique[i])] if unique is not None else [])
         for i in kept
     ]
     terminal.heading(f"Correctness by size of gallery, {curve.kind} matching")
     terminal.table(columns, rows)
     terminal.line(
-        f"In a gallery of {curve.sizes[-1]:,} an attacker names {curve.correctness[-1]:.1%} of people correctly; "
+        f"In a gallery of {curve.sizes[-1]:,} an attacker names {percent(curve.correctness[-1])} of people correctly; "
         f"measured from {curve.how}."
     )

@@ -9,6 +9,7 @@ import typer
 from incrowd.cli import options, terminal
 from incrowd.cli.outputs import Input
 from incrowd.errors import InputError
+from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
@@ -90,7 +91,7 @@ def _show(found: Evaluation, name: str) -> None:
     terminal.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
-        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
+        [(c.column, percent(c.changed / found.records), percent(c.granularity), c.loss) for c in found.columns],
     )
     for text in found.notes:
         terminal.note(text)
@@ -101,7 +102,7 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     rows = [
         (
             "unique",
-            f"{found.uniques:,} ({found.uniqueness:.2%})",
+            f"{found.uniques:,} ({percent(found.uniqueness)})",
             "records that cannot be anybody else's: some value of theirs fits no other record"
             if found.counted == "records"
             else "people whose history nobody else has",
@@ -111,7 +112,7 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
             f"{found.k:,}",
             "records with the same values" if found.counted == "records" else "people with the same histories",
         ),
-        ("average risk (κ)", f"{found.correctness:.2%}", "chance that a guess within the class is right"),
+        ("average risk (κ)", percent(found.correctness), "chance that a guess within the class is right"),
     ]
     if found.undecided:
         rows.append(("undecided", f"{found.undecided:,}", "counted as unique: the search for a cover was cut short"))
@@ -119,21 +120,21 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
         rows.append(
             ("l", f"{found.diversity.distinct:,}", f"fewest different values of {found.diversity.column} in a class")
         )
-        rows.append(("t", f"{found.diversity.t:.4f}", "farthest a class is from the table; 0 tells nothing"))
+        rows.append(("t", number(found.diversity.t), "farthest a class is from the table; 0 tells nothing"))
     if found.disclosure is not None:
         told = f"{found.disclosure.disclosed:,} of {found.disclosure.records:,} with {found.disclosure.secret}"
-        rows.append(("secret certain", f"{found.disclosure.risk:.2%}", f"{told} are in classes where all have it"))
+        rows.append(("secret certain", percent(found.disclosure.risk), f"{told} are in classes where all have it"))
     return rows
 
 
 def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     """What protection cost, as rows: name, number, sentence."""
-    rows = [("detail kept", f"{found.granularity:.2%}", "granularity: 100% is the original, 0% is nothing left")]
+    rows = [("detail kept", percent(found.granularity), "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:
         rows.append(
             (
                 "information loss",
-                f"{found.information_loss:.4f}",
+                number(found.information_loss),
                 "how far a value may be from what is written, in standard deviations, a column",
             )
         )
@@ -141,7 +142,7 @@ def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
         rows.append(("rows dropped", f"{found.suppressed:,}", "suppressed"))
     if found.correlation_change is not None:
         mean, most = found.correlation_change
-        rows.append(("correlations moved", f"{mean:.4f}", f"on average over pairs of columns; {most:.4f} at most"))
+        rows.append(("correlations moved", number(mean), f"on average over pairs of columns; {number(most)} at most"))
     if found.contradicting:
         rows.append(
             ("contradicting", f"{found.contradicting:,}", "cells that do not cover the original: is the order right?")

@@ -11,6 +11,7 @@ import typer
 from incrowd.cli import options, terminal
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -186,8 +187,6 @@ def _save(
 
 
 def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
-    from incrowd.wording import percent, population, share_interval
-
     terminal.heading("Who would be named correctly")
     labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
     _show_shares(answer, labels)
@@ -196,20 +195,21 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
         rows = [[label] for label in labels]
         for estimate in answer.violations.values():
             for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
-                rows[i].append(f"{percent(value, answer.at[i])} ({share_interval(low, high)})")
-        terminal.table(["population", *(f"k = {k} (95 % interval)" for k in answer.violations)], rows)
+                rows[i].append(f"{percent(value, answer.at[i])} ({percent_interval(low, high)})")
+        terminal.table(["population", *(f"k = {k} (95% interval)" for k in answer.violations)], rows)
     h, gamma = answer.h, answer.gamma
     terminal.line(
-        f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / math.log(2):.1f} bits of information."
+        f"Entropy h = {number(h[0])} nats ({number_interval(h[1], h[2])}), {number(h[0] / math.log(2))} bits of "
+        "information."
     )
-    terminal.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
+    terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
     if check is not None:
         left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
         verdict = "inside" if check.inside else "OUTSIDE"
         terminal.line(
             f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
             f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
-            f"{share_interval(check.low, check.high)}."
+            f"{percent_interval(check.low, check.high)}."
         )
     if others:
         import numpy as np
@@ -230,16 +230,14 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
 
 
 def _show_shares(answer: Forecast, labels: list[str]) -> None:
-    from incrowd.wording import large_number, percent, share_interval
-
     shares = answer.correctness
     columns = [
         labels,
         [percent(value) for value in shares.value],
-        [share_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
+        [percent_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
         [large_number(people) for people in answer.people_named],
     ]
-    heads = ["population", "named", "95 % interval", "people named"]
+    heads = ["population", "named", "95% interval", "people named"]
     if answer.uniqueness is not None:
         heads.append("unique")
         columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])

@@ -9,6 +9,7 @@ import typer
 from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import read_secret
 from incrowd.errors import InputError
+from incrowd.wording import percent
 
 
 @options.opens_table
@@ -60,10 +61,10 @@ def frontier_of_table(
         [
             (
                 f"{point.method} {point.setting}",
-                f"{point.uniqueness:.2%}",
-                f"{point.correctness:.2%}",
-                "–" if point.disclosure is None else f"{point.disclosure:.2%}",
-                f"{point.granularity:.1%}",
+                percent(point.uniqueness),
+                percent(point.correctness),
+                None if point.disclosure is None else percent(point.disclosure),
+                percent(point.granularity),
                 point.information_loss,
                 f"{point.seconds:.2f}",
             )

@@ -13,6 +13,7 @@ from incrowd.cli import options, terminal
 from incrowd.cli.leak_text import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS
+from incrowd.wording import counted
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -199,7 +200,6 @@ def _plot(answer: Answer, path: Path, force: bool) -> Path:
     from incrowd.figures.leak import against_leak
     from incrowd.figures.theme import save
     from incrowd.leaks import leak_risk
-    from incrowd.wording import counted
 
     sizes, leaked = answer.sizes, answer.leaked
     labels = {risk.targets: counted(risk.targets, "target", "targets") for risk in answer.risks}

@@ -12,6 +12,7 @@ from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import cost_rows, risk_rows
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -199,20 +200,20 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
                 ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
                 (
                     "average risk (κ)",
-                    f"{safe.classes.correctness:.2%}",
+                    percent(safe.classes.correctness),
                     "chance that a guess within the class is right",
                 ),
             ],
         )
         terminal.table(
             ("column", "cells changed"),
-            [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed.items()],
+            [(name, percent(cells / safe.rows)) for name, cells in safe.changed.items()],
         )
     else:
         terminal.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
         terminal.table(
             ("column", "cells changed", "detail kept", "loss"),
-            [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
+            [(c.column, percent(c.changed / cost.records), percent(c.granularity), c.loss) for c in cost.columns],
         )
     if safe.removed:
         terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")

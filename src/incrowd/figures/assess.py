@@ -9,6 +9,7 @@ import altair as alt
 from incrowd.errors import InputError
 from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, RED, WIDTH, dressed
 from incrowd.recipients import RECIPIENTS
+from incrowd.wording import chosen_percent, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Assessment, Knowledge, Leaks, Protection, Verdict
@@ -61,15 +62,15 @@ def class_sizes(sizes: ClassSizes) -> Any:
         )
     )
     alone = sizes.uniqueness
-    return dressed(chart, title="How large the crowds are", subtitle=f"{alone:.1%} of the people stand alone")
+    return dressed(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
 
 
 def against_thresholds(verdict: Verdict) -> Any:
     """The risk and its interval on one line with the thresholds."""
     low, high = verdict.interval or (verdict.risk, verdict.risk)
-    marks = [{"name": f"{name} {bound:.0%}", "bound": bound} for name, bound in RECIPIENTS.items()]
+    marks = [{"name": f"{name} {chosen_percent(bound)}", "bound": bound} for name, bound in RECIPIENTS.items()]
     if verdict.threshold not in RECIPIENTS.values():
-        marks.append({"name": f"chosen {verdict.threshold:.0%}", "bound": verdict.threshold})
+        marks.append({"name": f"chosen {chosen_percent(verdict.threshold)}", "bound": verdict.threshold})
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
     x = alt.X("bound:Q", title="average risk", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
     y = alt.Y("name:N", axis=None, sort=None, scale=alt.Scale(range=[0, 66]))
@@ -202,7 +203,7 @@ def forecast(found: Forecast, threshold: float | None = None) -> Any:
         line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
         chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
     line_is = "the law fitted to the table" if found.method == "law" else "the estimate from the table"
-    said = f"Line: {line_is}. Band: {found.level:.0%} interval. Dashed: the threshold."
+    said = f"Line: {line_is}. Band: {chosen_percent(found.level)} interval. Dashed: the threshold."
     return dressed(chart, title="In larger populations", subtitle=said)
 
 
@@ -256,7 +257,8 @@ def protection(found: Protection, threshold: float | None = None) -> Any:
     chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text="k:N")
     said = "Dashed: the threshold"
     if threshold is not None and threshold > 4 * max((cost.risk for cost in found.costs), default=1.0):
-        said = f"The threshold of {100 * threshold:.3g}% is far above"  # with its line the points would be one flat row
+        # with the line of the threshold the points would be one flat row
+        said = f"The threshold of {chosen_percent(threshold)} is far above"
     elif threshold is not None:
         line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
         chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")

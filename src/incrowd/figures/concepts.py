@@ -10,6 +10,7 @@ import numpy as np
 
 from incrowd.classes import ClassSizes, class_size_of_each_record
 from incrowd.figures.theme import BLUE, GREY, HEIGHT, ORANGE, RED, WIDTH, dressed
+from incrowd.wording import number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +39,7 @@ def what_kappa_is(sizes: Sequence[int] = (1, 1, 2, 3, 5)) -> Any:
     )
     last = [{"row": number, "place": size, "text": f"1 in {size}"} for number, size in enumerate(sizes)]
     words = alt.Chart(alt.InlineData(values=last)).mark_text(align="left", fontSize=14, color=GREY)
-    said = f"{counted.classes} classes ÷ {counted.people} people = κ {counted.correctness:.2f}"
+    said = f"{counted.classes} classes ÷ {counted.people} people = κ {number(counted.correctness)}"
     return dressed(dots + words.encode(x="place:Q", y="row:O", text="text:N"), title="What κ is", subtitle=said)
 
 

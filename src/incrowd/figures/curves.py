@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 
 from incrowd.figures.theme import BLUE, GREY, HEIGHT, WIDTH, dressed
+from incrowd.wording import chosen_percent, large_number, number, percent, percent_interval
 
 if TYPE_CHECKING:
     from incrowd.curves import Curve
@@ -56,8 +57,6 @@ def curve_plot(curve: Curve) -> Any:
     """A measured curve alone."""
     line = alt.Chart(inline_columns(n=curve.sizes, correctness=curve.correctness)).mark_line(color=BLUE)
     chart = (line.encode(x=people_axis(), y=share_axis()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
-    from incrowd.wording import percent
-
     end = f"{percent(curve.correctness[-1])} of people are named correctly among {curve.sizes[-1]:,}"
     return dressed(chart, title=f"Correctness by gallery size, {curve.kind} matching", subtitle=f"{end}; {curve.how}")
 
@@ -147,7 +146,7 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
 
 
 def rank_size_plot(check: RankSize) -> Any:
-    """Shares of the classes by rank: the data against the 95 % band of the fitted process."""
+    """Shares of the classes by rank: the data against the 95% band of the fitted process."""
     rows = [
         {"rank": int(rank), "observed": float(seen), "low": max(float(low), 1e-12), "high": float(high)}
         for rank, seen, low, high in zip(check.ranks, check.observed, check.low, check.high, strict=True)
@@ -168,8 +167,8 @@ def rank_size_plot(check: RankSize) -> Any:
     return dressed(
         (band + line).properties(width=WIDTH, height=HEIGHT),
         title="Do the classes look like the fitted process?",
-        subtitle=f"data (line) within the 95 % band at {check.inside:.0%} of ranks; divergence "
-        f"{check.divergence:.3g} bits",
+        subtitle=f"data (line) within the 95% band at {percent(check.inside)} of ranks; divergence "
+        f"{number(check.divergence)} bits",
     )
 
 
@@ -219,13 +218,13 @@ def _points(curve: Curve) -> Any:
 
 def _largest(forecast: Forecast) -> str:
     """What is forecast for the largest population, in words."""
-    from incrowd.wording import large_number, percent, share_interval
-
     index = int(np.argmax(forecast.at))
     name, size, share = forecast.names[index], large_number(forecast.at[index]), forecast.correctness
     called = "" if name.replace(",", "").isdigit() else f" ({name})"
-    interval = share_interval(share.low[index], share.high[index])
-    return f"{percent(share.value[index])} of {size} people{called}, {forecast.level:.0%} interval {interval}"
+    interval = percent_interval(share.low[index], share.high[index])
+    return (
+        f"{percent(share.value[index])} of {size} people{called}, {chosen_percent(forecast.level)} interval {interval}"
+    )
 
 
 def inline_columns(**columns: Any) -> Any:

@@ -29,7 +29,7 @@ def against_leak(
 ) -> Any:
     """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
 
-    Simulations are drawn as points with their 95 % interval (if the trials are enough for one), `thresholds` as dashed
+    Simulations are drawn as points with their 95% interval (if the trials are enough for one), `thresholds` as dashed
     lines, `leaked` as an upright one. The thresholds for health data are named only where all lines are for one target.
     """
     of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
@@ -201,4 +201,4 @@ def _said(subtitle: str, simulations: Simulations | None) -> str:
     trials = {one.trials for series in (simulations or {}).values() for one in series}
     if not trials:
         return subtitle
-    return f"{subtitle}; points are {max(trials):,} simulated leaks with their 95 % interval"
+    return f"{subtitle}; points are {max(trials):,} simulated leaks with their 95% interval"

@@ -8,6 +8,7 @@ import altair as alt
 
 from incrowd.figures import theme
 from incrowd.recipients import RECIPIENTS, in_words
+from incrowd.wording import number
 
 if TYPE_CHECKING:
     from incrowd.populations import Sensitivity
@@ -18,7 +19,7 @@ _RISK = "sample → population (B)"
 
 def plot_sensitivity(found: Sensitivity) -> Any:
     """B against the population assumed, with its interval and the usual limits."""
-    data = alt.InlineData(values=[{**row, "label": f"×{row['factor']:.3g}"} for row in found.rows])
+    data = alt.InlineData(values=[{**row, "label": f"×{number(row['factor'])}"} for row in found.rows])
     sizes = [row["population"] for row in found.rows]
     across = alt.X(
         "population:Q",
@@ -36,7 +37,7 @@ def plot_sensitivity(found: Sensitivity) -> Any:
     return theme.dressed(
         alt.layer(band, line, labels, *_limits(found)).properties(width=theme.WIDTH, height=theme.HEIGHT),
         title="If the population is not what you think",
-        subtitle=f"{found.assumed.people:,} people sampled, {found.assumed.population:,} assumed; band: 95 % interval",
+        subtitle=f"{found.assumed.people:,} people sampled, {found.assumed.population:,} assumed; band: 95% interval",
     )
 
 
@@ -51,7 +52,7 @@ def plot_by_fraction(found: Sensitivity) -> Any:
     return theme.dressed(
         alt.layer(band, line).properties(width=theme.WIDTH, height=theme.HEIGHT),
         title="The smaller a part of everybody the sample is, the lower the risk",
-        subtitle=f"{found.assumed.people:,} people sampled; band: 95 % interval",
+        subtitle=f"{found.assumed.people:,} people sampled; band: 95% interval",
     )
 
 

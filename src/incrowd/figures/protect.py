@@ -11,6 +11,7 @@ from incrowd.errors import InputError
 from incrowd.evaluation import ColumnDistribution, Frontier
 from incrowd.figures import theme
 from incrowd.figures.assess import filled_bins
+from incrowd.wording import percent
 
 NAMES = {
     "partition": "partition",
@@ -105,7 +106,7 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
             tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
         )
     )
-    said = f"{before.uniqueness:.1%} of the people stood alone before, {after.uniqueness:.1%} after"
+    said = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
     return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
 
 
@@ -130,5 +131,5 @@ def distribution_chart(found: ColumnDistribution) -> Any:
             tooltip=["table:N", "values:N", alt.Tooltip("share:Q", format=".2%")],
         )
     )
-    said = f"{found.distance:.1%} of the rows would have to move to make both alike"
+    said = f"{percent(found.distance)} of the rows would have to move to make both alike"
     return theme.dressed(chart, title=found.column, subtitle=said)

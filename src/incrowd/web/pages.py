@@ -21,7 +21,7 @@ from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.read import FORMATS
 from incrowd.web.problems import Refusal
 from incrowd.web.views import view
-from incrowd.wording import share
+from incrowd.wording import chosen_percent, data_size, number, percent
 
 if TYPE_CHECKING:
     import jinja2
@@ -62,7 +62,7 @@ def prepare() -> None:
 @cache
 def _environment() -> jinja2.Environment:
     environment = templates(_HERE / "templates")
-    environment.filters["share"] = share
+    environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number}
     environment.globals.update(steps=STEPS, version=version("incrowd"))
     return environment
 
@@ -95,9 +95,12 @@ def from_report(request: Request) -> Response:
 def data_page(request: Request) -> HTMLResponse:
     """Open a table, or go on with one."""
     settings = request.app.state.server.settings
-    size = f"{settings.max_bytes / 1e9:,.0f} GB" if settings.max_bytes >= 1e9 else f"{settings.max_bytes / 1e6:,.0f} MB"
     folders = [str(folder) for folder in settings.folders]
-    return _page(request, "data", limits={"size": size, "folders": folders, "endings": ",".join(FORMATS)})
+    return _page(
+        request,
+        "data",
+        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(FORMATS)},
+    )
 
 
 @router.get("/points")

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.tables.read import FORMATS
 from incrowd.web.problems import Refusal
+from incrowd.wording import data_size
 
 _BLOCK = 1 << 20
 _ZIPPED = {".xlsx", ".xlsb", ".ods"}
@@ -82,4 +83,4 @@ def check_unpacked(path: Path, most: int) -> None:
 
 
 def _too_large(most: int) -> Refusal:
-    return Refusal(413, f"this workbook unpacks to more than {most / 1e6:,.0f} MB; save it as CSV or Parquet")
+    return Refusal(413, f"this workbook unpacks to more than {data_size(most)}; save it as CSV or Parquet")

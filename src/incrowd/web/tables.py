@@ -17,7 +17,7 @@ from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
 from incrowd.web.problems import Refusal
-from incrowd.wording import share
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
@@ -280,11 +280,11 @@ def _sentence(sizes: ClassSizes, known: int) -> str:
     if not sizes.uniques:
         return (
             f"Nobody is alone: everybody looks like at least {sizes.smallest - 1:,} others, and a guess is right "
-            f"{share(sizes.correctness)} of the time."
+            f"{percent(sizes.correctness)} of the time."
         )
     return (
-        f"{sizes.uniques:,} of {sizes.people:,} people ({share(sizes.uniqueness)}) look like nobody else; a guess is "
-        f"right {share(sizes.correctness)} of the time."
+        f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else; a guess is "
+        f"right {percent(sizes.correctness)} of the time."
     )
 
 

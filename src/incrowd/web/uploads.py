@@ -12,6 +12,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from incrowd.web.problems import Refusal
 from incrowd.web.store import ending_of, shown_name
+from incrowd.wording import data_size
 
 _FIELD = b"file"
 _MOST_HEADER = 8_000
@@ -115,7 +116,7 @@ class _Form:
             return
         self._seen += end - start
         if self._seen > self._most:
-            raise Refusal(413, f"the file is larger than the {self._most / 1e6:,.0f} MB that are taken")
+            raise Refusal(413, f"the file is larger than the {data_size(self._most)} that are taken")
         self._file.write(data[start:end])
 
     def _end(self) -> None:

@@ -23,7 +23,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.figures import as_figures
-from incrowd.wording import large_number, population, share
+from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
 
 _CALLED = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
 _LARGEST = 8_000_000_000
@@ -202,9 +202,9 @@ def _sentence(answer: Forecast, index: int) -> str:
     size, name = large_number(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_CALLED.get(name, name)})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
-    sure = "counted" if _is_counted(answer, index) else f"{answer.level:.0%} interval: {share(low)} to {share(high)}"
+    sure = "counted" if _is_counted(answer, index) else interval_at(answer.level, low, high)
     named = large_number(float(answer.people_named[index]))
-    return f"Among {size} people{called}, {share(value)} are named correctly ({sure}): about {named} people."
+    return f"Among {size} people{called}, {percent(value)} are named correctly ({sure}): about {named} people."
 
 
 def _is_counted(answer: Forecast, index: int) -> bool:
@@ -217,8 +217,8 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
     rows = tuple(
         (
             population(_CALLED.get(name, name), float(size)),
-            share(float(value)),
-            "counted" if _is_counted(answer, index) else f"{share(float(low))} to {share(float(high))}",
+            percent(float(value)),
+            "counted" if _is_counted(answer, index) else percent_interval(float(low), float(high)),
             large_number(float(people)),
         )
         for index, name, size, value, low, high, people in zip(
@@ -237,5 +237,7 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
         "How many people are named correctly as the crowd grows",
         _sentence(answer, int(np.argmax(answer.at))),
         forecast_plot(curve, smooth, asked=answer, check=check),
-        DataTable("Forecast", ("population", "named", f"{answer.level:.0%} interval", "people named"), rows),
+        DataTable(
+            "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
+        ),
     )

@@ -15,7 +15,7 @@ from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.basis import basis_of, question_of
 from incrowd.web.work.figures import as_figures
-from incrowd.wording import share
+from incrowd.wording import number, percent
 
 
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
@@ -80,10 +80,10 @@ def _frontier_figure(found: Frontier, best: list[FrontierPoint]) -> Figure:
     rows = tuple(
         (
             f"{NAMES[point.method]}, {point.setting}",
-            share(point.correctness),
-            share(point.uniqueness),
-            share(point.granularity),
-            "–" if point.information_loss is None else f"{point.information_loss:.3f}",
+            percent(point.correctness),
+            percent(point.uniqueness),
+            percent(point.granularity),
+            "–" if point.information_loss is None else number(point.information_loss),
         )
         for point in found.points
     )

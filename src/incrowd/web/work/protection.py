@@ -22,7 +22,7 @@ from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
 from incrowd.web.work.basis import basis_of, question_of
 from incrowd.web.work.figures import as_figures
-from incrowd.wording import share
+from incrowd.wording import percent
 
 _NEARLY_UNIQUE = 0.5  # different values for each row, from which a column tells most people apart
 
@@ -142,13 +142,13 @@ def _after(cost: Evaluation) -> dict[str, float]:
 def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
     bins = [class_size_bins(sizes) for sizes in (before, after)]
     rows = tuple(
-        (was["size"], was["people"], share(was["share"]), now["people"], share(now["share"]))
+        (was["size"], was["people"], percent(was["share"]), now["people"], percent(now["share"]))
         for was, now in zip(*bins, strict=True)
         if was["people"] or now["people"]
     )
     says = (
-        f"{share(before.uniqueness)} of the people stood alone before, {share(after.uniqueness)} do now; the average "
-        f"risk within the table falls from {share(before.correctness)} to {share(after.correctness)}."
+        f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} do now; the "
+        f"average risk within the table falls from {percent(before.correctness)} to {percent(after.correctness)}."
     )
     return Figure(
         "class-sizes",
@@ -166,14 +166,14 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
         Figure(
             f"before-after-{number}",
             one.column,
-            f"{share(one.distance)} of the rows would have to move to make both alike; a range or a set counts in "
+            f"{percent(one.distance)} of the rows would have to move to make both alike; a range or a set counts in "
             "equal parts for each of its values.",
             distribution_chart(one),
             DataTable(
                 f"{one.column} before and after",
                 ("values", "before", "after"),
                 tuple(
-                    (group, share(was), share(now))
+                    (group, percent(was), percent(now))
                     for group, was, now in zip(one.groups, one.before, one.after, strict=True)
                 ),
             ),
