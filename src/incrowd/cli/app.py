@@ -13,7 +13,7 @@ from incrowd.cli.assess import assess_table
 from incrowd.cli.check import check_table
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
-from incrowd.cli.demo import write_demo
+from incrowd.cli.demo_data import write_demo
 from incrowd.cli.evaluate import evaluate_table
 from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table

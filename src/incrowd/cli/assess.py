@@ -182,7 +182,7 @@ def _write(
         progress("writing the report", 1.0)
         write_html(found, html, external=external, force=force)
     if plot is not None:
-        from incrowd.figures.assess import overview
+        from incrowd.figures.assessment_charts import overview
         from incrowd.figures.theme import save as save_figure
 
         save_figure(overview(found), plot, force=force)

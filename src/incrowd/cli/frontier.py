@@ -48,7 +48,7 @@ def frontier_of_table(
         )
     if plot is not None:
         from incrowd.figures import save
-        from incrowd.figures.protect import frontier_chart
+        from incrowd.figures.protection_charts import frontier_chart
 
         save(frontier_chart(found), plot, force=force)
         terminal.note(f"figure written to {plot}")

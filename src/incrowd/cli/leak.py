@@ -197,7 +197,7 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
 
 
 def _plot(answer: Answer, path: Path, force: bool) -> Path:
-    from incrowd.figures.leak import against_leak
+    from incrowd.figures.leak_charts import against_leak
     from incrowd.figures.theme import save
     from incrowd.leaks import leak_risk
 

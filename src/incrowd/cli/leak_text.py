@@ -100,7 +100,8 @@ def _say_named(named: NamedPeople) -> None:
         return
     terminal.line(
         f"If the attacker guesses once for everybody in the leak, {one_decimal(named.mean)} of the {named.leaked:,} "
-        f"who leaked ({percent(named.share_of_leak)}) are named on average, and at most {named.upper:,} with a chance of 95%{how}."
+        f"who leaked ({percent(named.share_of_leak)}) are named on average, and at most "
+        f"{named.upper:,} with a chance of 95%{how}."
     )
 
 

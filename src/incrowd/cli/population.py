@@ -80,7 +80,7 @@ def population_of_table(
             _write_records(table, place, known, force)
     if plot is not None and moved is not None:
         from incrowd.figures import theme
-        from incrowd.figures.population import plot_sensitivity
+        from incrowd.figures.population_charts import plot_sensitivity
 
         theme.save(plot_sensitivity(moved), plot, force=force)
     if json:

@@ -47,8 +47,8 @@ def serve_app(
             "install it with: pip install 'incrowd[web]'"
         ) from None
     from incrowd.tables.table import memory_in_bytes
-    from incrowd.web.settings import LOOPBACK, ServerSettings
-    from incrowd.web.sockets import listening
+    from incrowd.web.listening_socket import listening
+    from incrowd.web.server_settings import LOOPBACK, ServerSettings
 
     with listening(host, port) as socket:
         settings = ServerSettings(

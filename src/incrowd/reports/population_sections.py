@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.assessment import Assessment, Protection
-from incrowd.figures import assess as plots
+from incrowd.figures import assessment_charts as plots
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import DataTable, Figure, Section, about, missing
 from incrowd.wording import chosen_percent, percent, share

@@ -17,10 +17,10 @@ from starlette.exceptions import HTTPException
 from incrowd import __version__
 from incrowd.errors import IncrowdError, UnsupportedError
 from incrowd.web import api, pages
-from incrowd.web.problems import Refusal, misfit
+from incrowd.web.refusals import Refusal, misfit
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
-from incrowd.web.settings import ServerSettings
+from incrowd.web.server_settings import ServerSettings
 
 _SWEEP = 60.0  # seconds between looks for idle sessions
 

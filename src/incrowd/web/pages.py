@@ -15,12 +15,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.assessment import RECIPIENTS
-from incrowd.figures.protect import NAMES
+from incrowd.figures.protection_charts import NAMES
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.read import FORMATS
-from incrowd.web.problems import Refusal
-from incrowd.web.views import view
+from incrowd.web.refusals import Refusal
+from incrowd.web.result_views import view
 from incrowd.wording import chosen_percent, data_size, number, percent
 
 if TYPE_CHECKING:

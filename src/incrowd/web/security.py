@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from incrowd.web import pages
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
+from incrowd.web.server_settings import ServerSettings
 from incrowd.web.sessions import Session, Sessions
-from incrowd.web.settings import ServerSettings
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from incrowd.web.problems import Refusal, not_found
+from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
-    from incrowd.web.tables import OpenTable
+    from incrowd.web.session_table import OpenTable
 
 
 @dataclass(slots=True, eq=False)
@@ -25,12 +25,12 @@ class Session:
     tables: dict[str, OpenTable] = field(default_factory=dict)
     last_used: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    opening: int = 0  # tables that are being received or read
-    reserved: int = 0  # bytes that uploads under way may still take
+    tables_opening: int = 0  # tables that are being received or read
+    reserved_bytes: int = 0  # bytes that uploads under way may still take
     ended: bool = False
 
     @contextmanager
-    def going_on(self) -> Iterator[None]:
+    def while_open(self) -> Iterator[None]:
         """Held while something is added to it, so that nothing is added to a session that has ended."""
         with self.lock:
             if self.ended:

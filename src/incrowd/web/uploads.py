@@ -10,8 +10,8 @@ from typing import Any
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from incrowd.web.problems import Refusal
-from incrowd.web.store import ending_of, shown_name
+from incrowd.web.refusals import Refusal
+from incrowd.web.upload_store import ending_of, shown_name
 from incrowd.wording import data_size
 
 _FIELD = b"file"

@@ -10,18 +10,18 @@ from typing import Any
 from incrowd._support.progress import Progress, part
 from incrowd.classes import ClassSizes
 from incrowd.evaluation import Evaluation, distributions
-from incrowd.figures.assess import class_size_bins
-from incrowd.figures.protect import before_and_after, distribution_chart
+from incrowd.figures.assessment_charts import class_size_bins
+from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
 from incrowd.protection import Protected, protect
 from incrowd.recipients import in_words, settle_threshold
 from incrowd.reports import DataTable, Figure
 from incrowd.tables import write_table
 from incrowd.web import models
-from incrowd.web.jobs import Outcome, Publish, Work
-from incrowd.web.tables import OpenTable
-from incrowd.web.work.basis import basis_of, question_of
-from incrowd.web.work.figures import as_figures
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.risk_basis import basis_of, question_of
 from incrowd.wording import percent
 
 _NEARLY_UNIQUE = 0.5  # different values for each row, from which a column tells most people apart
@@ -38,7 +38,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": table.with_role("identifier"),
-        "other": table.said_other() or None,
+        "other": table.roles_changed_to_other() or None,
         "aim": asked.aim,
         "seed": asked.seed,
     }
@@ -51,7 +51,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
     return options
 
 
-def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work:
+def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Task:
     """Protect the table and keep it as a file; the rows do not stay in memory."""
     options = options_of(asked, table)
     secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
@@ -59,7 +59,7 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
     recipient = in_words(table.settings.recipient)
     roles, about = table.settings.roles, question_of(table)
 
-    def work(progress: Progress, publish: Publish) -> Outcome:
+    def run(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
         cost = safe.evaluate(progress=part(progress, 0.5, 0.8))
         before = table.count(list(safe.quasi_identifiers), safe.person)
@@ -82,7 +82,7 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
         file = _kept(safe, folder)
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size)
 
-    return work
+    return run
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:

@@ -8,24 +8,24 @@ from incrowd._support.progress import Progress
 from incrowd.assessment import Assessment, assess
 from incrowd.reports import document, verdict_figure
 from incrowd.web import models
-from incrowd.web.jobs import Outcome, Publish, Work
-from incrowd.web.tables import OpenTable
-from incrowd.web.work.basis import question_of, remember
-from incrowd.web.work.figures import as_figures
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.risk_basis import question_of, remember
 
 
-def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
+def assess_task(table: OpenTable, question: models.AssessmentQuestion) -> Task:
     """Assess the table by the settings it has now."""
     settings = table.settings
     known = table.with_role("quasi-identifier")
     sensitive, person, weight = table.with_role("sensitive"), *map(table.one_with_role, ("person", "weight"))
-    other, about = table.said_other(), question_of(table)
+    other, about = table.roles_changed_to_other(), question_of(table)
 
     def told(found: Assessment) -> Outcome:
         remember(table, about, found)
         return outcome(_as_chosen(found))
 
-    def work(progress: Progress, publish: Publish) -> Outcome:
+    def run(progress: Progress, publish: Publish) -> Outcome:
         found = assess(
             table.table,
             quasi_identifiers=known,
@@ -44,7 +44,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> Work:
         )
         return told(found)
 
-    return work
+    return run
 
 
 def _as_chosen(found: Assessment) -> Assessment:

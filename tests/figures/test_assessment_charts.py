@@ -3,8 +3,8 @@
 import pytest
 
 from incrowd import InputError, assess, demo_table
-from incrowd.figures import assess as plots
-from incrowd.figures.concepts import sample_against_population, what_kappa_is
+from incrowd.figures import assessment_charts as plots
+from incrowd.figures.concept_charts import sample_against_population, what_kappa_is
 from incrowd.figures.theme import save
 
 NAMES = ["age_yrs", "sex", "patcnty"]

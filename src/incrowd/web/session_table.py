@@ -16,7 +16,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ class OpenTable:
             settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._history) - 1
         )
 
-    def change(self, wanted: models.TableSettings) -> None:
+    def replace_settings(self, wanted: models.TableSettings) -> None:
         """Take new settings; what was undone before is forgotten."""
         with self._lock:
             self._change(wanted)
 
-    def change_some(self, changes: models.TableSettings) -> None:
+    def update_settings(self, changes: models.TableSettings) -> None:
         """Take what is said of the settings, and of the roles; two pages that change different things both count."""
         with self._lock:
             named = {name: getattr(changes, name) for name in changes.model_fields_set}
@@ -108,7 +108,7 @@ class OpenTable:
             self._history[: max(0, len(self._history) - _STEPS)] = []
             self._now = len(self._history) - 1
 
-    def begin_with(self, decided: models.TableSettings) -> None:
+    def inherit_settings(self, decided: models.TableSettings) -> None:
         """Begin with what was decided for the table this one was made of, as far as its columns are still there.
 
         How that one was protected is not carried over: it names values that are no longer there.
@@ -135,7 +135,7 @@ class OpenTable:
         """The columns of a role, in the table's order."""
         return [name for name in self.table.columns if self.settings.roles[name] == role]
 
-    def said_other(self) -> list[str]:
+    def roles_changed_to_other(self) -> list[str]:
         """The columns that somebody said nobody else can know, though they look otherwise."""
         return [name for name in self.with_role("other") if self._suggested[name] != "other"]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from incrowd import InputError
-from incrowd.figures.leak import against_leak, against_targets, single_risks
+from incrowd.figures.leak_charts import against_leak, against_targets, single_risks
 from incrowd.figures.theme import save
 from incrowd.leaks import leak_risk_uniform, simulate_leak, uniform_sizes
 

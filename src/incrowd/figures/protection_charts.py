@@ -10,7 +10,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluation import ColumnDistribution, Frontier
 from incrowd.figures import theme
-from incrowd.figures.assess import filled_bins
+from incrowd.figures.assessment_charts import filled_bins
 from incrowd.wording import percent
 
 NAMES = {

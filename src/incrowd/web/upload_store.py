@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.tables.read import FORMATS
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
 from incrowd.wording import data_size
 
 _BLOCK = 1 << 20

@@ -10,9 +10,9 @@ from typing import Any
 
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
-from incrowd.web.problems import Refusal, without_hints
-from incrowd.web.settings import ServerSettings
-from incrowd.web.tables import OpenTable, Source
+from incrowd.web.refusals import Refusal, without_hints
+from incrowd.web.server_settings import ServerSettings
+from incrowd.web.session_table import OpenTable, Source
 
 
 def open_table(

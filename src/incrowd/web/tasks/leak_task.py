@@ -9,27 +9,27 @@ import numpy as np
 from incrowd._support.progress import Progress
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.figures.leak import against_leak
+from incrowd.figures.leak_charts import against_leak
 from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
 from incrowd.recipients import RECIPIENTS, in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
-from incrowd.web.jobs import Outcome, Publish, Work
-from incrowd.web.tables import OpenTable
-from incrowd.web.work.figures import as_figures
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import counted
 
 _STEPS = 30  # leaks that are drawn
 _DEFAULT = 0.1
 
 
-def leak(table: OpenTable, question: models.LeakQuestion) -> Work:
+def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
     """The exact chances for this table, and for classes of `k` where they are asked for."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     if question.leaked is not None and question.share is not None:
         raise InputError("a leak is a number of people or a share of them, not both")
 
-    def work(progress: Progress, publish: Publish) -> Outcome:
+    def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
         sizes = table.count(table.table.require(known, "quasi-identifiers"), person)
         leaked = leaked_people(question, sizes.people)
@@ -48,7 +48,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> Work:
         bounds = [question.at_most] if question.at_most else list(RECIPIENTS.values()) if targets == [1] else []
         return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
 
-    return work
+    return run
 
 
 def leaked_people(question: models.LeakQuestion, people: int) -> int:

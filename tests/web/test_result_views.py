@@ -1,6 +1,6 @@
 """What pages leave out of the library's words."""
 
-from incrowd.web.views import _without_hints
+from incrowd.web.result_views import _without_hints
 
 
 def test_hints_at_the_command_line_go_and_names_that_look_like_them_stay():

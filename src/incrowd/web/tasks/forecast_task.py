@@ -20,9 +20,9 @@ from incrowd.populations.risk_curve import curve_of
 from incrowd.populations.sample import read_sample
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
-from incrowd.web.jobs import Outcome, Publish, Work
-from incrowd.web.tables import OpenTable
-from incrowd.web.work.figures import as_figures
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
 
 _CALLED = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
@@ -30,7 +30,7 @@ _LARGEST = 8_000_000_000
 _LEADS = (1, 2, 3, 5, 7)  # round sizes of the curve that is drawn, and that a slider reads from
 
 
-def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
+def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
     """Carry the table on as an assessment does: one estimate, so that a table has one answer.
 
     The classes smaller than k are the fitted law's, which is the only one to tell them.
@@ -39,7 +39,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
     weight = table.one_with_role("weight") if person is None else None
     population = table.settings.population
 
-    def work(progress: Progress, publish: Publish) -> Outcome:
+    def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
         names = table.table.require(known, "quasi-identifiers")
         sizes = table.count(names, person)
@@ -71,7 +71,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
         why = sample.why_no_columns()
         return _answered(correctness_curve(sizes), fit, answer, curve, question.seed, why=why, population=asked)
 
-    return work
+    return run
 
 
 def _read_off(law: Forecast, far: Forecast, people: int) -> Forecast:
@@ -118,10 +118,10 @@ def _joined(near: Forecast, far: Forecast) -> Forecast:
     )
 
 
-def points_forecast(question: models.PointsQuestion) -> Work:
+def points_task(question: models.PointsQuestion) -> Task:
     """Fit the law to measured points."""
 
-    def work(progress: Progress, publish: Publish) -> Outcome:
+    def run(progress: Progress, publish: Publish) -> Outcome:
         progress("fitting a law to the points", 0.0)
         curve = Curve.from_points(
             [point.n for point in question.points],
@@ -130,7 +130,7 @@ def points_forecast(question: models.PointsQuestion) -> Work:
         )
         return _outcome(curve, fit_curve(curve), question, part(progress, 0.3, 1.0))
 
-    return work
+    return run
 
 
 def _outcome(curve: Curve, fit: CurveFit, question: models.ForecastQuestion, progress: Progress) -> Outcome:

@@ -3,7 +3,7 @@
 import json
 
 from incrowd import ClassSizes
-from incrowd.figures.population import plot_by_fraction, plot_sensitivity
+from incrowd.figures.population_charts import plot_by_fraction, plot_sensitivity
 from incrowd.populations import by_fraction, sensitivity
 
 SIZES = ClassSizes.from_counts({1: 300, 2: 90, 5: 20})

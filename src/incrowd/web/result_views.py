@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.api import PENDING
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.template_values import plain_document, plain_figure, safe_json
-from incrowd.web.problems import without_hints
+from incrowd.web.refusals import without_hints
 from incrowd.wording import display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
     """The answer of a job as HTML. `form` is "release" for what can be taken away of an assessment."""
     outcome = job.answer()
     if job.kind == "assessment":
-        plain = plain_document(outcome.found)
-        columns = [one.column for one in outcome.found.roles.suggested]
+        plain = plain_document(outcome.value)
+        columns = [one.column for one in outcome.value.roles.suggested]
         context = {**_without_hints(plain), "specs": safe_json(plain["specs"])}
         context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
-        context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.found.skipped)}
+        context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.value.skipped)}
         name = "release" if form == "release" else "assessment"
     else:
         context, name = _of_figures(session, job), "forecast" if job.kind == "points" else job.kind
@@ -59,7 +59,7 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     outcome = job.answer()
     table = session.tables.get(job.table or "")
     shown = display_names([one.column for one in table.columns]) if table else {}
-    result, figures = outcome.result(), outcome.figures()
+    result, figures = outcome.to_json(), outcome.to_figures()
     undone = result.get("undone", [])  # told above all else
     notes = [
         *(note for note in result.get("notes", []) if note not in undone),

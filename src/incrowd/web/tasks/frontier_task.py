@@ -7,24 +7,24 @@ from typing import Any
 from incrowd._support.progress import Progress
 from incrowd.evaluation import frontier
 from incrowd.evaluation.frontier import Frontier, FrontierPoint
-from incrowd.figures.protect import NAMES, frontier_chart
+from incrowd.figures.protection_charts import NAMES, frontier_chart
 from incrowd.recipients import settle_threshold
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
-from incrowd.web.jobs import Outcome, Publish, Work
-from incrowd.web.tables import OpenTable
-from incrowd.web.work.basis import basis_of, question_of
-from incrowd.web.work.figures import as_figures
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.risk_basis import basis_of, question_of
 from incrowd.wording import number, percent
 
 
-def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
+def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
     """Protect in every way; each point says what to ask for to get it."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
     about = question_of(table)
 
-    def work(progress: Progress, publish: Publish) -> Outcome:
+    def run(progress: Progress, publish: Publish) -> Outcome:
         found = frontier(
             table.table,
             quasi_identifiers=known,
@@ -51,7 +51,7 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
         }
         return Outcome(found, lambda: result, lambda: as_figures([_frontier_figure(found, best)]))
 
-    return work
+    return run
 
 
 def _worth_choosing(found: Frontier, bound: float | None) -> list[FrontierPoint]:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from incrowd import __version__
 from incrowd.tables.read import FORMATS
 from incrowd.web import models
-from incrowd.web.api.common import TheServer, TheSession, refusals
+from incrowd.web.api.dependencies import TheServer, TheSession, refusals
 
 router = APIRouter(tags=["server"])
 

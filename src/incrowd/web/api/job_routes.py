@@ -9,19 +9,19 @@ from fastapi import APIRouter, Depends, Response
 
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
-from incrowd.web.api.common import TheJob, TheServer, TheSession, TheTable, refusals
-from incrowd.web.jobs import Job, Work
-from incrowd.web.problems import Refusal
+from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.jobs import Job, Task
+from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
+from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
-from incrowd.web.tables import OpenTable
 
 router = APIRouter(tags=["jobs"])
 Question = TypeVar("Question")
 
 
-class _OnTable:
-    """Starts work on a table: the work itself, and how to do it again without the app, are made of one question."""
+class _TableJob:
+    """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
 
     def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
         self.table, self._server, self._session = table, server, session
@@ -29,85 +29,86 @@ class _OnTable:
     def __call__(
         self,
         kind: models.Kind,
-        work: Callable[[OpenTable, Question], Work],
-        again: Callable[[OpenTable, Question], models.Equivalent],
+        make_task: Callable[[OpenTable, Question], Task],
+        make_equivalent: Callable[[OpenTable, Question], models.Equivalent],
         question: Question,
     ) -> models.JobInfo:
-        """Queue it; the settings it goes by are those of now."""
+        """Queue the job with the settings that the table has now."""
         table = self.table
         if not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
         settings = table.settings
-        same, to_do = again(table, question), work(table, question)
+        equivalent, task = make_equivalent(table, question), make_task(table, question)
         if table.settings != settings:
             raise Refusal(409, "the settings were changed while this was asked for; ask again")
         if table.source.script:  # the table was made here: how comes first
-            same = models.Equivalent(cli=same.cli, python=f"{table.source.script}\n\n{same.python}")
-        job = Job(self._session.key, kind, table.id, to_do, same, source=table, asked=settings)
+            script = f"{table.source.script}\n\n{equivalent.python}"
+            equivalent = models.Equivalent(cli=equivalent.cli, python=script)
+        job = Job(self._session.key, kind, table.id, task, equivalent, source=table, settings=settings)
         return _queue(self._server, self._session, job)
 
 
-OnTable = Annotated[_OnTable, Depends()]
+TableJob = Annotated[_TableJob, Depends()]
 
 
 def _queue(server: Server, session: Session, job: Job) -> models.JobInfo:
-    with session.going_on():
+    with session.while_open():
         return server.jobs.add(job).info()
 
 
 @router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404, 409))
-def start_assessment(start: OnTable, question: models.AssessmentQuestion | None = None) -> models.JobInfo:
+def start_assessment(start: TableJob, question: models.AssessmentQuestion | None = None) -> models.JobInfo:
     """From the table to a decision, by the table's settings. The result is there in stages."""
-    from incrowd.web.work.assessment import assessment
+    from incrowd.web.tasks.assess_task import assess_task
 
-    return start("assessment", assessment, equivalents.assessment, question or models.AssessmentQuestion())
+    return start("assessment", assess_task, equivalents.assessment, question or models.AssessmentQuestion())
 
 
 @router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404, 409))
-def start_forecast(start: OnTable, question: models.ForecastQuestion | None = None) -> models.JobInfo:
+def start_forecast(start: TableJob, question: models.ForecastQuestion | None = None) -> models.JobInfo:
     """How many people would be named in larger populations."""
-    from incrowd.web.work.forecast import table_forecast
+    from incrowd.web.tasks.forecast_task import forecast_task
 
-    return start("forecast", table_forecast, equivalents.table_forecast, question or models.ForecastQuestion())
+    return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
 
 
 @router.post("/forecasts", status_code=202, responses=refusals(409))
 def start_points_forecast(question: models.PointsQuestion, server: TheServer, session: TheSession) -> models.JobInfo:
-    """The same from measured points, without a table."""
-    from incrowd.web.work.forecast import points_forecast
+    """How many people would be named in larger populations, from measured points instead of a table."""
+    from incrowd.web.tasks.forecast_task import points_task
 
-    same = equivalents.points_forecast(question)
-    return _queue(server, session, Job(session.key, "points", None, points_forecast(question), same))
+    equivalent = equivalents.points_forecast(question)
+    return _queue(server, session, Job(session.key, "points", None, points_task(question), equivalent))
 
 
 @router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
-def start_leak(start: OnTable, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
+def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
     """How likely a leak of part of the table names the people somebody looks for."""
-    from incrowd.web.work.leak import leak
+    from incrowd.web.tasks.leak_task import leak_task
 
-    with server.in_turn():  # the command names how many people leak, so they are counted first
-        return start("leak", leak, equivalents.leak, question or models.LeakQuestion())
+    with server.limit_concurrency():  # the command names how many people leak, so they are counted first
+        return start("leak", leak_task, equivalents.leak, question or models.LeakQuestion())
 
 
 @router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404, 409))
 def start_protection(
-    start: OnTable, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
+    start: TableJob, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
     """Protect the table; the result can be downloaded, or opened as a table."""
-    from incrowd.web.work.protection import protection
+    from incrowd.web.tasks.protect_task import protect_task
 
     server.check_room(session)
     asked = (question.protection if question else None) or start.table.settings.protection
     folder = server.store.folder
-    return start("protection", lambda table, asked: protection(table, asked, folder), equivalents.protection, asked)
+    return start("protection", lambda table, asked: protect_task(table, asked, folder), equivalents.protection, asked)
 
 
 @router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
-def start_frontier(start: OnTable, question: models.FrontierQuestion | None = None) -> models.JobInfo:
+def start_frontier(start: TableJob, question: models.FrontierQuestion | None = None) -> models.JobInfo:
     """Protect the table in every way and measure each; points carry what /protections takes to make them."""
-    from incrowd.web.work.frontier import every_way
+    from incrowd.web.tasks.frontier_task import frontier_task
 
-    return start("frontier", every_way, equivalents.every_way, question or models.FrontierQuestion())
+    return start("frontier", frontier_task, equivalents.every_way, question or models.FrontierQuestion())
 
 
 @router.get("/jobs", responses=refusals())

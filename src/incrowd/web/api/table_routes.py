@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from incrowd.web import models
-from incrowd.web.api.common import TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.uploads import receive_upload
 
 router = APIRouter(tags=["tables"])
@@ -51,7 +51,7 @@ async def upload_table(
 ) -> models.TableInfo:
     """Upload a file: CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, in the form field `file`."""
     said = request.headers.get("content-length")
-    with server.place(session, int(said) if said else server.settings.max_bytes) as most:
+    with server.reserve_place(session, int(said) if said else server.settings.max_bytes) as most:
         folder = server.store.new_folder()
         name = await receive_upload(request.headers.get("content-type", ""), request.stream(), folder, most)
         table = await run_in_threadpool(server.open_upload, session, folder, name, reading)
@@ -103,14 +103,14 @@ def read_settings(table: TheTable) -> models.SettingsState:
 @router.put("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
     """Replace the settings: what is not named is as at first. The old ones can be had back with undo."""
-    table.change(settings)
+    table.replace_settings(settings)
     return table.state
 
 
 @router.patch("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_some_settings(changes: models.TableSettings, table: TheTable) -> models.SettingsState:
     """Change what is named; all else, roles of other columns too, stays as it is."""
-    table.change_some(changes)
+    table.update_settings(changes)
     return table.state
 
 
@@ -131,5 +131,5 @@ def redo_settings(table: TheTable) -> models.SettingsState:
 @router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))
 def count_live(question: models.LiveQuestion, table: TheTable, server: TheServer) -> models.Live:
     """Count by the given columns, at once."""
-    with server.in_turn():
+    with server.limit_concurrency():
         return table.live(question)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from incrowd import InputError, frontier
-from incrowd.figures.protect import frontier_chart
+from incrowd.figures.protection_charts import frontier_chart
 
 
 def test_every_point_is_drawn():

@@ -8,7 +8,7 @@ import pytest
 
 from incrowd import ClassSizes, correctness_curve, fit_curve, forecast
 from incrowd.curves import Curve
-from incrowd.figures.curves import (
+from incrowd.figures.curve_charts import (
     curve_plot,
     entropy_plot,
     forecast_plot,

@@ -11,7 +11,7 @@ from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.sample import read_sample
-from incrowd.web.tables import OpenTable
+from incrowd.web.session_table import OpenTable
 
 Question = tuple[tuple[str, ...], str | None, str | None, int | None]  # known, person, weight, population
 

@@ -14,9 +14,9 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 
 from incrowd.assessment import Assessment
 from incrowd.web import models
-from incrowd.web.api.common import TheJob, TheServer, TheSession, refusals
+from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.jobs import Job
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
 
 router = APIRouter(tags=["results"])
 
@@ -35,13 +35,13 @@ _FILE: dict[int | str, dict[str, Any]] = {
 @router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
 def read_result(job: TheJob) -> JSONResponse:
     """What was found, as the library's own JSON. Of an assessment that runs, what is known so far."""
-    return JSONResponse(job.answer().result())
+    return JSONResponse(job.answer().to_json())
 
 
 @router.get("/jobs/{job_id:key}/figures", responses=refusals(404, 409), response_model=dict[str, models.FigureInfo])
 def read_figures(job: TheJob) -> JSONResponse:
     """The figures as Vega-Lite, each with its numbers and a sentence."""
-    return JSONResponse(job.answer().figures())
+    return JSONResponse(job.answer().to_figures())
 
 
 @router.get("/jobs/{job_id:key}/equivalent", responses=refusals(404))
@@ -93,7 +93,7 @@ def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> mod
 
 
 def _assessment(job: Job) -> Assessment:
-    found = job.answer().found
+    found = job.answer().value
     if not isinstance(found, Assessment):
         raise Refusal(409, "only an assessment has a report")
     if job.state != "done":  # what is known so far is shown on the page, but does not leave it as a report

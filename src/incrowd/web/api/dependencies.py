@@ -10,8 +10,8 @@ from starlette.convertors import Convertor, register_url_convertor
 from incrowd.web import models
 from incrowd.web.jobs import Job
 from incrowd.web.server import Server
+from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
-from incrowd.web.tables import OpenTable
 
 _WORDS = {
     400: "The request cannot be used as it is; the sentence says what to change.",
