@@ -175,7 +175,7 @@ def test_only_so_many_jobs_wait_and_only_so_many_results_are_kept(jobs, tmp_path
     file = tmp_path / "protected.parquet"
     file.write_bytes(b"x")
     with_file = jobs.add(job_of("c", lambda progress, publish: outcome(1, file)))
-    until(lambda: with_file.over)
+    until(lambda: with_file.finished)
     for _ in range(3):
         jobs.add(job_of("c", lambda progress, publish: outcome(1)))
     until(lambda: not file.exists())  # forgotten with its file
