@@ -13,13 +13,13 @@ _ISOLATE, _END = "\u2068", "\u2069"  # text between them cannot change the direc
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
-def number(value: float) -> str:
-    """Four digits of a small number, thousands separators in a large one.
+def number(value: float, digits: int = 4) -> str:
+    """A few digits of a small number, thousands separators in a large one.
 
-    >>> number(13_650.0), number(0.03121)
-    ('13,650', '0.03121')
+    >>> number(13_650.0), number(0.03121), number(0.03121, digits=2)
+    ('13,650', '0.03121', '0.031')
     """
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.{digits}g}"
 
 
 def percent(share: float, people: float | None = None) -> str:
@@ -31,8 +31,8 @@ def percent(share: float, people: float | None = None) -> str:
 
     >>> percent(0.5), percent(0.034), percent(0), percent(1), percent(0.99999)
     ('50.0%', '3.40%', '0%', '100%', 'over 99.99%')
-    >>> percent(1.2e-6), percent(1e-12), percent(1e-170, people=7.53e9), percent(-3.7)
-    ('0.00012%', 'below 0.0000001%', 'nobody', 'out of range')
+    >>> percent(0.0004), percent(1.2e-6), percent(1e-12), percent(1e-170, people=7.53e9), percent(-3.7)
+    ('0.040%', '0.00012%', 'below 0.0000001%', 'nobody', 'out of range')
     """
     if not 0 <= share <= 1:
         return "out of range"
@@ -42,7 +42,7 @@ def percent(share: float, people: float | None = None) -> str:
         return f"{share:.0%}"
     if share > 0.9999:
         return "over 99.99%"
-    if share >= 1e-4:
+    if share >= 1e-3:
         return f"{share:.2%}" if share < 0.1 or share > 0.99 else f"{share:.1%}"
     # two digits, however far behind the point they are: 1.2e-04 is hard to read
     return f"{100 * share:.{-1 - math.floor(math.log10(share))}f}%" if share >= 1e-9 else "below 0.0000001%"

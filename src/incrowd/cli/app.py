@@ -1,4 +1,4 @@
-"""The `incrowd` command: one verb a file, and what all verbs share about failing."""
+"""The `incrowd` command: its verbs, one in each file, and how errors become messages and exit codes."""
 
 import os
 import sys
@@ -79,7 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run_command(command: Callable[[], object]) -> None:
-    """Run a command; turn what it raises into one message on stderr and an exit code."""
+    """Run a command; turn an error into one message on stderr and an exit code."""
     try:
         with ended_by_signals():
             command()
@@ -102,7 +102,7 @@ def run_command(command: Callable[[], object]) -> None:
 
 
 def _spread_groups(arguments: list[str]) -> list[str]:
-    """Let `--groups census=age,sex spatial=zip` stand for one `--groups` before each group."""
+    """Repeat `--groups` before each group of `--groups census=age,sex spatial=zip`, as click expects it."""
     spread: list[str] = []
     in_groups = False
     for argument in arguments:

@@ -76,7 +76,7 @@ def measure_curve(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a curve is measured from, as the options say it."""
+    """The options that say what a curve is measured from."""
 
     table: Table | None
     qi: list[str] | None
@@ -90,11 +90,11 @@ class Source:
 
     @property
     def robust(self) -> bool:
-        """Whether vectors are matched."""
+        """Whether vectors are matched: robust matching."""
         return self.probes is not None or self.gallery is not None
 
     def refuse_mixed(self) -> None:
-        """An option that the kind of matching does not use would be ignored in silence."""
+        """Refuse options that this kind of matching would ignore."""
         exact, sparse = bool(options.names(self.qi)), bool(options.names(self.item))
         if self.robust and (exact or self.person or sparse or self.known is not None):
             raise InputError(
@@ -110,7 +110,7 @@ class Source:
             raise InputError("--person goes with --qi, or with --item and --known")
 
     def curve(self, seed: int, progress: Progress) -> Curve:
-        """The curve that the options describe."""
+        """Measure the curve that the options describe."""
         self.refuse_mixed()
         from incrowd.classes import ClassSizes
         from incrowd.curves import correctness_curve, robust_curve, sparse_curve

@@ -66,7 +66,7 @@ def evaluate_table(
 
 
 def read_secret(given: str | None) -> Any:
-    """A value or a range as users write it; a value is read as the column's type later.
+    """Parse a secret: a value, or a range of numbers. A value is converted to the type of the column later.
 
     >>> read_secret(">100000"), read_secret("10..20"), read_secret("flu")
     ((100000.0, None), (10.0, 20.0), 'flu')
@@ -98,7 +98,7 @@ def _show(found: Evaluation, name: str) -> None:
 
 
 def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """What is still given away, as rows: name, number, sentence."""
+    """The remaining risk as rows: name, number, sentence."""
     rows = [
         (
             "unique",
@@ -128,7 +128,7 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
 
 
 def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """What protection cost, as rows: name, number, sentence."""
+    """The cost of protection as rows: name, number, sentence."""
     rows = [("detail kept", percent(found.granularity), "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:
         rows.append(

@@ -96,7 +96,7 @@ def forecast_population(
 def _fitted(
     source: Source, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
 ) -> tuple[Curve, ClassSizeFit | CurveFit]:
-    """The curve and the fit: from class sizes where they are known, else from points."""
+    """The curve and the law fitted to it: to class sizes where they are known, else to points."""
     from dataclasses import replace
 
     from incrowd.classes import ClassSizes
@@ -128,7 +128,7 @@ def _fitted(
 
 
 def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> HoldOut | None:
-    """The hold-out check, or None with a note where the data are too few for it."""
+    """The hold-out check, or None with a note where there are too few data for it."""
     from incrowd.pitman_yor.model_checks import hold_out
 
     try:
@@ -139,7 +139,7 @@ def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> HoldOut | None:
 
 
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
-    """`1e6,us,mine=5e5` as what `forecast` takes.
+    """Parse `1e6,us,mine=5e5` into the populations and their sizes, as `forecast` takes them.
 
     >>> _populations("1e6,us,mine=5e5")
     ([1000000, 'us', 'mine'], {'mine': 500000})

@@ -152,7 +152,13 @@ def _say_table(table: LeakTable) -> None:
         **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
     }
     rows = [
-        [k, *(f"{number(risk.probability)}{marks[table.meets(row, at)]}" for at, risk in enumerate(table.risks[row]))]
+        [
+            k,
+            *(
+                f"{number(risk.probability, digits=3)}{marks[table.meets(row, at)]}"
+                for at, risk in enumerate(table.risks[row])
+            ),
+        ]
         for row, k in enumerate(table.ks)
     ]
     terminal.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")

@@ -181,7 +181,7 @@ def _people(risk: PopulationRisk) -> str:
 
 
 def _verdict(risk: PopulationRisk) -> str:
-    """To whom it may go, in the words of `assess`: where a threshold is inside the interval it cannot be told."""
+    """For which recipients the risk is low enough; undecided where a threshold lies inside the interval."""
     low, high = (max(risk.A, end) for end in risk.interval or (risk.B, risk.B))
     close = [name for name, bound in RECIPIENTS.items() if low <= bound < high]
     fit = [name for name in risk.recipients if name not in close]

@@ -50,7 +50,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
 
 
 def _show_roles(found: Sequence[SuggestedRole]) -> None:
-    """Every column with its role; of many columns those with the same role and reason together."""
+    """List every column with its role; many columns are grouped by role and reason."""
     shown = display_names(one.column for one in found)
     named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in found]
     if len(found) <= _FEW:
@@ -62,7 +62,7 @@ def _show_roles(found: Sequence[SuggestedRole]) -> None:
 
 
 def _holds(column: SuggestedRole) -> str:
-    """What a column holds, in words; never a value of it."""
+    """Type, number of values and share of missing ones of a column."""
     kind = "generalised text" if column.generalised else column.kind
     values = "" if column.distinct < 0 else f", {counted(column.distinct, 'value', 'values')}"
     missing = f", {percent(column.nulls / column.rows)} missing" if column.nulls else ""

@@ -119,7 +119,7 @@ def protect_table(
 
 
 def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
-    """Write under a temporary name, read that file again and count it, and only then give it its name."""
+    """Write to a temporary file, read it again, check the guarantee, and only then rename it."""
     from incrowd._support.files import written_whole
     from incrowd.protection.result import count_guarantee
     from incrowd.tables import read_table, without_formula, write_into
@@ -163,7 +163,7 @@ def _identifiers(given: Sequence[str] | None, columns: Sequence[str]) -> list[st
 
 
 def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] | None) -> dict[str, Any]:
-    """The options that only one method takes."""
+    """Options that only one method takes."""
     extra: dict[str, Any] = {}
     if resolution is not None:
         parts = [part.partition("=") for part in options.names([resolution])]
@@ -179,7 +179,7 @@ def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] |
 
 
 def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
-    """Limits of top and bottom coding, as age=85."""
+    """Parse limits of top and bottom coding, such as age=85."""
     found: dict[str, dict[str, float]] = {}
     for which, texts in given.items():
         for name, _, limit in (text.partition("=") for text in options.names(texts)):

@@ -83,10 +83,10 @@ def serve_app(
 
 
 def _open_later(address: str, folder: Path) -> None:
-    """Open the browser; the socket listens already, so the browser waits for the answer.
+    """Open the browser. The socket listens already, so the browser waits for the answer.
 
-    Everybody on a machine can read the words a program was started with, so the browser is given a private file that
-    leads to the address, not the address with its token.
+    Every user of a machine can read the arguments of its processes. So the browser gets a private file that redirects
+    to the address, not the address with its token.
     """
     import html
     import threading

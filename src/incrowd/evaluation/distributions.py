@@ -26,6 +26,7 @@ class ColumnDistribution(Result):
     A protected cell that stands for several values counts for each of them in equal parts.
     """
 
+    _derived = ("distance",)
     column: str
     groups: tuple[str, ...]
     before: tuple[float, ...]
@@ -35,10 +36,6 @@ class ColumnDistribution(Result):
     def distance(self) -> float:
         """The share of rows that would have to move between groups to make both alike: 0 the same, 1 nothing alike."""
         return 0.5 * sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"distance": self.distance}
 
 
 def distributions(

@@ -1,4 +1,4 @@
-"""The socket the app listens on, taken before anything else so that a port in use is said at once."""
+"""The socket the app listens on, bound first so that a port in use is reported at once."""
 
 from __future__ import annotations
 

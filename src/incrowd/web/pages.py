@@ -1,4 +1,4 @@
-"""The pages: shells that small scripts fill from the API, and answers set with the parts of the report."""
+"""The HTML pages, which scripts fill from the API, and the results of jobs as parts of pages."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ router = APIRouter(include_in_schema=False)
 
 
 def add_pages(app: FastAPI) -> None:
-    """Give the app its pages, its style sheets and its scripts."""
+    """Add the pages, style sheets and scripts to the app."""
     app.include_router(router)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
 
 
 def prepare() -> None:
-    """Make ready what the first visitor would wait for: the templates and the chart engine."""
+    """Load the templates and the chart engine, for which the first visitor would wait."""
     _environment().get_template("pages/data.html")
     _engine()
 
@@ -68,7 +68,7 @@ def _environment() -> jinja2.Environment:
 
 
 def refusal(status: int, sentence: str) -> HTMLResponse:
-    """Why there is no such page, as a page."""
+    """A refusal as a page."""
     title = {401: "The key is missing", 404: "Not here"}.get(status, "That did not work")
     sentence = sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith(".") else ".")
     page = _environment().get_template("pages/refusal.html").render(title=title, sentence=sentence, home=status != 401)
@@ -77,7 +77,7 @@ def refusal(status: int, sentence: str) -> HTMLResponse:
 
 @router.get("/static/vega.js")
 def vega(request: Request) -> Response:
-    """The chart engine of the installed vl-convert: no network, no copy in this package."""
+    """The chart engine of the installed vl-convert."""
     return _text(request, _engine(), "text/javascript")
 
 
@@ -85,7 +85,7 @@ def vega(request: Request) -> Response:
 @router.get("/static/dark.css")
 @router.get("/static/charts.js")
 def from_report(request: Request) -> Response:
-    """What the app has in common with the report."""
+    """Style sheets and scripts that the app shares with the report."""
     name = request.url.path.rpartition("/")[2]
     kind = "text/css" if name.endswith(".css") else "text/javascript"
     return _text(request, (TEMPLATES / name).read_text(encoding="utf-8"), kind)
@@ -93,7 +93,7 @@ def from_report(request: Request) -> Response:
 
 @router.get("/")
 def data_page(request: Request) -> HTMLResponse:
-    """Open a table, or go on with one."""
+    """The page to open a table, or to return to one."""
     settings = request.app.state.server.settings
     folders = [str(folder) for folder in settings.folders]
     return _page(
@@ -105,19 +105,19 @@ def data_page(request: Request) -> HTMLResponse:
 
 @router.get("/points")
 def points_page(request: Request) -> HTMLResponse:
-    """A forecast from measured points, without a table."""
+    """The page of a forecast from measured points, without a table."""
     return _page(request, "points")
 
 
 @router.get("/tables/{table}")
 def first_page(table: str) -> RedirectResponse:
-    """The first step of a table."""
+    """Redirect to the first step of a table."""
     return RedirectResponse(f"/tables/{quote(table)}/roles", status_code=303)
 
 
 @router.get("/tables/{table}/{name}")
 def table_page(request: Request, table: str, name: str) -> HTMLResponse:
-    """One step of the way of a table."""
+    """The page of one step for a table."""
     if name not in {step for step, _, _ in STEPS[1:]}:
         return refusal(404, "there is no such page")
     try:
@@ -130,7 +130,7 @@ def table_page(request: Request, table: str, name: str) -> HTMLResponse:
 
 @router.get("/jobs/{job}/view")
 def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
-    """What a job found, as a part of a page."""
+    """The result of a job as a part of a page."""
     session = _session(request)
     try:
         found = request.app.state.server.jobs.get(session.key, job)
@@ -160,7 +160,7 @@ def _engine() -> str:
 
 
 def _text(request: Request, text: str, kind: str) -> Response:
-    """A text that the browser may keep as long as it has not changed."""
+    """A text with an ETag, so that the browser loads it again only when it has changed."""
     tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})

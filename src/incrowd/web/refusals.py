@@ -1,4 +1,4 @@
-"""What the app refuses, as a status and a sentence."""
+"""Refusals of the app: an HTTP status and a sentence."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MUST = {
 
 
 class Refusal(IncrowdError):  # noqa: N818
-    """A request that is not answered; the sentence says what to do instead."""
+    """A refused request; the sentence says what to do instead."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -49,12 +49,12 @@ class Refusal(IncrowdError):  # noqa: N818
 
 
 def not_found(what: str) -> Refusal:
-    """Nothing of that name in this session; what other sessions hold is not there either."""
+    """The refusal for an unknown name; tables and jobs of other sessions are unknown too."""
     return Refusal(404, f"there is no such {what}; it may have been removed, or belong to somebody else")
 
 
 def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Why a request does not fit its model, in a sentence; of what was sent only the names of fields are repeated."""
+    """Why a request does not fit its model, as a sentence that repeats only names of fields."""
     first = next(iter(errors), {})
     kind, places = first.get("type", ""), [str(part) for part in first.get("loc", ()) if part != "body"]
     where = ".".join(part for part in places if part.replace("_", "").isalnum())  # without the kinds that were tried

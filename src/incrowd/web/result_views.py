@@ -1,4 +1,4 @@
-"""What a job found, as a part of a page: the report's own templates, so that there is one look."""
+"""Results of jobs as HTML, with the templates of the report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
-    """The answer of a job as HTML. `form` is "release" for what can be taken away of an assessment."""
+    """The result of a job as HTML. `form` is "release" for the downloads of an assessment."""
     outcome = job.answer()
     if job.kind == "assessment":
         plain = plain_document(outcome.value)
@@ -34,7 +34,7 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
 
 
 def _unfinished(job: Job, skipped: Mapping[str, str]) -> str:
-    """What an assessment that is not done lacks."""
+    """What is missing from an unfinished assessment, in words."""
     missing = ", ".join(name for name, why in skipped.items() if why == PENDING) or "what comes last"
     if job.state == "cancelled":
         return f"This assessment was cancelled. Not worked out: {missing}."
@@ -55,7 +55,7 @@ def _without_hints(words: Any) -> Any:
 
 
 def _of_figures(session: Session, job: Job) -> dict[str, Any]:
-    """Figures, and the result: as it is for the page's script, fit to show for the template."""
+    """The context of a template: figures, the result for the template with display names, and as JSON for the script."""
     outcome = job.answer()
     table = session.tables.get(job.table or "")
     shown = display_names([one.column for one in table.columns]) if table else {}
@@ -92,7 +92,7 @@ def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
-    """The forecast with a line where the slider stands; the page's script says where."""
+    """The chart of a forecast with a line at the position of the slider, which the page's script moves."""
     rule = {
         "data": {"name": "chosen", "values": [{"n": people}]},
         "mark": {"type": "rule", "color": "#d9822b", "strokeWidth": 2},

@@ -1,4 +1,4 @@
-"""Who may ask at all: host, token, session and origin are checked here, before any page or operation.
+"""Access control: host, token, session and origin are checked before any page or operation.
 
 A page on the internet can make a browser send requests to this machine, and a host name of its own may point here
 (DNS rebinding). So the Host must be a name of ours, an Origin must be this very address, changes need an Origin (or the

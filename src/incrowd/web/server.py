@@ -1,4 +1,4 @@
-"""What one server holds: its settings, its private folder, its sessions and its jobs."""
+"""The state of one server: settings, private directory, sessions and jobs; opens and closes tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DEMO_SETTINGS = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los",
 
 
 class Server:
-    """The state behind the app."""
+    """The state of the app."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
@@ -36,7 +36,7 @@ class Server:
         self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
 
     def warm_up(self) -> None:
-        """Load compiled code beside the first visitors; not before the app is built, whose warnings are not its own."""
+        """Load compiled code in a thread, so that the first count is quick."""
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
 
     def close(self) -> None:
@@ -48,7 +48,7 @@ class Server:
     def open_upload(
         self, session: Session, folder: Path, given_name: str, reading: Reading = _DEFAULT_READING
     ) -> OpenTable:
-        """The file that was received in a folder becomes a table; the folder goes where it does not."""
+        """Open the uploaded file in a folder as a table; the folder is deleted where that fails."""
         try:
             name = shown_name(given_name)
             (file,) = folder.iterdir()
@@ -60,7 +60,7 @@ class Server:
             raise
 
     def open_path(self, session: Session, path: str, reading: Reading = _DEFAULT_READING) -> OpenTable:
-        """A file in one of the folders that were allowed at start-up."""
+        """Open a file in one of the allowed folders."""
         file = self._allowed(path)
         ending_of(file.name)
         seen = identity(file)
@@ -71,7 +71,7 @@ class Server:
         return table
 
     def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
-        """An invented table, written to the private folder like an upload."""
+        """Open a table of invented hospital stays, written to the private directory like an upload."""
         from incrowd.demo import demo_table
 
         if rows > self.settings.max_demo_rows:
@@ -84,7 +84,7 @@ class Server:
             return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder, _DEMO_SETTINGS)
 
     def open_protected(self, session: Session, job: Job) -> OpenTable:
-        """A protected table becomes a table of the session, with a file of its own and what was decided before."""
+        """Open the result of a protection as a table, with a copy of the file and the settings of its original."""
         outcome = job.answer()
         if outcome.file is None or job.source is None:
             raise Refusal(409, "only a protection has a table to go on with")
@@ -104,9 +104,9 @@ class Server:
 
     @contextmanager
     def reserve_place(self, session: Session, size: int = 0) -> Iterator[int]:
-        """A place for one more table, kept while it is received and read; yields how many bytes it may have.
+        """Reserve a place for one more table while it is received and read; yields how many bytes it may have.
 
-        Requests at the same time see each other's, so that together they keep to the limits.
+        Concurrent requests count each other's reservations, so that together they keep to the limits.
         """
         with session.while_open():
             count = len(session.tables) + session.tables_opening
@@ -123,7 +123,7 @@ class Server:
                 session.reserved_bytes -= most
 
     def check_room(self, session: Session) -> None:
-        """Refuse what would write where there is no room for it."""
+        """Refuse where no room is left to write."""
         with session.while_open():
             self._room(session)
 
@@ -140,7 +140,7 @@ class Server:
 
     @contextmanager
     def limit_concurrency(self) -> Iterator[None]:
-        """One of a few that read or count while somebody waits: pages are answered beside them, however many come."""
+        """Limit how many requests read or count at the same time, so that threads are left for pages."""
         if not self._turns.acquire(blocking=False):
             raise Refusal(429, "too many tables are being opened at once; try again in a moment")
         try:
@@ -150,7 +150,7 @@ class Server:
 
     @contextmanager
     def _new_folder(self) -> Iterator[Path]:
-        """A folder for a table, which goes where the table does not come about."""
+        """A new folder for a table, deleted on an error."""
         folder = self.store.new_folder()
         try:
             yield folder
@@ -181,7 +181,7 @@ class Server:
         return session.tables_opening > 0 or self.jobs.active(session.key) > 0
 
     def _allowed(self, path: str) -> Path:
-        """The file itself, with every link followed, if it lies in an allowed folder. Others are not even looked at."""
+        """The file with every link resolved, if it lies in an allowed folder. Others are not touched."""
         if not self.settings.folders:
             raise Refusal(403, "no folder is open to this app; start it with --folder, or drop the file here")
         if "\0" in path:
@@ -204,7 +204,7 @@ class Server:
 
 
 def _load_kernels() -> None:
-    """Compile, or load from the cache, what counts; otherwise the first person to ask waits for it."""
+    """Compile the counting kernels, or load them from the cache."""
     from incrowd.classes import ClassSizes
 
     rows = 300

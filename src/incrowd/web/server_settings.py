@@ -1,4 +1,4 @@
-"""How one server is set up: where it listens, what may be opened, and how much it takes on."""
+"""Settings of a server: address, allowed folders and limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ServerSettings:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Host names a browser may have used to get here; any other may be an attacker's who points it to us."""
+        """Accepted host names; any other may belong to an attacker who points it to this machine."""
         return frozenset(name.lower() for name in (*LOOPBACK, self.host, *self.names))
 
     @property

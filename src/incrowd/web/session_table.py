@@ -1,4 +1,4 @@
-"""An open table of a session: its columns, its settings with undo, its preview, and counts that follow every click."""
+"""An open table of a session: columns, settings with undo, preview, and live counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WARM = 24  # columns encoded before anybody asks
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a table came from, so that a command can open it again."""
+    """Where a table came from, so that an equivalent command can open it again."""
 
     kind: Literal["upload", "path", "demo", "protection"]
     file: str
@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class OpenTable:
-    """One table. `folder` is deleted with it, if it has one of its own."""
+    """An open table. `folder`, if it has one of its own, is deleted with it."""
 
     id: str
     name: str
@@ -77,23 +77,23 @@ class OpenTable:
 
     @property
     def settings(self) -> models.TableSettings:
-        """What the columns are and what is asked, now."""
+        """The current settings."""
         return self._history[self._now]
 
     @property
     def state(self) -> models.SettingsState:
-        """The settings and where they stand among the earlier and later ones."""
+        """The current settings, and whether there are earlier or later ones."""
         return models.SettingsState(
             settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._history) - 1
         )
 
     def replace_settings(self, wanted: models.TableSettings) -> None:
-        """Take new settings; what was undone before is forgotten."""
+        """Replace the settings; steps that were undone are dropped."""
         with self._lock:
             self._change(wanted)
 
     def update_settings(self, changes: models.TableSettings) -> None:
-        """Take what is said of the settings, and of the roles; two pages that change different things both count."""
+        """Change only the given settings and roles, so that two pages can change different ones."""
         with self._lock:
             named = {name: getattr(changes, name) for name in changes.model_fields_set}
             named["roles"] = self.settings.roles | changes.roles
@@ -109,9 +109,9 @@ class OpenTable:
             self._now = len(self._history) - 1
 
     def inherit_settings(self, decided: models.TableSettings) -> None:
-        """Begin with what was decided for the table this one was made of, as far as its columns are still there.
+        """Take over the settings of the original of this table, as far as its columns still exist.
 
-        How that one was protected is not carried over: it names values that are no longer there.
+        Settings of protection are not taken over: they name values that no longer exist.
         """
         there = set(self.table.columns)
         roles = {name: role for name, role in decided.roles.items() if name in there}
@@ -125,18 +125,18 @@ class OpenTable:
         self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
 
     def step(self, by: int) -> None:
-        """One step back or forward."""
+        """Undo or redo one step."""
         with self._lock:
             if not 0 <= self._now + by < len(self._history):
                 raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
             self._now += by
 
     def with_role(self, role: str) -> list[str]:
-        """The columns of a role, in the table's order."""
+        """The columns of a role, in the order of the table."""
         return [name for name in self.table.columns if self.settings.roles[name] == role]
 
     def roles_changed_to_other(self) -> list[str]:
-        """The columns that somebody said nobody else can know, though they look otherwise."""
+        """The columns whose role was changed to "other"."""
         return [name for name in self.with_role("other") if self._suggested[name] != "other"]
 
     def one_with_role(self, role: str) -> str | None:
@@ -178,7 +178,7 @@ class OpenTable:
         return models.Preview(columns=names, rows=[list(row) for row in zip(*columns, strict=True)], masked=False)
 
     def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
-        """Class sizes by these columns; columns are encoded once, and sets counted before are remembered."""
+        """Class sizes by these columns; the last few hundred counts are cached."""
         if not names:
             people = encode(self.table, [person])[0].size if person else self.table.rows
             return ClassSizes.from_sizes([people])
@@ -195,7 +195,7 @@ class OpenTable:
         return known
 
     def live(self, question: models.LiveQuestion) -> models.Live:
-        """The counts that follow a change of roles."""
+        """Live counts for a choice of columns."""
         started = time.perf_counter()
         self._check_names([*question.quasi_identifiers, *([question.person] if question.person else [])])
         sizes = self.count(list(dict.fromkeys(question.quasi_identifiers)), question.person)
@@ -218,18 +218,18 @@ class OpenTable:
         )
 
     def warm(self) -> None:
-        """Encode what others may know about a person, so that the first count is quick too."""
+        """Encode the quasi-identifiers, so that the first count is quick."""
         names = self.with_role("quasi-identifier")[:_WARM]
         if names and self.table.rows:
             encode(self.table, names)
 
     def check_file(self) -> None:
-        """Refuse to read on where another file has been put, or a link, in the place of the one that was opened."""
+        """Refuse where the file on disk is no longer the one that was opened."""
         if self.seen is not None and identity(Path(self.source.file)) != self.seen:
             raise Refusal(409, "the file has changed since it was opened; remove the table and open it again")
 
     def close(self) -> None:
-        """Delete its files."""
+        """Delete the files of the table."""
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -238,7 +238,7 @@ class OpenTable:
             self.table.require(list(dict.fromkeys(names)))
 
     def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
-        """Refuse columns that do not exist, and roles that only one column can have."""
+        """Refuse columns that do not exist, and two columns with a role that only one can have."""
         self._check_names(list(wanted.roles))
         for label, members in wanted.groups.items():
             if not members:
@@ -255,7 +255,7 @@ class OpenTable:
 
 
 def identity(path: Path) -> tuple[int, ...]:
-    """What tells a file from another that is put in its place; nothing where there is none."""
+    """What changes when a file is replaced by another; empty where there is none."""
     try:
         found = path.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""How the server ends: by Ctrl+C, by a signal or with its terminal, in time, and with nothing left on the disk."""
+"""Shutdown of the server by Ctrl+C, by a signal or with its terminal; its files are deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 8.0  # seconds that requests and jobs have to end by themselves
 
 
 def serve_until_stopped(app: FastAPI, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
-    """Serve until a signal comes. Whatever the library writes meanwhile lies in the app's private folder too."""
+    """Serve until a signal arrives. Temporary files of the library go to the app's private directory too."""
     store = app.state.server.store
     tempfile.tempdir = str(store.folder)  # private copies of tables go with the folder, whoever still holds them
     logging.getLogger("uvicorn.error").addFilter(_without_traceback)
@@ -34,14 +34,14 @@ def serve_until_stopped(app: FastAPI, config: uvicorn.Config, sockets: list[sock
 
 
 class _Server(uvicorn.Server):
-    """Ends at once when it is told twice, or when a thread does not end."""
+    """A server that ends at once on a second signal, or when a thread does not end in time."""
 
     def __init__(self, config: uvicorn.Config, clean: Callable[[], None]) -> None:
         super().__init__(config)
         self._clean = clean
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, and see to it that it stops."""
+        """Stop, and end the process after a few seconds."""
         if self.should_exit:
             self._end_now(sig)
         late = threading.Timer(_PATIENCE, self._end_now, [sig])
@@ -59,6 +59,6 @@ def _leave(sig: int, frame: FrameType | None) -> None:
 
 
 def _without_traceback(record: logging.LogRecord) -> bool:
-    """Tracebacks may quote cells."""
+    """Drop tracebacks from the log: they may quote cells."""
     record.exc_info = record.exc_text = None
     return True

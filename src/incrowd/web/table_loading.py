@@ -1,4 +1,4 @@
-"""Opening a table for a session, within the server's limits, or refusing it in words."""
+"""Opens tables for a session within the server's limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incrowd.web.session_table import OpenTable, Source
 def open_table(
     read: Callable[[], Table], name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
 ) -> OpenTable:
-    """Open a table for a session, or refuse it; its file's name on this server never shows."""
+    """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
     try:
         table = read()
         _check_size(table, settings)
@@ -60,7 +60,7 @@ def _check_size(table: Table, settings: ServerSettings) -> None:
 
 
 def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...]:
-    """Of several columns that look like the person or the weight, only the first is suggested as it."""
+    """Suggest only the first of several columns that look like the person or the weight."""
     seen: set[str] = set()
     found = []
     for one in columns:
@@ -72,7 +72,7 @@ def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...
 
 
 def _renamed(text: str, folder: Path | None, name: str) -> str:
-    """An error's words with the file's own name in place of ours."""
+    """The message of an error with the name of the upload in place of the file on the server."""
     if folder is None:
         return text
     for file in folder.iterdir():

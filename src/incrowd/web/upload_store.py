@@ -1,4 +1,4 @@
-"""The private folder of a server: uploads and protected tables lie in it, and go when they are not needed."""
+"""The private temporary directory of a server, which holds uploads and protected tables."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _LONGEST = 120
 
 
 class Store:
-    """A folder that this user alone can read; gone when the server ends, or when the next one starts."""
+    """A directory that only this user can read; deleted when the server ends, or when the next one starts."""
 
     def __init__(self) -> None:
         self._private = PrivateFolder("web-")
         self.folder = self._private.path
 
     def new_folder(self) -> Path:
-        """A folder in it for one table or one job."""
+        """Make a directory for one table or one job."""
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def free(self, left: int) -> int:
-        """Bytes that may still be written, so that `left` are left to others; of a small disk, a twentieth of it."""
+        """Bytes that may still be written so that `left` bytes, or a twentieth of a small disk, stay free."""
         disk = shutil.disk_usage(self.folder)
         return disk.free - min(left, disk.total // 20)
 
@@ -41,7 +41,7 @@ class Store:
 
 
 def shown_name(given: str) -> str:
-    """The name of an uploaded file as it may be shown: no folders, no control letters, not endless.
+    """The name of an uploaded file without folders and control characters, and of limited length.
 
     >>> shown_name("C:\\\\data\\\\..\\\\patients.csv"), shown_name("../../etc/passwd"), shown_name("")
     ('patients.csv', 'passwd', 'table')
@@ -55,7 +55,7 @@ def shown_name(given: str) -> str:
 
 
 def ending_of(name: str) -> str:
-    """The ending of a file's name, if tables are read from such files."""
+    """The ending of a file name; refused unless tables are read from such files."""
     ending = PurePosixPath(name).suffix.lower()
     if ending not in FORMATS:
         kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines"
@@ -64,7 +64,7 @@ def ending_of(name: str) -> str:
 
 
 def check_unpacked(path: Path, most: int) -> None:
-    """Refuse a workbook that is small on disk and huge in memory. It is unpacked for it, because headers can lie."""
+    """Refuse a compressed workbook that unpacks to more than `most` bytes. It is unpacked, because headers can lie."""
     if path.suffix.lower() not in _ZIPPED:
         return
     try:

@@ -1,4 +1,4 @@
-"""Uploads go straight to the private folder as they come in: a file is never whole in memory."""
+"""Streams uploads to the private directory: a file is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MOST_HEADER = 8_000
 
 
 async def receive_upload(content_type: str, body: AsyncIterator[bytes], folder: Path, most: int) -> str:
-    """Write the form's field `file` into the folder, under a name of ours; returns the name it had.
+    """Write the form field `file` to the folder under a fixed name; returns the name of the upload.
 
-    The folder is deleted where that fails.
+    The folder is deleted on an error.
     """
     try:
         kind, options = parse_options_header(content_type)
@@ -51,7 +51,7 @@ async def receive_upload(content_type: str, body: AsyncIterator[bytes], folder: 
 
 
 class _Form:
-    """Takes the parts of a form as they come; only the file's is written."""
+    """Callbacks of the form parser; only the part with the file is written."""
 
     def __init__(self, folder: Path, most: int) -> None:
         self._folder, self._most = folder, most

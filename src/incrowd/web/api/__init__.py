@@ -1,4 +1,4 @@
-"""The REST API under /api/v1: the same operations as the pages, for scripts."""
+"""The REST API under /api/v1, with all operations of the pages."""
 
 from fastapi import APIRouter
 

@@ -1,4 +1,4 @@
-"""What every operation needs: the server, the session, and the refusals it may answer with."""
+"""Dependencies of the routes: server, session, table, job, and the documented refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = {
 
 
 class _Key(Convertor[str]):
-    """Names of tables and jobs in addresses; nothing else is one, so that /tables/open is not a table."""
+    """Ids of tables and jobs in addresses; /tables/open does not match."""
 
     regex = "[0-9a-f]{16}"
 
@@ -42,7 +42,7 @@ register_url_convertor("key", _Key())
 
 
 def refusals(*more: int) -> dict[int | str, dict[str, Any]]:
-    """The answers other than the wanted one, for the OpenAPI document."""
+    """The responses for refusals, for the OpenAPI document."""
     statuses = sorted({400, 401, 403, 413, 422, 429, *more})
     return {status: {"model": models.Problem, "description": _WORDS[status]} for status in statuses}
 

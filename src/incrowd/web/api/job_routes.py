@@ -1,4 +1,4 @@
-"""Jobs: starting, watching, cancelling."""
+"""Routes that start, list and cancel jobs."""
 
 from __future__ import annotations
 

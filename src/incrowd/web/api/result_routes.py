@@ -1,4 +1,4 @@
-"""What jobs found: JSON, figures, reports, protected tables, and how to do it again without the app."""
+"""Routes of results: JSON, figures, reports, protected tables, and equivalent commands."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _assessment(job: Job) -> Assessment:
 
 
 def _as_csv(file: Path) -> Iterator[bytes]:
-    """The table as CSV, a block of rows at a time: a download takes little memory, whatever the table."""
+    """The table as CSV, one block of rows at a time, to bound the memory of a download."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -115,7 +115,7 @@ def _as_csv(file: Path) -> Iterator[bytes]:
 
 
 def _file_name(job: Job, tables: Any, ending: str) -> str:
-    """A name for the download that says whose table it is about."""
+    """A file name for a download, with the name of the table."""
     table = tables.get(job.table)
     stem = re.sub(r"[^\w-]+", "-", Path(table.name).stem if table else "table").strip("-")[:60] or "table"
     return f"{stem}-{ending}"

@@ -1,4 +1,4 @@
-"""What this server is and takes on."""
+"""Routes about the server and the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: opening, looking, saying what the columns are, and counts that follow every change."""
+"""Routes of tables: opening, preview, settings and live counts."""
 
 from __future__ import annotations
 

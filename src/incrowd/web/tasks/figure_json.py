@@ -1,4 +1,4 @@
-"""Figures as the API gives them: Vega-Lite, the numbers and a sentence."""
+"""Figures as JSON: Vega-Lite, the numbers and a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from incrowd.wording import display_names, with_display_names
 
 
 def as_figures(figures: Iterable[Figure], columns: Sequence[str] = ()) -> dict[str, Any]:
-    """By name; column names that cannot be shown as they are have been replaced."""
+    """The figures by name, with display names in place of column names that are not fit to show."""
     shown = display_names(columns)
     return {
         figure.name: with_display_names(

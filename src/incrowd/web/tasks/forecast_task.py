@@ -1,4 +1,4 @@
-"""Forecasts: from a table's class sizes, or from points that somebody measured."""
+"""Forecast tasks: from a table, or from measured points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEADS = (1, 2, 3, 5, 7)  # round sizes of the curve that is drawn, and that a s
 
 
 def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
-    """Carry the table on as an assessment does: one estimate, so that a table has one answer.
+    """Forecast for a table, with the estimate that an assessment of it gives.
 
     The classes smaller than k are the fitted law's, which is the only one to tell them.
     """
@@ -119,7 +119,7 @@ def _joined(near: Forecast, far: Forecast) -> Forecast:
 
 
 def points_task(question: models.PointsQuestion) -> Task:
-    """Fit the law to measured points."""
+    """Forecast from a law fitted to measured points."""
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("fitting a law to the points", 0.0)
@@ -175,7 +175,7 @@ def _answered(
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
-    """What the numbers are made from."""
+    """How the numbers are estimated, in words."""
     if answer.method == "law":
         return (
             "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
@@ -190,7 +190,7 @@ def _method_in_words(answer: Forecast, why: str | None) -> str:
 
 
 def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> tuple[HoldOut | None, str | None]:
-    """The check on a part of the data, or why there is none."""
+    """The hold-out check, or the reason why there is none."""
     try:
         return hold_out(fit, seed=seed), None
     except UnsupportedError as reason:
@@ -198,7 +198,7 @@ def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> tuple[HoldOut | None, s
 
 
 def _sentence(answer: Forecast, index: int) -> str:
-    """One population in plain words."""
+    """The forecast for one population as a sentence."""
     size, name = large_number(float(answer.at[index])), answer.names[index]
     called = "" if name.replace(",", "").isdigit() else f" ({_CALLED.get(name, name)})"
     value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
@@ -208,7 +208,7 @@ def _sentence(answer: Forecast, index: int) -> str:
 
 
 def _is_counted(answer: Forecast, index: int) -> bool:
-    """Whether a number is of people at hand, and not an estimate."""
+    """Whether a number is counted in the table, and not estimated."""
     low, high = (float(getattr(answer.correctness, side)[index]) for side in ("low", "high"))
     return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
 

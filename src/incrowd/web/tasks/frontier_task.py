@@ -1,4 +1,4 @@
-"""Every way of protecting a table side by side."""
+"""The task that compares all methods of protection on a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from incrowd.wording import number, percent
 
 
 def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
-    """Protect in every way; each point says what to ask for to get it."""
+    """Protect a table with every method; each point carries the settings that make it."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
     about = question_of(table)
@@ -55,15 +55,15 @@ def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
 
 
 def _worth_choosing(found: Frontier, bound: float | None) -> list[FrontierPoint]:
-    """Of the points that no other beats, those that leave nobody unique and no risk above the bound.
+    """The points that no other beats in both risk and detail, that leave nobody unique, and no risk above the bound.
 
-    With a population there is no bound: its risk is estimated for the table that is chosen, not for every way.
+    With a population there is no bound: that risk is estimated for the chosen table only, not for every point.
     """
     return [point for point in found.best if not point.uniqueness and (bound is None or point.correctness <= bound)]
 
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:
-    """What to ask of /protections to get this point."""
+    """The settings that /protections takes to make a point."""
     method = "partition" if point.method == "t-close partition" else point.method
     plain: dict[str, Any] = {"method": method, "sensitive": question.sensitive}
     if point.method == "coarsen":

@@ -1,4 +1,4 @@
-"""Leaks: the chance that a stolen part of the table names the people somebody looks for."""
+"""The task that computes leak attacks on a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEFAULT = 0.1
 
 
 def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
-    """The exact chances for this table, and for classes of `k` where they are asked for."""
+    """Exact chances for a table, and for classes of `k` people where the question has a `k`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     if question.leaked is not None and question.share is not None:
         raise InputError("a leak is a number of people or a share of them, not both")
@@ -94,7 +94,7 @@ def _result(
 
 
 def _steps(targets: int, leaked: int, people: int) -> list[int]:
-    """Leaks to draw a line through: more of them where they are small, and the one that is asked about."""
+    """Sizes of leaks to draw a line through: more of them where they are small, and the one of the question."""
     even = np.linspace(targets, people, _STEPS)
     close = np.geomspace(targets, people, _STEPS)
     steps = np.unique(np.rint(np.concatenate([even, close, [leaked]])).astype(np.int64))

@@ -1,4 +1,4 @@
-"""Protection: the table made safe, what is left of risk and detail, and what was passed on as it is."""
+"""The task that protects a table and evaluates the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NEARLY_UNIQUE = 0.5  # different values for each row, from which a column tells
 
 
 def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
-    """The options of `protect` for what was asked; the columns' roles say the rest."""
+    """The arguments of `protect` for a question; the columns come from the roles."""
     options: dict[str, Any] = {
         "quasi_identifiers": table.with_role("quasi-identifier"),
         "k": asked.k,
@@ -52,7 +52,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
 
 
 def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Task:
-    """Protect the table and keep it as a file; the rows do not stay in memory."""
+    """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
     options = options_of(asked, table)
     secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
     threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
@@ -86,9 +86,9 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
-    """The columns that go out as they came, and whether they tell most people apart by themselves.
+    """The columns that are not changed, and whether most of their values are unique.
 
-    Of a sensitive column that is not told: it is what the table is about.
+    Sensitive columns are never marked as nearly unique: they are the subject of the table.
     """
     touched = {*safe.quasi_identifiers, *safe.removed, *safe.pseudonymised, safe.person}
     return [
@@ -105,7 +105,7 @@ def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Rol
 
 
 def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[str, Any]]:
-    """How well each sensitive column is hidden, before and after."""
+    """Diversity of each sensitive column before and after protection."""
     there = [name for name in names if name not in {*safe.quasi_identifiers, *safe.removed, safe.person}]
     if not there:
         return []
@@ -122,7 +122,7 @@ def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[s
 
 
 def _kept(safe: Protected, folder: Path) -> Path:
-    """The protected table as a file, written last: whoever stops the work before leaves none behind."""
+    """Write the protected table. This is the last step, so that a cancelled task leaves no file behind."""
     file = folder / f"{secrets.token_hex(8)}.parquet"
     try:
         return write_table(safe.table, file)
@@ -160,7 +160,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
 
 
 def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
-    """One for each quasi-identifier, those that have changed most first."""
+    """A figure for each quasi-identifier, the most changed first."""
     found = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
     return [
         Figure(
