@@ -10,7 +10,7 @@ import incrowd
 
 SOURCE = Path(incrowd.__file__).parent
 RENDERED = {"cli", "web"}
-FLAG = re.compile(r"[ (`]--[a-z]")
+FLAG = re.compile(r"[ (`]--[a-z]|\(`incrowd ")
 
 
 def texts(tree):
@@ -34,7 +34,12 @@ def test_no_text_outside_the_command_line_and_the_app_names_a_flag():
 
 @pytest.mark.parametrize(
     "code",
-    ["x = 'name them (--qi)'", "x = f'{name} with --qi'", "def f():\n    '''Run `incrowd assess --json`.'''"],
+    [
+        "x = 'name them (--qi)'",
+        "x = f'{name} with --qi'",
+        "def f():\n    '''Run `incrowd assess --json`.'''",
+        "x = 'protect it (`incrowd protect`)'",
+    ],
 )
 def test_the_test_sees_flags_in_every_kind_of_text(tmp_path, code):
     (tmp_path / "room.py").write_text(code)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.outputs import Input, Output
+from incrowd.cli.outputs import Input, Output, save_figure
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
@@ -62,12 +62,11 @@ def measure_curve(
         terminal.note(text)
     if out is not None:
         curve.write(out, force=force)
-        terminal.note(f"wrote {out}")
+        terminal.note(f"curve written to {out}")
     if plot is not None:
-        from incrowd.figures import curve_plot, save
+        from incrowd.figures import curve_plot
 
-        save(curve_plot(curve), plot, force=force)
-        terminal.note(f"wrote {plot}")
+        save_figure(curve_plot(curve), plot, force=force)
     if json:
         terminal.as_json(curve.to_dict())
     else:

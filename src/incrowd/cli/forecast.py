@@ -10,6 +10,7 @@ import typer
 
 from incrowd.cli import options, terminal
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
+from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
@@ -174,16 +175,14 @@ def _save(
 ) -> None:
     import numpy as np
 
-    from incrowd.figures import forecast_plot, save
+    from incrowd.figures import forecast_plot
     from incrowd.forecasts.api import forecast
 
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
     smooth = forecast(fit, between.tolist(), seed=seed)
-    figure = forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines)
-    save(figure, plot, force=force)
-    terminal.note(f"wrote {plot}")
+    save_figure(forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines), plot, force=force)
 
 
 def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import read_secret
+from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
@@ -47,11 +48,9 @@ def frontier_of_table(
             progress=progress,
         )
     if plot is not None:
-        from incrowd.figures import save
         from incrowd.figures.protection_charts import frontier_chart
 
-        save(frontier_chart(found), plot, force=force)
-        terminal.note(f"figure written to {plot}")
+        save_figure(frontier_chart(found), plot, force=force)
     if json:
         terminal.as_json(found.to_dict())
         return

@@ -152,14 +152,8 @@ def _say_table(table: LeakTable) -> None:
         **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
     }
     rows = [
-        [
-            k,
-            *(
-                f"{number(risk.probability, digits=3)}{marks[table.meets(row, at)]}"
-                for at, risk in enumerate(table.risks[row])
-            ),
-        ]
-        for row, k in enumerate(table.ks)
+        [k, *(f"{number(one.probability, digits=3)}{marks[table.meets(row, at)]}" for at, one in enumerate(risks))]
+        for row, (k, risks) in enumerate(zip(table.ks, table.risks, strict=True))
     ]
     terminal.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")
     terminal.table(["k", *(chosen_percent(share) for share in table.shares)], rows)

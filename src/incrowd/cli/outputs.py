@@ -159,6 +159,14 @@ def _would_join(source: str, target: Path) -> bool:
     return len(path.parts) == len(place.parts) and all(fnmatch.fnmatch(part, wanted) for part, wanted in pairs)
 
 
+def save_figure(chart: Any, path: Path, *, force: bool) -> None:
+    """Write a chart and say so."""
+    from incrowd.cli import terminal
+    from incrowd.figures import save
+
+    terminal.note(f"figure written to {save(chart, path, force=force)}")
+
+
 def place_of(out: str) -> str | Path:
     """Where a table is written: a path, or an address as it is, in which two slashes must not become one."""
     return out if _ADDRESS.match(out) else Path(out)

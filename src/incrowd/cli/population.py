@@ -79,10 +79,9 @@ def population_of_table(
         if place is not None:
             _write_records(table, place, known, force)
     if plot is not None and moved is not None:
-        from incrowd.figures import theme
         from incrowd.figures.population_charts import plot_sensitivity
 
-        theme.save(plot_sensitivity(moved), plot, force=force)
+        outputs.save_figure(plot_sensitivity(moved), plot, force=force)
     if json:
         terminal.as_json(_plain(risk, moved if sensitivity else None, quoted))
     else:

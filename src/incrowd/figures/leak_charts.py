@@ -49,6 +49,17 @@ def against_leak(
     return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
 
 
+def leaks_to_draw(targets: int, leaked: int, people: int) -> list[int]:
+    """Sizes of leaks to draw a line through: even steps, smaller ones near the smallest leak, and `leaked` itself.
+
+    >>> leaks_to_draw(2, 4, 6)
+    [2, 3, 4, 5, 6]
+    """
+    even = {round(people * step / 40) for step in range(1, 41)}
+    close = {targets - 1 + round((people - targets + 1) ** (step / 40)) for step in range(41)}
+    return sorted(step for step in even | close | {leaked} if targets <= step <= people)
+
+
 def against_targets(
     risks: Risks,
     *,

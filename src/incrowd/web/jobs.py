@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
 from incrowd.web import models
-from incrowd.web.refusals import Refusal, not_found, without_hints
+from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
     from incrowd.web.session_table import OpenTable
@@ -262,7 +262,7 @@ class Jobs:
         except Cancelled:
             self._end(job, "cancelled", "cancelled")
         except IncrowdError as error:
-            self._end(job, "failed", without_hints(str(error)))
+            self._end(job, "failed", str(error))
         except MemoryError:
             self._end(job, "failed", "there is not enough memory for this; choose fewer columns or a smaller table")
         except Exception as error:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incrowd.errors import IncrowdError
 
-# what messages tell people at a command line; only options they name, for a column may be called "a (--b)"
-_OPTIONS = "qi|other|sensitive|person|population|fraction|weights?|separator|encoding|memory|sheet|engine|force|l 2"
-_HINT = re.compile(
-    rf"( with skip_bad_lines=True)? \(--(({_OPTIONS})(, --({_OPTIONS}))*|method tcloseness|identifier none keeps them|"
-    r"skip-bad-lines)\)| \(`incrowd protect`( does)?\)"
-)
 _MUST = {
     "less_than_equal": "at most {le:g}",
     "less_than": "below {lt:g}",
@@ -66,14 +59,3 @@ def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
         return f"there is no field {where} here; /api/v1/openapi.json says which there are"
     must = _MUST.get(kind, "as the document says (/api/v1/openapi.json)").format(**first.get("ctx", {}))
     return f"{where or 'the request'} is not right: it must be {must}"
-
-
-def without_hints(words: str) -> str:
-    """A message of the library without what it says about the command line, where there is none.
-
-    >>> without_hints("mend them, or leave them out with skip_bad_lines=True (--skip-bad-lines)")
-    'mend them, or leave them out'
-    >>> without_hints("say the separator or the encoding (--separator, --encoding) of age (--old)")
-    'say the separator or the encoding of age (--old)'
-    """
-    return _HINT.sub("", words)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.api import PENDING
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.template_values import plain_document, plain_figure, safe_json
-from incrowd.web.refusals import without_hints
 from incrowd.wording import display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
     if job.kind == "assessment":
         plain = plain_document(outcome.value)
         columns = [one.column for one in outcome.value.roles.suggested]
-        context = {**_without_hints(plain), "specs": safe_json(plain["specs"])}
+        context = {**plain, "specs": safe_json(plain["specs"])}
         context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
         context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.value.skipped)}
         name = "release" if form == "release" else "assessment"
@@ -43,19 +42,8 @@ def _unfinished(job: Job, skipped: Mapping[str, str]) -> str:
     return f"Still being worked out: {missing}."
 
 
-def _without_hints(words: Any) -> Any:
-    """The library's messages without what they say about the command line."""
-    if isinstance(words, str):
-        return without_hints(words)
-    if isinstance(words, dict):
-        return {name: _without_hints(value) for name, value in words.items()}
-    if isinstance(words, list | tuple):
-        return [_without_hints(value) for value in words]
-    return words
-
-
 def _of_figures(session: Session, job: Job) -> dict[str, Any]:
-    """The context of a template: figures, the result for the template with display names, and as JSON for the script."""
+    """The context of a template: figures, the result with display names, and as JSON for the script."""
     outcome = job.answer()
     table = session.tables.get(job.table or "")
     shown = display_names([one.column for one in table.columns]) if table else {}
@@ -69,11 +57,9 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     if "forecast" in specs:
         specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
     return {
-        "result": _without_hints(with_display_names(result, shown)),
+        "result": with_display_names(result, shown),
         "data": safe_json(result),
-        "notes": _without_hints(
-            [_as_sentence(note, list(shown.values())) for note in with_display_names(notes, shown)]
-        ),
+        "notes": [_as_sentence(note, list(shown.values())) for note in with_display_names(notes, shown)],
         "figures": [_plain(name, figure) for name, figure in figures.items()],
         "specs": safe_json(specs),
     }

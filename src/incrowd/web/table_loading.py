@@ -10,7 +10,7 @@ from typing import Any
 
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
-from incrowd.web.refusals import Refusal, without_hints
+from incrowd.web.refusals import Refusal
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source
 
@@ -31,7 +31,7 @@ def open_table(
     except TooLargeError as error:
         raise Refusal(413, str(error)) from None
     except IncrowdError as error:
-        raise InputError(_renamed(without_hints(str(error)), folder, name)) from None
+        raise InputError(_renamed(str(error), folder, name), hint=error.hint) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
     found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()

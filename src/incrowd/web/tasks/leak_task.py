@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from incrowd._support.progress import Progress
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.figures.leak_charts import against_leak
+from incrowd.figures.leak_charts import against_leak, leaks_to_draw
 from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
 from incrowd.recipients import RECIPIENTS, in_words
 from incrowd.reports import DataTable, Figure
@@ -19,7 +17,6 @@ from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.wording import counted
 
-_STEPS = 30  # leaks that are drawn
 _DEFAULT = 0.1
 
 
@@ -42,7 +39,8 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
             for place, wanted in enumerate(targets):
                 progress("computing chances", 0.1 + 0.8 * (done + place / len(targets)) / len(tables))
                 label = f"{name}, {counted(wanted, 'target', 'targets')}"
-                lines[label] = [leak_risk(one, step, targets=wanted) for step in _steps(wanted, leaked, one.people)]
+                steps = leaks_to_draw(wanted, leaked, one.people)
+                lines[label] = [leak_risk(one, step, targets=wanted) for step in steps]
         risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
         result = _result(question, sizes, leaked, targets, risks)
         bounds = [question.at_most] if question.at_most else list(RECIPIENTS.values()) if targets == [1] else []
@@ -91,14 +89,6 @@ def _result(
         except UnsupportedError as reason:
             result["no_k"] = str(reason)
     return result
-
-
-def _steps(targets: int, leaked: int, people: int) -> list[int]:
-    """Sizes of leaks to draw a line through: more of them where they are small, and the one of the question."""
-    even = np.linspace(targets, people, _STEPS)
-    close = np.geomspace(targets, people, _STEPS)
-    steps = np.unique(np.rint(np.concatenate([even, close, [leaked]])).astype(np.int64))
-    return [int(step) for step in steps if targets <= step <= people]
 
 
 def _figure(
