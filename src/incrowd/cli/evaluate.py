@@ -59,7 +59,10 @@ def evaluate_table(
     if json:
         terminal.as_json(found.to_dict())
     else:
-        _show(found, after.name)
+        terminal.heading(f"{after.name}: {found.verdict}")
+        show_tables(found)
+        for text in found.notes:
+            terminal.note(text)
     if min_k is not None and found.k < min_k:
         terminal.note(f"over the threshold: the smallest class has {found.k:,}, at least {min_k:,} were asked for")
         raise typer.Exit(1)
@@ -86,18 +89,16 @@ def read_secret(given: str | None) -> Any:
     return given
 
 
-def _show(found: Evaluation, name: str) -> None:
-    terminal.heading(f"{name}: {found.verdict}")
-    terminal.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
+def show_tables(found: Evaluation) -> None:
+    """Write the remaining risk, the cost, and the cost of each column as tables."""
+    terminal.table(("", "", "what it means"), [*_risk_rows(found), *_cost_rows(found)])
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
         [(c.column, percent(c.changed / found.records), percent(c.granularity), c.loss) for c in found.columns],
     )
-    for text in found.notes:
-        terminal.note(text)
 
 
-def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     """The remaining risk as rows: name, number, sentence."""
     rows = [
         (
@@ -127,7 +128,7 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     return rows
 
 
-def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+def _cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     """The cost of protection as rows: name, number, sentence."""
     rows = [("detail kept", percent(found.granularity), "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:

@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import cost_rows, risk_rows
+from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.wording import percent
 
@@ -210,11 +210,7 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
             [(name, percent(cells / safe.rows)) for name, cells in safe.changed.items()],
         )
     else:
-        terminal.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
-        terminal.table(
-            ("column", "cells changed", "detail kept", "loss"),
-            [(c.column, percent(c.changed / cost.records), percent(c.granularity), c.loss) for c in cost.columns],
-        )
+        show_tables(cost)
     if safe.removed:
         terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:

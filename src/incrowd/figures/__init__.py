@@ -1,4 +1,4 @@
-"""Results become figures: one subject a file, one look for all."""
+"""Results → figures, one subject in each file."""
 
 from incrowd.figures.curve_charts import (
     curve_plot,

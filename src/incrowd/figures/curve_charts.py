@@ -35,9 +35,17 @@ def forecast_plot(
     check: HoldOut | None = None,
     baselines: Iterable[CurveFit] = (),
 ) -> Any:
-    """Measured points, the forecast with its interval, and baselines if wanted; the measured range is shaded.
+    """Draw a curve, its forecast with the interval, and baselines; the measured range is shaded.
 
-    The subtitle tells of the largest population of `asked` (by default of the forecast drawn), and of a failed check.
+    Args:
+        curve: the measured points.
+        forecast: the line and the band, at many sizes.
+        asked: the forecast whose largest population the subtitle states; `forecast` if not given.
+        check: the hold-out check; the subtitle says if it failed.
+        baselines: fits of other curves to draw.
+
+    Returns:
+        An Altair chart.
     """
     largest = max(float(curve.sizes[-1]), float(forecast.at.max()))
     layers = [
@@ -54,7 +62,14 @@ def forecast_plot(
 
 
 def curve_plot(curve: Curve) -> Any:
-    """A measured curve alone."""
+    """Draw a measured curve.
+
+    Args:
+        curve: the measured points.
+
+    Returns:
+        An Altair chart.
+    """
     line = alt.Chart(inline_columns(n=curve.sizes, correctness=curve.correctness)).mark_line(color=BLUE)
     chart = (line.encode(x=people_axis(), y=share_axis()) + _points(curve)).properties(width=WIDTH, height=HEIGHT)
     end = f"{percent(curve.correctness[-1])} of people are named correctly among {curve.sizes[-1]:,}"
@@ -62,7 +77,15 @@ def curve_plot(curve: Curve) -> Any:
 
 
 def tail_plot(*, n: float = _WORLD, bits: Sequence[float] = (10, 20, 30, 33, 40, 50, 60)) -> Any:
-    """Correctness against the tail complexity γ at fixed entropies (the paper's Fig. 5a)."""
+    """Draw correctness against the tail complexity γ at fixed entropies (the paper's Fig. 5a).
+
+    Args:
+        n: people in the population.
+        bits: entropies, a line for each.
+
+    Returns:
+        An Altair chart.
+    """
     gamma = np.linspace(-1.0, 1.0, 201)
     rows = [
         {"gamma": float(g), "correctness": value, "entropy": f"{b:g} bits"}
@@ -87,7 +110,15 @@ def tail_plot(*, n: float = _WORLD, bits: Sequence[float] = (10, 20, 30, 33, 40,
 
 
 def entropy_plot(*, n: float = _WORLD, gammas: Sequence[float] = (-1, 0, 0.5, 1)) -> Any:
-    """Correctness against the entropy at fixed tail complexities (the paper's Fig. 5b)."""
+    """Draw correctness against the entropy at fixed tail complexities (the paper's Fig. 5b).
+
+    Args:
+        n: people in the population.
+        gammas: tail complexities, a line for each.
+
+    Returns:
+        An Altair chart.
+    """
     bits = np.linspace(5.0, 80.0, 301)
     rows = [
         {"bits": float(b), "correctness": float(_correctness(b, np.array([g]), n)[0]), "tail": f"γ = {g:g}"}
@@ -112,7 +143,16 @@ def entropy_plot(*, n: float = _WORLD, gammas: Sequence[float] = (-1, 0, 0.5, 1)
 
 
 def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 1), largest: float = 8e9) -> Any:
-    """Expected number of unique people against population, by regime (the paper's Fig. 4)."""
+    """Draw the expected number of unique people against the population (the paper's Fig. 4).
+
+    Args:
+        bits: the entropy.
+        gammas: tail complexities, a line for each.
+        largest: the largest population.
+
+    Returns:
+        An Altair chart.
+    """
     from incrowd.pitman_yor.model import PitmanYor
 
     names: dict[float, str] = {-1: "γ = −1: finite, uniform", 0: "γ = 0: geometric tail", 1: "γ = 1: heavy tail"}
@@ -146,7 +186,14 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
 
 
 def rank_size_plot(check: RankSize) -> Any:
-    """Shares of the classes by rank: the data against the 95% band of the fitted process."""
+    """Draw the shares of the classes by rank: the data against the 95% band of the fitted process.
+
+    Args:
+        check: the rank-size check of a fit to class sizes.
+
+    Returns:
+        An Altair chart.
+    """
     rows = [
         {"rank": int(rank), "observed": float(seen), "low": max(float(low), 1e-12), "high": float(high)}
         for rank, seen, low, high in zip(check.ranks, check.observed, check.low, check.high, strict=True)

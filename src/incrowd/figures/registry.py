@@ -44,7 +44,13 @@ FIGURES: Mapping[type[Result], Callable[[Any], Any]] = {
 
 
 def figure_of(result: Result) -> Any | None:
-    """The chart of a result, or None where it has none.
+    """Draw a result.
+
+    Args:
+        result: any result of this package.
+
+    Returns:
+        An Altair chart, or None where there is no figure for this type of result.
 
     >>> from incrowd import ClassSizes
     >>> figure_of(ClassSizes.from_sizes([3, 2, 1])).to_dict()["title"]["text"]
