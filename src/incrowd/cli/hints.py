@@ -1,4 +1,4 @@
-"""The hints of errors as flags of the command line."""
+"""Parameters as flags: how the command line shows the hints of errors and of advice."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def flag(hint: str) -> str:
 
 
 def with_flags(text: str, hint: Iterable[str]) -> str:
-    """A message followed by the flags that help, in brackets.
+    """A message with the flags that help at its end, before its full stop.
 
     >>> with_flags("give the population", ["population"]), with_flags("the file is empty", ())
     ('give the population (--population)', 'the file is empty')
-    >>> with_flags("say how the file is written", ["separator", "encoding"])
-    'say how the file is written (--separator, --encoding)'
+    >>> with_flags("Name them.", ["quasi_identifiers", "l=2"])
+    'Name them (--qi) (--l 2).'
     """
-    flags = ", ".join(flag(one) for one in hint)
-    return f"{text} ({flags})" if flags else text
+    stop = "." if text.endswith(".") else ""
+    return text.removesuffix(stop) + "".join(f" ({flag(one)})" for one in hint) + stop

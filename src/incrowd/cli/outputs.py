@@ -22,6 +22,7 @@ from incrowd.errors import InputError
 
 TABLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"})
 FIGURES = frozenset({".html", ".svg", ".png", ".json"})
+_STORE_ENGINES = frozenset({"spark"})  # which write to an address of a store
 _ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]+:/", re.IGNORECASE)  # two letters or more: C:/ is a drive
 
 
@@ -49,7 +50,7 @@ class Output:
         what: what is written, for messages.
         endings: endings of file names that can be written; any where there are none.
         advice: the endings to name in a message.
-        spark: whether an address of a store is taken too, which only Spark writes to.
+        store: whether an address of a store is taken too, which only Spark writes to.
         replaces: whether the verb itself decides about a file that exists.
         beside: the option is a flag that writes a file of this name into the folder of the table.
     """
@@ -57,7 +58,7 @@ class Output:
     what: str = "file"
     endings: frozenset[str] = frozenset()
     advice: str = ""
-    spark: bool = False
+    store: bool = False
     replaces: bool = False
     beside: str = ""
 
@@ -70,7 +71,7 @@ class Output:
 
 
 TABLE_OUTPUT = Output("table", TABLES, ".parquet or .csv")
-STORED_TABLE = Output("table", TABLES, ".parquet or .csv", spark=True)
+STORED_TABLE = Output("table", TABLES, ".parquet or .csv", store=True)
 FIGURE_OUTPUT = Output("figure", FIGURES, ".html, .svg or .png")
 
 
@@ -106,11 +107,12 @@ def _check_output(
     output: Output, path: str, inputs: list[str], others: list[str], *, force: bool, engine: str | None
 ) -> None:
     shown, target = masked(path), Path(path)
+    to_store = output.store and engine in _STORE_ENGINES
     if _ADDRESS.match(path):
-        if output.spark and engine == "spark":
+        if to_store:
             return
-        advice = "only Spark writes to one: name a file, or choose Spark" if output.spark else "name a file"
-        raise InputError(f"{shown} is an address; {advice}", hint="engine=spark" if output.spark else ())
+        advice = "only Spark writes to one: name a file, or choose Spark" if output.store else "name a file"
+        raise InputError(f"{shown} is an address; {advice}", hint="engine=spark" if output.store else ())
     for given in inputs:
         if _reads_from(given, target):
             raise InputError(f"{shown} is read by this command; it is never overwritten, name another file")
@@ -123,7 +125,7 @@ def _check_output(
         raise InputError(f"a {output.what} cannot be written as {ending!r}; use {output.advice}")
     if output.replaces:
         return
-    if target.is_dir() and not (output.spark and engine == "spark"):
+    if target.is_dir() and not to_store:
         raise InputError(f"{shown} is a folder; name a file to write")
     if target.exists() and not force:
         raise InputError(f"{shown} exists already; name another file, or say that it may be replaced", hint="force")
