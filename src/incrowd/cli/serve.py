@@ -40,14 +40,13 @@ def serve_app(
         import uvicorn
 
         from incrowd.web.app import create_app
-        from incrowd.web.shutdown import serve_until_stopped
+        from incrowd.web.serving import listening, serve_until_stopped
     except ImportError as error:
         raise InputError(
             f"the web app needs {error.name or 'more packages'}, which is not installed; "
             "install it with: pip install 'incrowd[web]'"
         ) from None
     from incrowd.tables.table import memory_in_bytes
-    from incrowd.web.listening_socket import listening
     from incrowd.web.server_settings import LOOPBACK, ServerSettings
 
     with listening(host, port) as socket:

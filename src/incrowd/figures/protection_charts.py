@@ -23,7 +23,7 @@ NAMES = {
 }
 """The methods in words."""
 
-
+_ORDER = ["before", "after"]
 _RISKS = {
     "correctness": "chance of naming the right record",
     "uniqueness": "records that are unique",
@@ -88,48 +88,39 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
 def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     """How many people share their class with how many, before protection and after it, side by side."""
     rows = [
-        {**row, "table": table}
-        for table, bins in zip(("before", "after"), filled_bins(before, after), strict=True)
-        for row in bins
+        {**row, "table": table} for table, bins in zip(_ORDER, filled_bins(before, after), strict=True) for row in bins
     ]
-    order = ["before", "after"]
-    chart = (
-        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=theme.HEIGHT)
-        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
-        .encode(
-            x=alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("table:N", sort=order),
-            y=alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%")),
-            color=alt.Color(
-                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[theme.ORANGE, theme.BLUE])
-            ),
-            tooltip=["table:N", "size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%")],
-        )
-    )
+    x = alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%"))
+    chart = _paired_bars(rows, x, y, theme.HEIGHT, ["size:N", alt.Tooltip("people:Q", format=",")])
     said = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
     return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
 
 
 def distribution_chart(found: ColumnDistribution) -> Any:
     """The values of one column before protection and after it, side by side."""
-    order = ["before", "after"]
     rows = [
         {"values": group, "share": share, "table": table}
-        for table, shares in zip(order, (found.before, found.after), strict=True)
+        for table, shares in zip(_ORDER, (found.before, found.after), strict=True)
         for group, share in zip(found.groups, shares, strict=True)
     ]
-    chart = (
-        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=220)
+    x = alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110))
+    y = alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4))
+    said = f"{percent(found.distance)} of the rows would have to move to make both alike"
+    return theme.dressed(_paired_bars(rows, x, y, 220, ["values:N"]), title=found.column, subtitle=said)
+
+
+def _paired_bars(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, height: int, tooltip: list[Any]) -> Any:
+    """Two bars side by side at each place: before and after."""
+    scale = alt.Scale(domain=_ORDER, range=[theme.ORANGE, theme.BLUE])
+    return (
+        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=height)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
-            x=alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110)),
-            xOffset=alt.XOffset("table:N", sort=order),
-            y=alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4)),
-            color=alt.Color(
-                "table:N", title=None, sort=order, scale=alt.Scale(domain=order, range=[theme.ORANGE, theme.BLUE])
-            ),
-            tooltip=["table:N", "values:N", alt.Tooltip("share:Q", format=".2%")],
+            x=x,
+            xOffset=alt.XOffset("table:N", sort=_ORDER),
+            y=y,
+            color=alt.Color("table:N", title=None, sort=_ORDER, scale=scale),
+            tooltip=["table:N", *tooltip, alt.Tooltip("share:Q", format=".2%")],
         )
     )
-    said = f"{percent(found.distance)} of the rows would have to move to make both alike"
-    return theme.dressed(chart, title=found.column, subtitle=said)

@@ -1,4 +1,4 @@
-"""Shutdown of the server by Ctrl+C, by a signal or with its terminal; its files are deleted."""
+"""Serving the app: the socket, and the shutdown by Ctrl+C, by a signal or with the terminal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,35 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
+from incrowd.errors import InputError
+
 _PATIENCE = 8.0  # seconds that requests and jobs have to end by themselves
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A bound socket, closed at the end. It is bound first, so that a port in use is reported at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, port))
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port"
+            ) from None
+        found.listen(128)
+        yield found
+    finally:
+        found.close()
 
 
 def serve_until_stopped(app: FastAPI, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
