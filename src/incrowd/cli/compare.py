@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input
 
 if TYPE_CHECKING:
     from incrowd.assessment.comparison import Change
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
 @options.opens_two_tables
 def compare_tables(
-    before: Annotated[Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False)],
-    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False)],
+    before: Annotated[
+        Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False), Input()
+    ],
+    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False), Input()],
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     person: options.Person = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.assessment import Assessment, Verdict
-from incrowd.figures import assess as plots
+from incrowd.figures import assessment_charts as plots
 from incrowd.recipients import RECIPIENTS
 from incrowd.reports import population_sections, table_sections
 from incrowd.reports.elements import DataTable, Figure, Section

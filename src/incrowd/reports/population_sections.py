@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.assessment import Assessment, Protection
-from incrowd.figures import assess as plots
+from incrowd.figures import assessment_charts as plots
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import DataTable, Figure, Section, about, missing
-from incrowd.wording import share
+from incrowd.wording import chosen_percent, percent, share
 
 
 def population(found: Assessment, external: bool) -> Section:
@@ -78,8 +78,8 @@ def leaks(found: Assessment) -> Section:
     shares = sorted({risk.share_leaked for risk in risks if risk.targets == 1})
     by = {(risk.share_leaked, risk.targets): risk for risk in risks}
     rows = tuple(
-        (f"{share:.0%}", by[share, 1].leaked, *(_chance(by[share, each].probability) for each in targets))
-        for share in shares
+        (chosen_percent(part), by[part, 1].leaked, *(percent(by[part, each].probability) for each in targets))
+        for part in shares
     )
     named = tuple("one person named" if each == 1 else f"all of {each} named" for each in targets)
     figure = Figure(
@@ -101,10 +101,6 @@ def leaks(found: Assessment) -> Section:
         about(found, "leaks"),
         (figure,),
     )
-
-
-def _chance(probability: float) -> str:
-    return share(probability) if probability >= 1e-4 or not probability else f"{probability:.1e}"
 
 
 def protection(found: Assessment, external: bool) -> Section:

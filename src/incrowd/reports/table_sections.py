@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incrowd.assessment import Assessment
-from incrowd.figures import assess as plots
+from incrowd.figures import assessment_charts as plots
 from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about
 from incrowd.wording import percentage_points, share
 

@@ -10,9 +10,9 @@ from incrowd.reports.command import awkward
 from incrowd.reports.command import each as _each
 from incrowd.reports.command import given as _given
 from incrowd.web import models
-from incrowd.web.tables import OpenTable, Source
-from incrowd.web.work.leak import leaked_people
-from incrowd.web.work.protection import options_of
+from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.tasks.leak_task import leaked_people
+from incrowd.web.tasks.protect_task import options_of
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:
@@ -25,7 +25,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
         *_each("--sensitive", sensitive),
         *_given("--person", person),
         *_given("--weight", weight),
-        *_each("--other", table.said_other()),
+        *_each("--other", table.roles_changed_to_other()),
         *_given("--population", settings.population),
         *_given("--recipient", settings.recipient),
         *_given("--threshold", settings.threshold),
@@ -39,7 +39,7 @@ def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.
         "sensitive": sensitive,
         "person": person,
         "weight": weight,
-        "other": table.said_other() or None,
+        "other": table.roles_changed_to_other() or None,
         "population": settings.population,
         "recipient": settings.recipient,
         "threshold": settings.threshold,

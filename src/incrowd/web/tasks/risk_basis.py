@@ -1,0 +1,73 @@
+"""What a risk is held against: the people in the table or a population, on Protect as on Risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.assessment import Assessment
+from incrowd.assessment.api import PENDING
+from incrowd.assessment.sections.protection import risk_of_large_classes
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.populations.sample import read_sample
+from incrowd.web.session_table import OpenTable
+
+Question = tuple[tuple[str, ...], str | None, str | None, int | None]  # known, person, weight, population
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The `population`, none where it is the table itself, and the risk there `before` protection, if it is known."""
+
+    population: int | None
+    before: float | None
+
+    def after(self, sizes: ClassSizes) -> dict[str, Any]:
+        """The risk that is left on this basis.
+
+        Where somebody is still alone the population would have to be modelled anew; an assessment of the protected
+        table does so.
+        """
+        if self.population is None:
+            return {"basis": "table", "risk": sizes.correctness, "population": None}
+        risk = None if sizes.uniques else risk_of_large_classes(sizes, self.population)
+        there = {"people": self.population, "before": self.before, "after": risk}
+        return {"basis": "population", "risk": risk, "population": there}
+
+
+def question_of(table: OpenTable) -> Question:
+    """What the risk in the population depends on, as it is set now."""
+    known = tuple(table.with_role("quasi-identifier"))
+    return known, table.one_with_role("person"), table.one_with_role("weight"), table.settings.population
+
+
+def basis_of(table: OpenTable, question: Question) -> Basis:
+    """The basis of an assessment: of the one that was made for this question, or of one that would be."""
+    asked, found = table.assessed or (None, None)
+    if asked == question:
+        return Basis(None, None) if found is None else Basis(found.population, found.overall)
+    return Basis(_population(table, question), None)
+
+
+def remember(table: OpenTable, question: Question, found: Assessment) -> None:
+    """Keep with the table what an assessment found about the population, unless that is still being worked on."""
+    if found.skipped.get("population") != PENDING:
+        table.assessed = (question, found.population)
+
+
+def _population(table: OpenTable, question: Question) -> int | None:
+    """How many people the table was drawn from: as was said, or as its weights say."""
+    known, person, weight, population = question
+    if person is not None:
+        weight = None
+    if population is None and weight is None:
+        return None
+    try:
+        sizes = table.count(known, person)
+        sample = read_sample(
+            table.table, population=population, quasi_identifiers=known, weights=weight, person=person, sizes=sizes
+        )
+    except (InputError, UnsupportedError):
+        return None  # an assessment says why; the risk within the table is the larger one
+    return sample.population
