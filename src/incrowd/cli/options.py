@@ -136,7 +136,7 @@ def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
 
     def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
         from incrowd._support.addresses import DATABASES, scheme_of
-        from incrowd.tables.read import takes_option
+        from incrowd.tables.formats import takes_option
 
         after = {"from_table": how.pop("after_table"), "query": how.pop("after_query")}
         databases = {side: scheme_of(given[side]) in DATABASES for side in ("before", "after")}

@@ -119,7 +119,7 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
     """Write under a temporary name, read that file again and count it, and only then give it its name."""
     from incrowd._support.files import written_whole
     from incrowd.protection.result import count_guarantee
-    from incrowd.tables import read_table, without_formula, write_into
+    from incrowd.tables import escape_formula, read_table, write_into
 
     others = [name for name in (safe.sensitive, safe.person) if name is not None]
     with written_whole(out, force=force) as temporary:
@@ -132,7 +132,7 @@ def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress
                 f"the file has {written.rows:,} rows where {safe.rows:,} were written; nothing is left"
             )
         csv = out.suffix.lower() in {".csv", ".tsv"}
-        names = {name: without_formula(name) if csv else name for name in (*safe.quasi_identifiers, *others)}
+        names = {name: escape_formula(name) if csv else name for name in (*safe.quasi_identifiers, *others)}
         found, _ = count_guarantee(
             written,
             [names[name] for name in safe.quasi_identifiers],

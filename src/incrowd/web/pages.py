@@ -18,7 +18,7 @@ from incrowd.assessment import RECIPIENTS
 from incrowd.figures.protect import NAMES
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
-from incrowd.tables.read import FORMATS
+from incrowd.tables.formats import EXTENSIONS
 from incrowd.web.problems import Refusal
 from incrowd.web.views import view
 from incrowd.wording import share
@@ -97,7 +97,7 @@ def data_page(request: Request) -> HTMLResponse:
     settings = request.app.state.server.settings
     size = f"{settings.max_bytes / 1e9:,.0f} GB" if settings.max_bytes >= 1e9 else f"{settings.max_bytes / 1e6:,.0f} MB"
     folders = [str(folder) for folder in settings.folders]
-    return _page(request, "data", limits={"size": size, "folders": folders, "endings": ",".join(FORMATS)})
+    return _page(request, "data", limits={"size": size, "folders": folders, "endings": ",".join(EXTENSIONS)})
 
 
 @router.get("/points")

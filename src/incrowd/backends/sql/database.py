@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd.errors import InputError
-from incrowd.tables.delimited import DelimitedReader
-from incrowd.tables.infer_types import Shapes
+from incrowd.tables.infer_types import TypeInference
 from incrowd.tables.readers import Workspace, disk_errors, quoted
 from incrowd.tables.table import Table
+from incrowd.tables.typed_text import TypedTextReader
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -145,7 +145,7 @@ class DatabaseReader:
         self._relation, self._described = database.relation, database.columns
         self._name, self._memory = database.name, memory
         self._using = RLock()  # a connection does one thing at a time
-        self._copy: DelimitedReader | None = None
+        self._copy: TypedTextReader | None = None
         self._repeatable = database.repeatable
         self._counted: int | None = None
         self._cleaner = weakref.finalize(self, database.close)
@@ -198,7 +198,7 @@ class DatabaseReader:
         assert self._database is not None, "the connection is closed once there is a copy"
         return self._database
 
-    def _copied(self) -> DelimitedReader:
+    def _copied(self) -> TypedTextReader:
         with self._using:
             if self._copy is None:
                 self._copy = self._stream()
@@ -206,7 +206,7 @@ class DatabaseReader:
                 self._database = None
             return self._copy
 
-    def _stream(self) -> DelimitedReader:
+    def _stream(self) -> TypedTextReader:
         """Copy the rows batch by batch into a private file; it is gone if anything goes wrong."""
         workspace = Workspace(self._memory)
         try:
@@ -221,11 +221,11 @@ class DatabaseReader:
             workspace.close()
             raise
 
-    def _stream_into(self, workspace: Workspace) -> DelimitedReader:
+    def _stream_into(self, workspace: Workspace) -> TypedTextReader:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        shapes = Shapes({name: column.shapes for name, column in self._described.items() if column.shapes})
+        shapes = TypeInference({name: column.shapes for name, column in self._described.items() if column.shapes})
         batches = self._open().stream(list(self._described.values()))
         writer = None
         try:
@@ -235,14 +235,14 @@ class DatabaseReader:
                     if writer is None:
                         writer = pq.ParquetWriter(workspace.folder / "cells.parquet", plain.schema, compression="lz4")
                     writer.write_batch(plain)
-                shapes.see(plain)
+                shapes.observe(plain)
         finally:
             if writer is not None:
                 with disk_errors(workspace.folder.parent):
                     writer.close()
         if writer is None:
             raise InputError(f"{self._name} has no rows")
-        return DelimitedReader(workspace, dict.fromkeys(self.columns) | shapes.types(), self._memory)
+        return TypedTextReader(workspace, dict.fromkeys(self.columns) | shapes.types(), self._memory)
 
 
 def one_select(query: str) -> str:
