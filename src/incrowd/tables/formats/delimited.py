@@ -271,7 +271,7 @@ def _describe_bad_lines(path: str, dialect: Dialect, count: int, skip: bool) -> 
     lines = f"{count:,} line{'s do' if count > 1 else ' does'} not fit the header of {len(dialect.columns):,} columns"
     if not skip:
         raise InputError(
-            f"{os.path.basename(path)}: {lines}: line {shown}{more}; mend them, or skip bad lines",
+            f"{os.path.basename(path)}: {lines}: line {shown}{more}; mend them, or leave them out",
             hint="skip_bad_lines",
         )
     return f"{lines}, left out: line {shown}{more}"
