@@ -35,9 +35,9 @@ bench: $(SETUP)
 papers: $(SETUP)
 	$(BIN)/python -m papers all --out out/papers $(if $(INCROWD_DATA),--data $(INCROWD_DATA),--quick)
 
-# The locks pin every package: so parts are installed side by side, the large ones (at the end) first, and a second
+# The locks pin every package: so parts are installed side by side, the large ones (late in the alphabet) first, and a second
 # call installs what failed. Made on Python 3.11, valid on every later one.
-install_lock = tac $(1) | xargs -P 2 -n 18 $(PIP) --no-deps || $(PIP) --no-deps -r $(1)
+install_lock = sort -rf $(1) | xargs -P 2 -n 18 $(PIP) --no-deps || $(PIP) --no-deps -r $(1)
 
 # what the package itself needs, with figures
 $(BASE): pyproject.toml requirements/base.lock

@@ -1,5 +1,6 @@
 """The wheel and the sdist: what is in them, and that the wheel works where nothing else of the project is."""
 
+import os
 import re
 import subprocess
 import sys
@@ -19,18 +20,8 @@ ROOT = Path(__file__).parents[1]
 def built(tmp_path_factory):
     """The sdist and the wheel, built without network from the files of the clone."""
     folder = tmp_path_factory.mktemp("dist")
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "--no-isolation",
-        "--sdist",
-        "--wheel",
-        "--outdir",
-        str(folder),
-        str(ROOT),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", str(folder)]
+    done = subprocess.run([*command, str(ROOT)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return wheel, sdist
@@ -72,17 +63,12 @@ def test_the_wheel_runs_where_it_is_installed(built, tmp_path):
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
     subprocess.run([*pip, str(target), str(built[0])], check=True, capture_output=True)
     (tmp_path / "people.csv").write_text("age,sex\n30,f\n30,f\n41,m\n")
-    run = [
-        sys.executable,
-        "-c",
-        "import sys; sys.path.insert(0, sys.argv.pop(1)); import incrowd.cli; incrowd.cli.main(sys.argv[1:])",
-    ]
 
-    def incrowd_says(*words):
-        return subprocess.run([*run, str(target), *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    def run(*words):
+        command = [sys.executable, *words]
+        environment = os.environ | {"PYTHONPATH": str(target)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
-    assert incrowd_says("--version").stdout == f"incrowd {incrowd.__version__}\n"
-    assert incrowd_says("check", "people.csv", "--qi", "age", "--min-k", "1").returncode == 0
-    where = "import sys; sys.path.insert(0, sys.argv[1]); import incrowd; print(incrowd.__file__)"
-    found = subprocess.run([sys.executable, "-c", where, str(target)], cwd=tmp_path, capture_output=True, text=True)
-    assert found.stdout.startswith(str(target))
+    assert run("-c", "import incrowd; print(incrowd.__file__)").stdout.startswith(str(target))
+    assert run("-m", "incrowd.cli", "--version").stdout == f"incrowd {incrowd.__version__}\n"
+    assert run("-m", "incrowd.cli", "check", "people.csv", "--qi", "age", "--min-k", "1").returncode == 0
