@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import read_table
-from incrowd.backends import class_numbers, codes_among, count_in_engine, encode, frequencies, pack
+from incrowd.backends import class_numbers, codes_among, encode, frequencies, pack
 from incrowd.backends.encode import encode_column
+from incrowd.backends.relational import count_in_engine
 from incrowd.errors import InputError
 
 COLUMNS = {
@@ -50,7 +51,7 @@ def test_the_engine_and_the_keys_count_alike(tables):
     names = table.column_names
     sizes, counts = frequencies(pack(encode(read_table(table), names)))
     for frame in (table, pl.DataFrame(table).lazy()):
-        in_engine = count_in_engine(read_table(frame), names)
+        in_engine = count_in_engine(read_table(frame).backend, names)
         assert (sizes.tolist(), counts.tolist()) == (in_engine[0].tolist(), in_engine[1].tolist())
 
 
@@ -135,8 +136,8 @@ def test_text_of_a_duckdb_relation_is_compared_by_its_bytes():
     database.sql('CREATE TABLE rows (a VARCHAR COLLATE NOCASE, "b c" INTEGER)')
     database.sql("INSERT INTO rows VALUES ('a', 1), ('A', 1), ('b', 1), (NULL, 1)")
     table = read_table(database.table("rows"))
-    assert frequency(count_in_engine(table, ["a", "b c"])) == {1: 4}
-    assert frequency(count_in_engine(table, ["b c"])) == {4: 1}
+    assert frequency(count_in_engine(table.backend, ["a", "b c"])) == {1: 4}
+    assert frequency(count_in_engine(table.backend, ["b c"])) == {4: 1}
 
 
 def frequency(found):

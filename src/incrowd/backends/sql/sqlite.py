@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
 from incrowd._support.addresses import masked, sqlite_file
+from incrowd.backends.relational import quote_name
 from incrowd.backends.sql.database import Column, Session, choose, driver, in_relation, selected, subquery
 from incrowd.errors import IncrowdError, InputError
-from incrowd.tables.readers import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,7 +82,7 @@ class Sqlite(Session):
         ).to_pylist()
         chosen = known[choose(table, [row["name"] for row in known], self._label)]
         found = str(chosen["name"])
-        self.relation = f"main.{quoted(found)}"
+        self.relation = f"main.{quote_name(found)}"
         self.name = f"{found} in {self._label}"
         if chosen["type"] == "view":
             self._materialise()
@@ -94,7 +94,7 @@ class Sqlite(Session):
         They are kept in SQLite's own temporary file, which has no name and goes with the connection. Its columns have
         no types, so that every cell stays what it is.
         """
-        columns = ", ".join(quoted(name) for name in self._names())
+        columns = ", ".join(quote_name(name) for name in self._names())
         self.fetch(f"CREATE TEMP TABLE {_KEPT} ({columns})")
         self.fetch(f"INSERT INTO temp.{_KEPT} SELECT * FROM {self.relation} AS r")
         self.relation = f"temp.{_KEPT}"
