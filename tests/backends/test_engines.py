@@ -74,13 +74,12 @@ def test_a_column_is_encoded_once():
 
 @pytest.mark.parametrize("together", [17, 12, 4])
 @pytest.mark.parametrize("highest", [1, 1_000, 2**40 + 1, 2**64])
-def test_many_rows_are_numbered_in_the_order_of_their_keys(monkeypatch, highest, together):
+def test_many_rows_are_numbered_in_the_order_of_their_keys(highest, together):
     """So many are dealt out, at most to 256 parts, and sorted part by part."""
-    monkeypatch.setattr("incrowd.backends.packed_keys._TOGETHER", together)
     drawn = np.random.default_rng(1).integers(0, highest, 200_000, dtype=np.uint64)
     keys = np.concatenate([drawn, drawn[::2]])
     given = keys.copy()
-    numbers, sizes = class_numbers(keys)
+    numbers, sizes = class_numbers(keys, part_bits=together)
     _, expected, counts = np.unique(given, return_inverse=True, return_counts=True)
     assert np.array_equal(numbers, expected)
     assert np.array_equal(sizes, counts)

@@ -2,7 +2,7 @@
 
 from incrowd.backends.encode import Coded, codes_among, encode, encode_each
 from incrowd.backends.engines import choose_engine, open_frame
-from incrowd.backends.packed_keys import class_numbers, deal_out, each_part, frequencies, pack
+from incrowd.backends.packed_keys import class_numbers, frequencies, map_parts, pack, partition_keys
 from incrowd.backends.protocol import Backend, CountedRows, MemoryNeeds, TooManyDistinctError
 
 __all__ = [
@@ -14,11 +14,11 @@ __all__ = [
     "choose_engine",
     "class_numbers",
     "codes_among",
-    "deal_out",
-    "each_part",
     "encode",
     "encode_each",
     "frequencies",
+    "map_parts",
     "open_frame",
     "pack",
+    "partition_keys",
 ]

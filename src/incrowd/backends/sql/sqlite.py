@@ -22,7 +22,6 @@ _TOGETHER = 200  # columns looked at in one statement, which may have 2000 resul
 _NUMBERS = ("integer", "real")
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 _KEPT = '"rows of the query, kept by incrowd"'  # a name that no query of the user's has
-_WAIT = 5_000  # milliseconds for a writer to let go
 
 
 class _Held(NamedTuple):
@@ -36,9 +35,16 @@ class _Held(NamedTuple):
 
 
 class Sqlite(Session):
-    """A transaction on an SQLite file."""
+    """A transaction on an SQLite file.
 
-    def __init__(self, source: str, table: str | None, query: str | None) -> None:
+    Args:
+        source: the file's path or address.
+        table: the table or view to read.
+        query: a SELECT to read instead.
+        wait: milliseconds to wait for a writer to release the file.
+    """
+
+    def __init__(self, source: str, table: str | None, query: str | None, *, wait: int = 5_000) -> None:
         self.file = sqlite_file(source)
         self._label = os.path.basename(self.file)
         self.name = f"a query of {self._label}"
@@ -50,7 +56,7 @@ class Sqlite(Session):
         except Exception:
             raise InputError(f"{self._label} cannot be opened; check that you may read it") from None
         try:
-            for statement in (f"PRAGMA busy_timeout = {_WAIT}", "BEGIN"):
+            for statement in (f"PRAGMA busy_timeout = {wait}", "BEGIN"):
                 self.fetch(statement)
             self.table = None if query is not None else self._find(table)
             if query is not None:
