@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.backends.databases import DEMO, to_sqlite
 
 from incrowd import ClassSizes, measure, protect, read_table
-from incrowd.backends import count_in_engine
+from incrowd.backends.relational import count_in_engine
 from incrowd.backends.sql.database import one_select
 from incrowd.errors import InputError
 
@@ -47,7 +47,7 @@ def test_every_engine_counts_the_same_classes(postgres, tmp_path, table):
     names = table.column_names
     expected = ClassSizes.from_table(table, quasi_identifiers=names)
     pq.write_table(table, tmp_path / "t.parquet")
-    assert ClassSizes.from_counts(*count_in_engine(read_table(tmp_path / "t.parquet"), names)) == expected
+    assert ClassSizes.from_counts(*count_in_engine(read_table(tmp_path / "t.parquet").backend, names)) == expected
     postgres.load("random", table)
     sources = [
         read_table(postgres.address(), table="random"),
@@ -55,11 +55,11 @@ def test_every_engine_counts_the_same_classes(postgres, tmp_path, table):
     ]
     for source in sources:
         assert ClassSizes.from_table(source, quasi_identifiers=names) == expected, "pushed down"
-        assert source.counted_in_engine, "nothing was copied to count"
+        assert source.backend.counts_in_database, "nothing was copied to count"
         copied = ClassSizes.from_table(source.to_arrow(), quasi_identifiers=names)
         assert copied == expected, "copied"
-        assert not source.counted_in_engine
-        assert ClassSizes.from_counts(*count_in_engine(source, names)) == expected, "counted in the copy"
+        assert not source.backend.counts_in_database
+        assert ClassSizes.from_counts(*count_in_engine(source.backend, names)) == expected, "counted in the copy"
 
 
 def test_the_facts_of_a_database_are_those_of_the_file(postgres, demo, tmp_path):

@@ -31,7 +31,7 @@ def test_every_reading_option_belongs_to_a_format_and_exists():
 def test_a_new_format_is_one_file_and_one_line(tmp_path, monkeypatch):
     """A format of words, one column a line: opener and registration are all it takes."""
 
-    def open_words(paths, options):
+    def open_words(paths, name, options):
         names, *lines = Path(paths[0]).read_text().splitlines()
         rows = [line.split() for line in lines]
         return FileContents(pa.table(dict(zip(names.split(), zip(*rows, strict=True), strict=True))), ["words"])

@@ -5,10 +5,10 @@ So reading loses nothing: `00501` stays `00501`, and digits that a double cannot
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from incrowd.tables.readers import quoted
 
 DAY = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
 NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
@@ -85,11 +85,35 @@ class TypeInference:
         """
         return {name: self._type(name, kinds) for name, kinds in self._candidates.items()}
 
+    def conversions(self) -> dict[str, TextConversion]:
+        """How the columns that are not text become values."""
+        return {name: TextConversion(kind) for name, kind in self.types().items() if kind is not None}
+
     def _type(self, name: str, kinds: tuple[str, ...]) -> str | None:
         if not kinds or not self._has_values[name]:
             return None
         needs_comma = kinds[0] in (DECIMAL_COMMA, THOUSANDS_POINTS)
         return kinds[0] if not needs_comma or self._has_decimal_comma[name] else None
+
+
+@dataclass(frozen=True, slots=True)
+class TextConversion:
+    """How a column of text becomes values of an inferred type."""
+
+    kind: str
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the values."""
+        return arrow_type(self.kind)
+
+    def convert(self, texts: pa.Array) -> pa.Array:
+        """Texts as values."""
+        return cast(texts, self.kind)
+
+    def in_sql(self, column: str) -> str:
+        """SQL that converts a column of text, given as SQL."""
+        return cast_in_sql(column, self.kind)
 
 
 def _all_fit(distinct: pa.Array, kind: str) -> bool:
@@ -121,11 +145,8 @@ def cast(texts: pa.Array, kind: str) -> pa.Array:
     return texts.cast(arrow_type(kind))
 
 
-def cast_in_sql(name: str, kind: str | None) -> str:
-    """The SQL expression that converts a text column to its inferred type, as `cast` does in Arrow."""
-    text = quoted(name)
-    if kind is None:
-        return text
+def cast_in_sql(text: str, kind: str) -> str:
+    """SQL that converts a column of text, given as SQL, as `cast` does in Arrow."""
     if kind == THOUSANDS_POINTS:
         text = f"replace({text}, '.', '')"
     if kind in (DECIMAL_COMMA, THOUSANDS_POINTS):

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
+from incrowd._support.memory import memory_in_bytes
+from incrowd.backends.arrow_columns import as_text
+from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.errors import InputError
 from incrowd.tables.formats import EXTENSIONS, FORMATS, ReadOptions, format_of, parquet, takes_option
-from incrowd.tables.table import Table, memory_in_bytes
+from incrowd.tables.infer_types import TypeInference
+from incrowd.tables.table import Table
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
 
 TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
-ENGINES = (None, "duckdb", "spark")
 _LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # the other way to write an address of PostgreSQL
 
 
@@ -78,37 +81,41 @@ def read_table(
         return source
     options = ReadOptions(memory_in_bytes(memory), most_columns, separator, encoding, null, skip_bad_lines, sheet)
     _refuse_options_of_other_formats(source, options)
-    if engine not in ENGINES:
-        raise InputError(f"there is no engine {engine!r}; use duckdb or spark", hint="engine")
-    if master is not None and engine != "spark":
-        raise InputError(
-            f"a master ({masked(master)}) is for the engine spark; leave it out, or choose that engine",
-            hint=("master", "engine=spark"),
-        )
-    address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
-    if isinstance(source, str | os.PathLike) and (address in DATABASES or (address and engine != "spark")):
-        from incrowd.backends.sql.database import open_database
-
-        if engine == "spark":
-            raise InputError("a database counts its tables itself; leave out the engine", hint="engine")
-        return open_database(os.fspath(source), table, query, timeout, options.memory)
+    chosen = choose_engine(engine, master)
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    address = None if path is None else scheme_of(path)
+    if path is not None and (address in DATABASES or (address is not None and not chosen.opens_store())):
+        chosen.check_database()
+        return _open_database(path, table, query, timeout, options.memory)
     if table is not None or query is not None or timeout is not None:
         raise InputError(
             "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
         )
-    if engine == "spark":
-        return _on_spark(source, master, options)
-    if isinstance(source, str | os.PathLike):
-        return _open_file(os.fspath(source), options)
-    opened = _from_frame(source, options.memory)
-    if engine == "duckdb" and opened.engine == "cluster":
-        raise InputError("a Spark frame stays in its cluster; leave out the engine, or give the file", hint="engine")
-    return opened
+    if path is None:
+        return _hand_over(chosen, _from_frame(source, options.memory))
+    paths = [path] if "://" in path else _find_files(path)
+    rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
+    if rows is not None:
+        return Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
+    return _hand_over(chosen, _open_file(path, paths, options))
 
 
-def _open_file(source: str, options: ReadOptions) -> Table:
+def _open_database(path: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
+    from incrowd.backends.sql.database import open_database
+
+    rows = open_database(path, table=table, query=query, timeout=timeout, memory=memory, infer_types=TypeInference)
+    what = ("--table", str(rows.table)) if query is None else ("--query", query)
+    return Table(rows, source=rows.file, named=(rows.file or masked(path), *what))
+
+
+def _hand_over(engine: Engine, table: Table) -> Table:
+    """The table with its rows where the engine holds them."""
+    rows = engine.take_over(table.backend)
+    return table if rows is None else Table(rows, native=rows.native, source=table.source, notes=table.notes)
+
+
+def _open_file(source: str, paths: list[str], options: ReadOptions) -> Table:
     """Open a file, or the parts of one table, in the format of its extension."""
-    paths = _find_files(source)
     name = Path(source).name
     known = format_of(paths[0])
     if known is None:
@@ -117,18 +124,11 @@ def _open_file(source: str, options: ReadOptions) -> Table:
         )
     if os.path.getsize(paths[0]) == 0:
         raise InputError(f"{name} is empty: it has no header and no rows")
-    contents = known.open(paths, options)
+    contents = known.open(paths, name, options)
     if isinstance(contents.rows, pa.Table):
         return _from_frame(contents.rows, options.memory, name=name, path=source, notes=contents.notes)
-    return Table(
-        contents.rows,
-        name=name,
-        memory=options.memory,
-        notes=contents.notes,
-        source=source,
-        named=(source, *_command_words(options)),
-        written=contents.conventions,
-    )
+    named = (source, *_command_words(options))
+    return Table(contents.rows, notes=contents.notes, source=source, named=named, written=contents.conventions)
 
 
 def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:
@@ -150,32 +150,6 @@ def _command_words(options: ReadOptions) -> list[str]:
     for name, value in options.given().items():
         words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return words
-
-
-def _on_spark(source: TableLike, master: str | None, options: ReadOptions) -> Table:
-    """A table in a Spark cluster: Parquet is read there, everything else is read here by the usual rules and sent."""
-    from incrowd.backends.spark.session import open_on_spark, send_to_spark, start_session
-
-    name, path = "the table", None
-    notes: Sequence[str] = ()
-    files: Sequence[str] = ()
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        name = Path(masked(path)).name
-    paths = [path] if path and "://" in path else _find_files(path) if path else []
-    if paths and ("://" in paths[0] or format_of(paths[0]) is parquet.FORMAT):
-        session = start_session(master, options.memory)
-        local = [part if "://" in part else os.path.abspath(part) for part in paths]
-        frame = open_on_spark(local, session)
-        files = list(frame.inputFiles())
-        notes = parquet.describe_partitions(files)
-    else:
-        here = read_table(source, memory=options.memory, **options.given())
-        if here.engine == "cluster":
-            return here
-        frame = send_to_spark(here.to_arrow(), start_session(master, options.memory))
-        notes = here.notes
-    return _from_frame(frame, options.memory, name=name, path=path, notes=notes, files=files)
 
 
 def _find_files(path: str) -> list[str]:
@@ -209,18 +183,10 @@ def _is_unfinished(part: Path) -> bool:
 
 
 def _from_frame(
-    source: Any,
-    memory: int,
-    *,
-    name: str = "the table",
-    path: str | None = None,
-    notes: Sequence[str] = (),
-    files: Sequence[str] = (),
+    source: Any, memory: int, *, name: str = "the table", path: str | None = None, notes: Sequence[str] = ()
 ) -> Table:
-    """A table from a frame or a mapping of columns; `files` are those that a Spark frame reads."""
+    """A table from a frame or a mapping of columns, or from rows that were read from a path."""
     import narwhals.stable.v2 as nw
-
-    from incrowd.tables.frames import FrameReader
 
     frame = source
     if isinstance(source, Mapping):
@@ -238,20 +204,12 @@ def _from_frame(
         raise InputError(f"a {type(source).__name__} is not a table; give {kinds}") from None
     if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
-    engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
-    reader = FrameReader(wrapped)
-    if wrapped.implementation.is_spark_like():
-        from incrowd.backends.spark.frame import ClusterReader
-
-        engine, reader = "cluster", ClusterReader(wrapped, files)
-    native = frame if path is None or engine == "cluster" else None
-    return Table(reader, name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
+    rows = open_frame(wrapped, name=name, memory=memory)
+    return Table(rows, native=frame if path is None else None, source=path, notes=notes)
 
 
 def _as_column(values: Any) -> Any:
     """Values of one type in that type; of several types, or too large for Arrow, as text."""
-    from incrowd.tables.frames import as_text
-
     try:
         return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from incrowd.backends.base import refuse_repeated
 from incrowd.errors import InputError
 from incrowd.tables.infer_types import DAY, NUMBER
-from incrowd.tables.table import refuse_repeated
 
 BLOCK_BYTES = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED_BYTES = 256 * 1024  # bytes read to find the separator

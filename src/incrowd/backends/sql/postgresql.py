@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from incrowd._support.addresses import masked
+from incrowd.backends.relational import quote_name
 from incrowd.backends.sql.database import Column, Session, choose, driver, in_relation, selected, subquery
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
-from incrowd.tables.readers import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,7 +132,7 @@ class Postgres(Session):
             full = [f"{row['schema']}.{row['name']}" for row in known]
             may = [row for row in known if row["readable"]]
             match = known[full.index(table)] if table in full else may[choose(table, _shown(may), self._label)]
-        self.relation = f"{quoted(match['schema'])}.{quoted(match['name'])}"
+        self.relation = f"{quote_name(match['schema'])}.{quote_name(match['name'])}"
         (found,) = _shown([match])
         self._what = found
         self.name = f"{found} in {self._label}"

@@ -20,10 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.infer_types import DAY_FIRST, DECIMAL_COMMA, THOUSANDS_POINTS, TypeInference, candidate_types
-from incrowd.tables.readers import Workspace, disk_errors
 from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
     SNIFFED_BYTES,
@@ -32,7 +33,6 @@ from incrowd.tables.sniff_dialect import (
     parse_rows,
     sniff_dialect,
 )
-from incrowd.tables.typed_text import CELLS_FILE, TypedTextReader
 
 _CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
@@ -46,21 +46,22 @@ _NOTATIONS = {
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def open_delimited(paths: list[str], options: ReadOptions) -> FileContents:
+def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Load a delimited file into a private Parquet file of typed columns."""
     (path,) = paths
     workspace = Workspace(options.memory)
+    cells = workspace.folder / "cells.parquet"
     for encoding in candidate_encodings(path, options.encoding):
         try:
             dialect = sniff_dialect(path, options.separator, encoding)
             _check_width(dialect, options.most_columns)
-            types, bad_lines = _load(path, dialect, options.null, workspace.folder / CELLS_FILE)
+            inference, bad_lines = _load(path, dialect, options.null, cells)
         except UnicodeError:
             continue  # not in this encoding
         break
     else:
-        name = os.path.basename(path)
         raise InputError(f"{name} cannot be read as {options.encoding}; try another encoding", hint="encoding")
+    types = inference.types()
     notes: list[str] = []
     if options.encoding is None and not encoding.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
@@ -70,7 +71,15 @@ def open_delimited(paths: list[str], options: ReadOptions) -> FileContents:
     conventions = [words for kind, words in _NOTATIONS.items() if kind in types.values()]
     if dialect.separator not in ",\t":
         conventions.insert(0, f"cells parted by {_SEPARATOR_NAMES.get(dialect.separator, dialect.separator)}")
-    return FileContents(TypedTextReader(workspace, types, options.memory), notes, ", ".join(conventions))
+    rows = FileBackend(
+        [str(cells)],
+        "parquet",
+        name=name,
+        memory=options.memory,
+        conversions=inference.conversions(),
+        workspace=workspace,
+    )
+    return FileContents(rows, notes, ", ".join(conventions))
 
 
 def _check_width(dialect: Dialect, most_columns: int | None) -> None:
@@ -88,8 +97,8 @@ def _notes_on_types(types: dict[str, str | None]) -> list[str]:
     return notes
 
 
-def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
-    """Write the cells as text to a Parquet file; the type of every column, and how many lines did not fit.
+def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[TypeInference, int]:
+    """Write the cells as text to a Parquet file; the types of its columns, and how many lines did not fit.
 
     Raises:
         UnicodeError: if the file is not in the dialect's encoding.
@@ -113,7 +122,7 @@ def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[d
             ) from None
     if not file.quotes.regular and (_last_line_has_a_quote(path) or _has_line_breaks(cells)):
         _check_quotes(path, dialect)
-    return inference.types(), len(bad_lines)
+    return inference, len(bad_lines)
 
 
 def _batches(file: CheckedFile, dialect: Dialect, null: str | None, bad_lines: list[int]) -> Iterator[pa.RecordBatch]:

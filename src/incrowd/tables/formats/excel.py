@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import python_calamine
 
 from incrowd.errors import InputError
@@ -11,9 +9,8 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.python_cells import table_of_cells
 
 
-def open_excel(paths: list[str], options: ReadOptions) -> FileContents:
+def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read one sheet, the first unless another is named; its first row names the columns."""
-    name = os.path.basename(paths[0])
     try:
         book = python_calamine.CalamineWorkbook.from_path(paths[0])
     except (python_calamine.CalamineError, OSError):

@@ -7,14 +7,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.feather
 
+from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.parquet import describe_partitions
-from incrowd.tables.readers import DatasetReader
 
 
-def open_feather(paths: list[str], options: ReadOptions) -> FileContents:
+def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open one file; nothing is read before a column is needed."""
-    return FileContents(DatasetReader(paths, "feather", options.memory), notes=describe_partitions(paths))
+    rows = FileBackend(paths, "feather", name=name, memory=options.memory)
+    return FileContents(rows, notes=describe_partitions(paths))
 
 
 def write_feather(table: pa.Table, file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from incrowd.tables.table import Reader
+    from incrowd.backends import Backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
-    """An opened file: a reader of its columns, or all its rows where the format is read whole.
+    """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
 
     `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
     """
 
-    rows: Reader | pa.Table
+    rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
     conventions: str = ""
 
@@ -50,7 +50,7 @@ class FileFormat:
     Attributes:
         description: the files of this format, in the plural, as messages name them.
         extensions: how their names end, in lower case, with the dot.
-        open: opens the files of one table; one path unless `several_files`.
+        open: opens the files of one table (one path unless `several_files`), given the name it has in messages.
         options: the names of the fields of `ReadOptions` that the format takes.
         several_files: whether a folder or a pattern of files may be one table.
         write: how a table is written, by extension; empty where the format is only read.
@@ -58,7 +58,7 @@ class FileFormat:
 
     description: str
     extensions: tuple[str, ...]
-    open: Callable[[list[str], ReadOptions], FileContents]
+    open: Callable[[list[str], str, ReadOptions], FileContents]
     options: tuple[str, ...] = ()
     several_files: bool = False
     write: Mapping[str, Callable[[pa.Table, Path], None]] = field(default_factory=dict)

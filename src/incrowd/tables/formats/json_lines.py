@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -12,9 +11,8 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.python_cells import table_of_cells
 
 
-def open_json_lines(paths: list[str], options: ReadOptions) -> FileContents:
+def open_json_lines(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read all objects; a column for every key, and a null where an object lacks the key."""
-    name = os.path.basename(paths[0])
     with open(paths[0], encoding="utf-8-sig") as file:
         try:
             records = list(_objects(file, name))

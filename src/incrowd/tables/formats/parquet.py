@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.readers import DatasetReader
 
 
-def open_parquet(paths: list[str], options: ReadOptions) -> FileContents:
+def open_parquet(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open the parts of one table; nothing is read before a column is needed."""
-    return FileContents(DatasetReader(paths, "parquet", options.memory), notes=describe_partitions(paths))
+    rows = FileBackend(paths, "parquet", name=name, memory=options.memory)
+    return FileContents(rows, notes=describe_partitions(paths))
 
 
-def describe_partitions(paths: list[str]) -> list[str]:
+def describe_partitions(paths: Sequence[str]) -> list[str]:
     """A note on columns that exist only in the names of folders, such as `year=2024`."""
     keys = dict.fromkeys(part.partition("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part)
     if not keys:

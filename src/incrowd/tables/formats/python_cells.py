@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from incrowd.backends.base import refuse_repeated
 from incrowd.errors import InputError
-from incrowd.tables.table import refuse_repeated
 
 
 def table_of_cells(header: list[str], columns: list[list[Any]], name: str) -> pa.Table:
