@@ -14,7 +14,7 @@ from tests.backends.databases import DEMO, to_sqlite
 
 from incrowd import ClassSizes, measure, protect, read_table
 from incrowd.backends.relational import count_in_engine
-from incrowd.backends.sql.database import one_select
+from incrowd.backends.sql.database import check_select
 from incrowd.errors import InputError
 
 pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is started once
@@ -172,9 +172,9 @@ def test_an_unknown_table_lists_what_there_is(postgres, demo, tmp_path):
 
 def test_a_semicolon_in_a_text_or_at_the_end_is_no_second_statement():
     plain = "SELECT ';' AS a, \"x;y\", $$;$$, $a$;$a$ /* ; */ FROM t"
-    assert one_select(plain) == plain
-    assert one_select(plain + "; -- ; done") == plain
-    assert one_select(" (SELECT 1) ; ") == " (SELECT 1) "
+    assert check_select(plain) == plain
+    assert check_select(plain + "; -- ; done") == plain
+    assert check_select(" (SELECT 1) ; ") == " (SELECT 1) "
 
 
 def test_the_missing_extra_is_named(tmp_path, monkeypatch):

@@ -55,7 +55,7 @@ class Session:
 
     def fetch(self, sql: str) -> pa.Table:
         """A small answer."""
-        with self._told() as cursor:
+        with self._cursor() as cursor:
             cursor.execute(sql)
             return cursor.fetch_arrow_table()
 
@@ -84,7 +84,7 @@ class Session:
                     self._explain(error)
 
     @contextmanager
-    def _told(self, options: dict[str, str] | None = None) -> Iterator[Any]:
+    def _cursor(self, options: dict[str, str] | None = None) -> Iterator[Any]:
         """A cursor whose errors are told in our words."""
         with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
             try:
@@ -154,7 +154,7 @@ def open_database(
         raise InputError("give a table or a query, not both")
     if timeout is not None and not timeout > 0:
         raise InputError(f"a time limit of {timeout:g} seconds; give one above 0")
-    checked = None if query is None else one_select(query)
+    checked = None if query is None else check_select(query)
     database: Session
     if scheme == "sqlite":
         from incrowd.backends.sql.sqlite import Sqlite
@@ -293,7 +293,7 @@ class DatabaseBackend(BaseBackend):
         )
 
 
-def one_select(query: str) -> str:
+def check_select(query: str) -> str:
     """The query, if it is one SELECT; whatever else it is, a transaction that only reads would refuse it late."""
     words = [found for found in _TOKENS.finditer(query) if found[0].strip() and not found[0].startswith(("--", "/*"))]
     first = next((word[0].lower() for word in words if word[0] != "("), "")
@@ -305,7 +305,7 @@ def one_select(query: str) -> str:
     return query[: ends[0]] if ends else query
 
 
-def choose(table: str | None, existing: Sequence[str], where: str) -> int:
+def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
     """Which of the existing tables is meant; the only one needs no name."""
     shown = ", ".join(existing[:_LISTED]) + (
         f", … and {len(existing) - _LISTED} more" if len(existing) > _LISTED else ""
@@ -325,13 +325,13 @@ def subquery(query: str) -> str:
     return f"(\n{query}\n)"
 
 
-def selected(columns: Sequence[Column], relation: str) -> str:
+def select_columns(columns: Sequence[Column], relation: str) -> str:
     """A SELECT of columns by number: what they are called does not matter to whoever asked."""
     return (
         f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"
     )
 
 
-def in_relation(name: str) -> str:
+def qualified_name(name: str) -> str:
     """A column of the relation as SQL writes it."""
     return f"r.{quote_name(name)}"

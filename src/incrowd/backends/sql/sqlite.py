@@ -11,7 +11,15 @@ from urllib.parse import quote
 
 from incrowd._support.addresses import masked, sqlite_file
 from incrowd.backends.relational import quote_name
-from incrowd.backends.sql.database import Column, Session, choose, driver, in_relation, selected, subquery
+from incrowd.backends.sql.database import (
+    Column,
+    Session,
+    choose_table,
+    driver,
+    qualified_name,
+    select_columns,
+    subquery,
+)
 from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
@@ -75,7 +83,7 @@ class Sqlite(Session):
         column's type goes before them, and is left out again.
         """
         typed = "SELECT " + ", ".join(column.example for column in columns)
-        sql = f"{typed} UNION ALL {selected(columns, self.relation)}"
+        sql = f"{typed} UNION ALL {select_columns(columns, self.relation)}"
         skipped = 1
         for batch in self._batches(sql, {"adbc.sqlite.query.batch_rows": "65536"}):
             yield batch.slice(skipped)
@@ -86,7 +94,7 @@ class Sqlite(Session):
             "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         ).to_pylist()
-        chosen = known[choose(table, [row["name"] for row in known], self._label)]
+        chosen = known[choose_table(table, [row["name"] for row in known], self._label)]
         found = str(chosen["name"])
         self.relation = f"main.{quote_name(found)}"
         self.name = f"{found} in {self._label}"
@@ -106,7 +114,7 @@ class Sqlite(Session):
         self.relation = f"temp.{_KEPT}"
 
     def _names(self) -> list[str]:
-        with self._told() as cursor:
+        with self._cursor() as cursor:
             cursor.execute(f"SELECT * FROM {self.relation} AS r LIMIT 0")
             names = list(cursor.fetch_record_batch().schema.names)
         if len({name.lower() for name in names}) < len(names):
@@ -135,7 +143,7 @@ class Sqlite(Session):
         """The answers to aggregates about each of these columns, the table gone through once for many of them."""
         answers: dict[str, tuple[Any, ...]] = {}
         for start in range(0, len(names), _TOGETHER):
-            part = [in_relation(name) for name in names[start : start + _TOGETHER]]
+            part = [qualified_name(name) for name in names[start : start + _TOGETHER]]
             asked = [question.format(value) for value in part for question in questions]
             numbered = ", ".join(f"{sql} AS a{place}" for place, sql in enumerate(asked))
             (row,) = self.fetch(f"SELECT {numbered} FROM {self.relation} AS r").to_pylist()
@@ -175,7 +183,7 @@ def _check_file(path: str) -> None:
 
 def _column(name: str, held: _Held) -> Column:
     """How to read a column so that equal values are equal everywhere."""
-    plain = in_relation(name)
+    plain = qualified_name(name)
     if held.lowest == "blob":
         return Column(f"{plain} COLLATE BINARY", example="x''")
     if held.highest == "blob":
