@@ -143,7 +143,7 @@ def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
 
     def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:
         from incrowd._support.addresses import DATABASES, scheme_of
-        from incrowd.tables.read import takes_option
+        from incrowd.tables.formats import takes_option
 
         after = {"from_table": reading.pop("after_table"), "query": reading.pop("after_query")}
         databases = {side: scheme_of(given[side]) in DATABASES for side in ("before", "after")}

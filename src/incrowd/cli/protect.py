@@ -80,7 +80,7 @@ def protect_table(
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
     given |= _read_options(resolution, suppress, step) | _read_limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
-    in_cluster = table.engine == "cluster"
+    in_cluster = not table.backend.rows_are_local
     with terminal.working("protecting", lines=in_cluster) as progress:
         safe = protect(
             table,

@@ -18,7 +18,7 @@ from incrowd.assessment import RECIPIENTS
 from incrowd.protection import METHODS
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
-from incrowd.tables.read import FORMATS
+from incrowd.tables.formats import EXTENSIONS
 from incrowd.web.refusals import Refusal
 from incrowd.web.result_views import view
 from incrowd.wording import chosen_percent, data_size, number, percent
@@ -98,7 +98,7 @@ def data_page(request: Request) -> HTMLResponse:
     return _page(
         request,
         "data",
-        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(FORMATS)},
+        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(EXTENSIONS)},
     )
 
 

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.tables.read import FORMATS
+from incrowd.tables.formats import EXTENSIONS
 from incrowd.web.refusals import Refusal
 from incrowd.wording import data_size
 
@@ -57,7 +57,7 @@ def shown_name(given: str) -> str:
 def ending_of(name: str) -> str:
     """The ending of a file name; refused unless tables are read from such files."""
     ending = PurePosixPath(name).suffix.lower()
-    if ending not in FORMATS:
+    if ending not in EXTENSIONS:
         kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines"
         raise Refusal(415, f"{name} is not a kind of file that tables are read from; use {kinds}")
     return ending

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from incrowd import __version__
-from incrowd.tables.read import FORMATS
+from incrowd.tables.formats import EXTENSIONS
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
 
@@ -30,7 +30,7 @@ def read_limits(server: TheServer) -> models.Limits:
         max_tables=settings.max_tables,
         max_jobs=settings.max_jobs,
         folders=[str(folder) for folder in settings.folders],
-        endings=list(FORMATS),
+        endings=list(EXTENSIONS),
     )
 
 
