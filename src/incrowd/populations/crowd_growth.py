@@ -45,7 +45,7 @@ class _Urn:
         self.value_sizes = np.array(sizes, dtype=np.int64)
         self.value_counts = np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32)
         ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
-        self.levels = (
+        self.levels: tuple[NDArray[Any], ...] = (
             np.array([level.column for level in model.levels], dtype=np.int64),
             ends[:-1],
             ends[1:],
