@@ -107,14 +107,14 @@ def _answer(
 
 def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
     """How many people are named, or None with a note where counting them would take minutes."""
-    from incrowd.leaks import distribution
+    from incrowd.leaks import named_people
 
     try:
-        return distribution(sizes, leaked, seed=seed, progress=progress)
+        return named_people(sizes, leaked, seed=seed, progress=progress)
     except UnsupportedError:
         terminal.note(
             "how many people are named when everybody is guessed is left out: with so many or so large classes it "
-            "takes minutes to count (incrowd.leaks.distribution in Python does, with method='exact')"
+            "takes minutes to count (incrowd.leaks.named_people in Python does, with method='exact')"
         )
         return None
 

@@ -3,7 +3,7 @@
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix, parse_generalised
 from incrowd.tables.read import read_table
 from incrowd.tables.roles import ROLES, SuggestedRole, suggest_roles
-from incrowd.tables.table import Table
+from incrowd.tables.table import Table, TableLike
 from incrowd.tables.write import to_native, without_formula, write_into, write_table
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Prefix",
     "SuggestedRole",
     "Table",
+    "TableLike",
     "parse_generalised",
     "read_table",
     "suggest_roles",
