@@ -11,7 +11,7 @@ from typing import Any
 
 from papers.leak_attack import several
 from papers.leak_attack.attacks import PEOPLE
-from tests.leak.oracles import by_more_digits, by_partitions, by_polynomials
+from tests.leaks.oracles import by_more_digits, by_partitions, by_polynomials
 
 from benchmarks import harness
 from incrowd.classes import ClassSizes

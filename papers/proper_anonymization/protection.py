@@ -11,7 +11,7 @@ import numpy as np
 from incrowd.backends import Coded, encode
 from incrowd.classes import assign_classes
 from incrowd.demo import QUASI_IDENTIFIERS
-from incrowd.measures import diversity
+from incrowd.measures import measure_diversity
 from incrowd.protection import HIPAA_STEPS, protect
 from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.tables import read_table
@@ -107,7 +107,7 @@ def t_by_record(table: pa.Table) -> float:
     ranks = np.empty(charge.codes.size, dtype=np.int64)
     ranks[np.argsort(charge.codes, kind="stable")] = np.arange(ranks.size)
     ranked = Coded("rank", ranks, pa.array(np.arange(ranks.size)))
-    return float(diversity(assign_classes(read, list(QUASI_IDENTIFIERS)).numbers, ranked).t)
+    return float(measure_diversity(assign_classes(read, list(QUASI_IDENTIFIERS)).numbers, ranked).t)
 
 
 def protection(context: Context) -> PartResult:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import determines, known_beside
+from incrowd.measures.auxiliary import count_with_auxiliary, determines
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
 _NEARLY = 0.5  # different values for every row, from which on a value nearly names its record
@@ -43,14 +43,14 @@ def what_undoes_it(
         return
     after = read_table(protected)
     names = [column.name for column in quasi_identifiers]
-    before_k = known_beside(after, names, [], person=person).k
+    before_k = count_with_auxiliary(after, names, [], person=person).k
     given_back = {
         column.name: next(one.name for one in quasi_identifiers if determines(column.codes, one.codes))
         for column in encode(original, list(kept))
         if any(determines(column.codes, one.codes) for one in quasi_identifiers)
     }
     for name, told in given_back.items():
-        known = known_beside(after, names, [name], person=person)
+        known = count_with_auxiliary(after, names, [name], person=person)
         if known.k < before_k:
             yield (
                 f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
@@ -66,7 +66,7 @@ def what_others_may_know(
     """A note on kept columns that look like quasi-identifiers, if they tell people apart."""
     others = [one.column for one in looks if one.role == "quasi-identifier"]
     if others:
-        known = known_beside(after, names, others, person=person)
+        known = count_with_auxiliary(after, names, others, person=person)
         if known.k < before_k:
             yield (
                 f"others may know these columns, and they were left as they are: {', '.join(others)}; for whoever does "

@@ -1,4 +1,4 @@
-"""Tables larger than memory: measured part by part, to the same numbers."""
+"""Tables larger than memory, measured one partition after the other; every class is whole in its partition."""
 
 from __future__ import annotations
 
@@ -22,27 +22,32 @@ from incrowd.backends import (
 )
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.errors import UnsupportedError
-from incrowd.measures.class_values import Pairs, count_pairs
-from incrowd.measures.diversity import Diversity, worst_of
-from incrowd.measures.indistinguishable import Groups, group_records, needs_parts
+from incrowd.measures.class_values import (
+    ClassValueCounts,
+    Groups,
+    count_class_values,
+    exceeds_memory,
+    group_records,
+)
+from incrowd.measures.diversity import Diversity, diversity_of_counts
 from incrowd.tables import Table, read_table
 
 
-def measure_in_parts(
+def measure_partitions(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """Class sizes, and each sensitive column within classes, with no more than a part of the table in memory."""
-    values = [_values(table, column) for column in sensitive]
+    """Class sizes and the diversity of each sensitive column, with no more than a part of the table in memory."""
+    values = [_count_values(table, column) for column in sensitive]
     progress("splitting the table by its classes", 0.2)
     split = split_by_class(table, names, sensitive, person)
     keys = [f"c{place}" for place in range(len(names))]
-    whose = None if person is None else f"c{len(names) + len(sensitive)}"
+    person_key = None if person is None else f"c{len(names) + len(sensitive)}"
     found, sizes = [], None
     for done, (column, known) in enumerate(zip(sensitive, values, strict=True)):
         progress(f"comparing {column} within classes", 0.5 + 0.5 * done / len(sensitive))
-        parts = _Parts(split, keys, whose, f"c{len(names) + done}", known)
-        found.append(worst_of(column, known.values, known.codes, parts))
-        sizes = sizes or reduce(add, parts.sizes)  # classes are whole in their parts, so they lie side by side
+        parts = _DiskPartitions(split, keys, person_key, f"c{len(names) + done}", known)
+        found.append(diversity_of_counts(column, known.values, known.codes, parts))
+        sizes = sizes or reduce(add, parts.sizes)
     assert sizes is not None, "there is a sensitive column"
     return sizes, found
 
@@ -54,11 +59,11 @@ def measure_there_in_parts(
     found, sizes = [], None
     for done, column in enumerate(sensitive):
         progress(f"comparing {column} within classes, part by part", 0.4 + 0.6 * done / len(sensitive))
-        known = _values(table, column)
+        known = _count_values(table, column)
         counted = CountedParts(table, names, column)
         try:
             parts = _PartsThere(counted, names, known)
-            found.append(worst_of(column, known.values, known.codes, parts))
+            found.append(diversity_of_counts(column, known.values, known.codes, parts))
         finally:
             counted.close()
         sizes = sizes or reduce(add, parts.sizes)
@@ -67,24 +72,24 @@ def measure_there_in_parts(
 
 
 class _PartsThere:
-    """Pairs of a class and a value, and the sizes of classes, of every part of a cluster's counts."""
+    """ClassValueCounts of a class and a value, and the sizes of classes, of every part of a cluster's counts."""
 
     def __init__(self, counted: CountedParts, names: Sequence[str], known: Coded) -> None:
         self._counted, self._names, self._known = counted, names, known
         self.sizes: list[ClassSizes] = []
 
-    def __iter__(self) -> Iterator[Pairs]:
+    def __iter__(self) -> Iterator[ClassValueCounts]:
         self.sizes = []
         for part in self._counted:
             classes = classes_of_counted(part, self._names)
             self.sizes.append(classes.sizes)
             (coded,) = encode(part.table, [self._known.name])
             codes = codes_among(coded, self._known.values)
-            yield from count_pairs(classes.numbers, codes, self._known.size, classes.times)
+            yield from count_class_values(classes.numbers, codes, self._known.size, classes.times)
 
 
-def _values(table: Table, column: str) -> Coded:
-    """The values of a column in order; in place of every record's code, how many records have each."""
+def _count_values(table: Table, column: str) -> Coded:
+    """The values of a column in order; `codes` holds how many records have each."""
     most = most_distinct(table, 1)
     found = distinct_in_engine(table, [column], most)
     if found is None:
@@ -98,26 +103,26 @@ def _values(table: Table, column: str) -> Coded:
     return Coded(column, tally, coded.values)
 
 
-class _Parts:
-    """Every part's pairs of a class and a value, and the sizes of its classes; may be gone through more than once."""
+class _DiskPartitions:
+    """Class × value counts of every partition, to be iterated as often as needed; `sizes` are its class sizes."""
 
-    def __init__(self, split: Split, keys: Sequence[str], whose: str | None, column: str, known: Coded) -> None:
-        self._split, self._keys, self._whose, self._column, self._known = split, keys, whose, column, known
+    def __init__(self, split: Split, keys: Sequence[str], person: str | None, column: str, known: Coded) -> None:
+        self._split, self._keys, self._person, self._column, self._known = split, keys, person, column, known
         self.sizes: list[ClassSizes] = []
 
-    def __iter__(self) -> Iterator[Pairs]:
+    def __iter__(self) -> Iterator[ClassValueCounts]:
         self.sizes = []
         for part in self._split:
             rows, groups = self._groups(part)
             self.sizes.append(groups.sizes())
             (coded,) = encode(rows, [self._column])
             codes = codes_among(coded, self._known.values)
-            yield from count_pairs(groups.numbers, codes, self._known.size, groups.times)
+            yield from count_class_values(groups.numbers, codes, self._known.size, groups.times)
 
     def _groups(self, part: Table) -> tuple[Table, Groups]:
-        """The groups of a part; of one with a crowd in it that is too large, those of its distinct rows, counted."""
-        if self._whose is not None or not needs_parts(part, self._keys):
-            return part, group_records(part, self._keys, self._whose)
+        """The groups of a partition; where a class in it exceeds the memory, those of its counted distinct rows."""
+        if self._person is not None or not exceeds_memory(part, self._keys):
+            return part, group_records(part, self._keys, self._person)
         wanted = [*self._keys, self._column]
         found = distinct_in_engine(part, wanted, most_distinct(part, len(wanted)))
         if found is None:

@@ -11,7 +11,7 @@ import pytest
 from incrowd import ClassSizes, demo_table, measure, read_table
 from incrowd.backends import count_in_engine, split_by_class
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures import indistinguishable
+from incrowd.measures import class_values
 
 DEMO = ["age_yrs", "sex", "race", "patcnty"]
 
@@ -20,7 +20,7 @@ DEMO = ["age_yrs", "sex", "race", "patcnty"]
 def small_memory(monkeypatch):
     """The smallest limit, and records that weigh a megabyte: more than fifty do not fit."""
     monkeypatch.setattr("incrowd.classes._BYTES_A_RECORD", 10**6)
-    monkeypatch.setattr(indistinguishable, "_BYTES_A_PAIR", 10**6)
+    monkeypatch.setattr(class_values, "_BYTES_A_PAIR", 10**6)
     monkeypatch.setattr("incrowd.backends.disk_parts._BYTES_A_RECORD", 10**6)
     return "50MB"
 
@@ -51,8 +51,8 @@ def test_long_texts_are_split_by_what_they_take(tmp_path):
     turned = texts.take(pa.array(np.arange(rows)[::-1]))
     file = written(tmp_path, pa.table({"a": texts, "b": turned, "s": np.arange(rows) % 9}))
     little, much = read_table(file, memory="50MB"), read_table(file, memory="4GB")
-    assert indistinguishable.needs_parts(little, ["a", "b"])
-    assert not indistinguishable.needs_parts(much, ["a", "b"])
+    assert class_values.exceeds_memory(little, ["a", "b"])
+    assert not class_values.exceeds_memory(much, ["a", "b"])
     found, expected = (measure(one, quasi_identifiers=["a", "b"], sensitive=["s"]).to_dict() for one in (little, much))
     assert found == expected
 
