@@ -76,7 +76,7 @@ def million() -> list[dict[str, Any]]:
     rows = []
     for name, table in _TABLES.items():
         questions = {f"{n} targets": f"leak_risk(sizes, 100_000, targets={n}).log_probability" for n in (1, 15, 100)}
-        questions["people named"] = "distribution(sizes, 100_000).mean"
+        questions["people named"] = "named_people(sizes, 100_000).mean"
         for what, question in questions.items():
             found = harness.timed(setup + textwrap.dedent(table), f"answer = [{question}, sizes.people]")
             rows.append({"table": name, "what": what, **found})

@@ -62,7 +62,7 @@ def _made(paper: Paper, parts: Sequence[KeptPart]) -> str:
     others = [f"{part.title} ({', '.join(other)})" for part in parts if (other := _otherwise(part, made, parts))]
     mixed = f" Made otherwise: {'; '.join(others)}." if others else ""
     return (
-        f"Made with incrowd {made['version']} by `incrowd reproduce {paper.name}{options} --out DIR` in "
+        f"Made with incrowd {made['version']} by `python -m papers {paper.name}{options} --out DIR` in "
         f"{_duration(seconds)} ({_duration(cpu)} of processor time).{read}{mixed}"
     )
 

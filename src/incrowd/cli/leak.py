@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.leak_text import Answer, plain, say
+from incrowd.cli.leak_text import LeakAnswer, as_plain, show
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS
 
@@ -60,14 +60,14 @@ def leak_attack(
     """
     if plot is not None:
         _check_figure(plot, force)
-    wanted = _wanted(targets)
-    sizes = _sizes(table, qi, person, people, k)
-    number = how_many(leaked, sizes.people)
+    wanted = _parse_targets(targets)
+    sizes = _class_sizes(table, qi, person, people, k)
+    number = parse_leak_size(leaked, sizes.people)
     answer = _answer(sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed)
     if json:
-        terminal.as_json(plain(answer))
+        terminal.as_json(as_plain(answer))
     else:
-        say(answer)
+        show(answer)
     if plot is not None:
         terminal.note(f"figure written to {_plot(answer, plot, force)}")
     if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
@@ -84,29 +84,29 @@ def _answer(
     trials: int,
     plan: bool,
     seed: int,
-) -> Answer:
+) -> LeakAnswer:
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
     methods: tuple[Method, ...] = ("recursion", "recursion_by_people") if compare else ()
     with terminal.working("counting the people named") as progress:
-        return Answer(
+        return LeakAnswer(
             sizes=sizes,
             leaked=leaked,
             risks=[leak_risk(sizes, leaked, targets=each) for each in wanted],
-            named=_named(sizes, leaked, seed, progress),
+            named=_named_people(sizes, leaked, seed, progress),
             simulated=[
                 simulate_leak(sizes, leaked, targets=each, trials=trials, seed=seed, progress=progress)
                 for each in wanted
                 if trials and each <= leaked
             ],
             recursions={name: [_recursion(sizes, leaked, each, name) for each in wanted] for name in methods},
-            planned=_planned(sizes, leaked, min(wanted), at_most),
+            planned=_plan(sizes, leaked, min(wanted), at_most),
             table=leak_table(people=sizes.people, targets=min(wanted)) if plan else None,
         )
 
 
-def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
-    """How many people are named, or None with a note where counting them would take minutes."""
+def _named_people(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
+    """The number of people named, or None with a note where counting them takes minutes."""
     from incrowd.leaks import named_people
 
     try:
@@ -120,7 +120,7 @@ def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> Nam
 
 
 def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> LeakRisk | str:
-    """The published number, or why there is none: that must not cost the reader the exact one."""
+    """The risk by the published recursion, or the reason why it cannot be computed."""
     from incrowd.leaks import leak_risk
 
     try:
@@ -129,7 +129,7 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> 
         return str(error)
 
 
-def _wanted(targets: str) -> list[int]:
+def _parse_targets(targets: str) -> list[int]:
     """`--targets 1,5,5` as [1, 5]."""
     found = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
     if not found:
@@ -137,11 +137,11 @@ def _wanted(targets: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def how_many(text: str | None, people: int) -> int:
-    """A leak as users write it, in people: 4000, 4e3, 10%, 0.1.
+def parse_leak_size(text: str | None, people: int) -> int:
+    """The size of a leak in people, from 4000, 4e3, 10% or 0.1.
 
-    >>> how_many("10%", 48_842), how_many("0.1", 1_000), how_many("4e3", 10_000), how_many("0", 10)
-    (4885, 100, 4000, 0)
+    >>> [parse_leak_size(text, 10_005) for text in ("10%", "0.1", "4e3", "0")]
+    [1001, 1001, 4000, 0]
     """
     from incrowd.leaks import share_of
 
@@ -160,7 +160,7 @@ def how_many(text: str | None, people: int) -> int:
     return int(value)
 
 
-def _sizes(
+def _class_sizes(
     table: Table | None, qi: Sequence[str] | None, person: str | None, people: str | None, k: int | None
 ) -> ClassSizes:
     from incrowd.classes import ClassSizes
@@ -179,8 +179,8 @@ def _sizes(
     return uniform_sizes(options.count(people, "people"), k)
 
 
-def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
-    """What would keep the bound for the fewest targets, who are the easiest to name."""
+def _plan(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
+    """The largest leak and the smallest k within the bound, for the fewest targets, who are the easiest to name."""
     from incrowd.leaks import largest_leak, smallest_k
 
     if at_most is None:
@@ -203,7 +203,7 @@ def _check_figure(path: Path, force: bool) -> None:
     check_path(path, force=force)
 
 
-def _plot(answer: Answer, path: Path, force: bool) -> Path:
+def _plot(answer: LeakAnswer, path: Path, force: bool) -> Path:
     from incrowd.figures.leak import against_leak
     from incrowd.figures.theme import save
     from incrowd.leaks import leak_risk
@@ -216,7 +216,9 @@ def _plot(answer: Answer, path: Path, force: bool) -> Path:
     with terminal.working("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):
             progress("drawing", index / len(labels))
-            lines[label] = [leak_risk(sizes, step, targets=targets) for step in _steps(targets, leaked, sizes.people)]
+            lines[label] = [
+                leak_risk(sizes, step, targets=targets) for step in _leaks_to_draw(targets, leaked, sizes.people)
+            ]
     chart = against_leak(
         lines,
         simulations={labels[one.targets]: [one] for one in answer.simulated},
@@ -228,10 +230,10 @@ def _plot(answer: Answer, path: Path, force: bool) -> Path:
     return save(chart, path, force=force)
 
 
-def _steps(targets: int, leaked: int, people: int) -> list[int]:
+def _leaks_to_draw(targets: int, leaked: int, people: int) -> list[int]:
     """Leaks to draw a line through: even steps, and ever smaller ones towards the first leak that can name them all.
 
-    >>> _steps(2, 4, 6)
+    >>> _leaks_to_draw(2, 4, 6)
     [2, 3, 4, 5, 6]
     """
     even = {round(people * step / 40) for step in range(1, 41)}
