@@ -4,6 +4,7 @@ from incrowd.measures.api import Measurement, measure
 from incrowd.measures.attribute_sets import KnowledgeRisk, KnowledgeRisks, risk_by_group, risk_by_subset
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.contribution import Contribution, Contributions, contributions
+from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, Secret, count_disclosed_secrets
 from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
@@ -13,6 +14,8 @@ __all__ = [
     "AuxiliaryKnowledge",
     "Contribution",
     "Contributions",
+    "DisclosedColumn",
+    "DisclosedSecrets",
     "Diversity",
     "ItemsetAnonymity",
     "KnowledgeRisk",
@@ -20,7 +23,9 @@ __all__ = [
     "Measurement",
     "MinimalSets",
     "Presence",
+    "Secret",
     "contributions",
+    "count_disclosed_secrets",
     "count_with_auxiliary",
     "itemset_anonymity",
     "measure",

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import TooManyDistinctError, counted_rows, encode, with_histories
 from incrowd.classes import ClassSizes, classes_of_counted
-from incrowd.errors import InputError
-from incrowd.measures.class_values import exceeds_memory, group_records
+from incrowd.measures.class_values import exceeds_memory, group_records, require_columns
 from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.partitioned import measure_partitions, measure_there_in_parts
 from incrowd.results import Result
@@ -152,14 +151,7 @@ def measure(
     (1, 1, 0.667, 1)
     """
     table = read_table(data)
-    names = table.require(quasi_identifiers, "quasi-identifiers")
-    wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
-    both = [name for name in wanted if name in names]
-    if both:
-        raise InputError(
-            f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
-            "take it out of one of them"
-        )
+    names, wanted = require_columns(table, quasi_identifiers, sensitive)
     notes = list(table.notes)
     if not wanted:
         progress("counting people who look alike", 0.1)

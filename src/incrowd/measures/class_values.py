@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import class_numbers, deal_out, each_part, encode_each, frequencies, pack
 from incrowd.classes import Classes, ClassSizes, assign_classes, needs_splitting, told_apart
+from incrowd.errors import InputError
 from incrowd.tables import Table
 
 _BYTES_A_PAIR = 32  # a key, the pair of it and a value, how often that occurs, and the value's code
@@ -51,6 +52,21 @@ def exceeds_memory(table: Table, names: Sequence[str], person: str | None = None
     if person is not None:
         return needs_splitting(table)
     return not table.fits(names) or table.rows * _BYTES_A_PAIR > table.memory
+
+
+def require_columns(
+    table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The quasi-identifiers and the sensitive columns, if all exist and none is both."""
+    names = table.require(quasi_identifiers, "quasi-identifiers")
+    wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
+    both = [name for name in wanted if name in names]
+    if both:
+        raise InputError(
+            f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
+            "take it out of one of them"
+        )
+    return names, wanted
 
 
 class ClassValueCounts(NamedTuple):

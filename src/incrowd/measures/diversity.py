@@ -114,7 +114,7 @@ def diversity_of_counts(
         distinct=l,
         entropy_l=math.exp(min(entropy)),
         recursive_c=recursive,
-        ordered_t=float(max(ordered)) if _has_order(values) else None,
+        ordered_t=float(max(ordered)) if has_order(values) else None,
         equal_t=float(max(equal)),
         alpha=float(max(alpha)),
         beta=float(max(beta)),
@@ -125,7 +125,7 @@ def diversity_of_counts(
     )
 
 
-def _has_order(values: pa.Array) -> bool:
+def has_order(values: pa.Array) -> bool:
     """Whether ranks are a distance between values: for numbers, dates and times, not for text and booleans."""
     import pyarrow as pa
 

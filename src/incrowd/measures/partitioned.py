@@ -37,19 +37,26 @@ def measure_partitions(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
     """Class sizes and the diversity of each sensitive column, with no more than a part of the table in memory."""
+    found, sizes = [], None
+    for known, parts in class_value_partitions(table, names, sensitive, person, progress):
+        found.append(diversity_of_counts(known.name, known.values, known.codes, parts))
+        sizes = sizes or reduce(add, parts.sizes)
+    assert sizes is not None, "there is a sensitive column"
+    return sizes, found
+
+
+def class_value_partitions(
+    table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
+) -> Iterator[tuple[Coded, DiskPartitions]]:
+    """The values of each sensitive column, in `codes` how often each occurs, and their counts by class."""
     values = [_count_values(table, column) for column in sensitive]
     progress("splitting the table by its classes", 0.2)
     split = split_by_class(table, names, sensitive, person)
     keys = [f"c{place}" for place in range(len(names))]
     person_key = None if person is None else f"c{len(names) + len(sensitive)}"
-    found, sizes = [], None
-    for done, (column, known) in enumerate(zip(sensitive, values, strict=True)):
-        progress(f"comparing {column} within classes", 0.5 + 0.5 * done / len(sensitive))
-        parts = _DiskPartitions(split, keys, person_key, f"c{len(names) + done}", known)
-        found.append(diversity_of_counts(column, known.values, known.codes, parts))
-        sizes = sizes or reduce(add, parts.sizes)
-    assert sizes is not None, "there is a sensitive column"
-    return sizes, found
+    for done, known in enumerate(values):
+        progress(f"comparing {known.name} within classes", 0.5 + 0.5 * done / len(values))
+        yield known, DiskPartitions(split, keys, person_key, f"c{len(names) + done}", known)
 
 
 def measure_there_in_parts(
@@ -103,7 +110,7 @@ def _count_values(table: Table, column: str) -> Coded:
     return Coded(column, tally, coded.values)
 
 
-class _DiskPartitions:
+class DiskPartitions:
     """Class × value counts of every partition, to be iterated as often as needed; `sizes` are its class sizes."""
 
     def __init__(self, split: Split, keys: Sequence[str], person: str | None, column: str, known: Coded) -> None:
