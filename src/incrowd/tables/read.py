@@ -7,12 +7,16 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
 from incrowd.errors import InputError
 from incrowd.tables.table import Table, memory_in_bytes
 
+if TYPE_CHECKING:
+    from narwhals.stable.v2.typing import IntoFrame
+
+TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
 _OPTIONS = {  # what is said about reading, and the kind of file it is for
     "separator": "csv",
     "encoding": "csv",

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd._support.addresses import masked
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
@@ -15,10 +15,6 @@ from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
-
-TableLike: TypeAlias = Any
-"""What is accepted as a table: a `Table`, a file's path or address, a frame (pandas, Polars, Arrow, DuckDB, Spark), or
-a mapping from column names to values."""
 
 _MEMORY_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
