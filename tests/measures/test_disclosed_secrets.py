@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import InputError, measure, read_table
-from incrowd.measures import Secret, class_values, count_disclosed_secrets
+from incrowd.backends import MemoryNeeds
+from incrowd.measures import Secret, count_disclosed_secrets
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.sampled_from(["p", "q"]), st.sampled_from([None, 1, 2, 3])), min_size=1, max_size=25
@@ -174,14 +175,13 @@ def test_values_of_histories_are_compared_among_equal_histories():
     assert (found.certain, found.news) == (4, 4)
 
 
-def test_a_table_larger_than_memory_gives_the_same_counts(tmp_path, monkeypatch):
+def test_a_table_larger_than_memory_gives_the_same_counts(tmp_path):
     pq.write_table(children(3_000, 0.1), tmp_path / "table.parquet")
     options = {"quasi_identifiers": ["place", "age"], "sensitive": ["answer"]}
     whole = count_disclosed_secrets(tmp_path / "table.parquet", **options)
-    monkeypatch.setattr("incrowd.classes._BYTES_A_RECORD", 10**6)
-    monkeypatch.setattr(class_values, "_BYTES_A_PAIR", 10**6)
-    monkeypatch.setattr("incrowd.backends.disk_parts._BYTES_A_RECORD", 10**6)
-    parts = count_disclosed_secrets(read_table(tmp_path / "table.parquet", memory="50MB"), **options)
+    table = read_table(tmp_path / "table.parquet", memory="50MB")
+    table.backend.needs = MemoryNeeds(record_class=10**6, class_value=10**6, split_record=10**6)
+    parts = count_disclosed_secrets(table, **options)
     assert parts.to_dict() == whole.to_dict()
     assert whole.columns[0].missing_follows_from == ("age",)
     assert whole.columns[0].certain_missing > 0

@@ -175,7 +175,7 @@ class _Journey:
 
     def glance(self) -> Knowledge | None:
         """What can be said quickly; None where nothing can."""
-        if self.roles.person is not None or self.table.engine == "cluster":
+        if self.roles.person is not None or not self.table.backend.rows_are_local:
             return None
         with self.clock.timed("glance"):
             return glance_at_knowledge(self.table, self.roles.quasi_identifiers, part(self.progress, 0.1, 0.15))

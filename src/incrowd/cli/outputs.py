@@ -34,7 +34,7 @@ def table_place(table: Table, out: str, force: bool) -> str | Path:
     if "://" not in out:
         check_table(table, Path(out), force)
         return Path(out)
-    if table.engine != "cluster":
+    if not table.backend.writes_to_stores:
         raise InputError(
             f"{masked(out)} is an address, and only a cluster writes to one: name a file, or give --engine spark"
         )

@@ -96,7 +96,7 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: b
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
-    if table.engine != "cluster":
+    if table.backend.rows_are_local:
         write_table(record_risk(table, **known).to_arrow(), path, force=force)
         return
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}

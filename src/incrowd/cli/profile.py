@@ -42,7 +42,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     command = shlex.join(["incrowd", "measure", *table.named, *words])
     terminal.line("To measure with them:")
     terminal.line(f"  {command}")
-    if table.engine == "database" and table.source is None:
+    if table.backend.needs_credentials:
         terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 
 

@@ -75,7 +75,7 @@ def protect_table(
     place = outputs.table_place(table, out, force)
     extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
-    there = table.engine == "cluster"
+    there = not table.backend.rows_are_local
     with terminal.working("protecting", lines=there) as progress:
         safe = protect(
             table,

@@ -46,7 +46,7 @@ def serve_app(
             f"the web app needs {error.name or 'more packages'}, which is not installed; "
             "install it with: pip install 'incrowd[web]'"
         ) from None
-    from incrowd.tables.table import memory_in_bytes
+    from incrowd._support.memory import memory_in_bytes
     from incrowd.web.settings import LOOPBACK, ServerSettings
     from incrowd.web.sockets import listening
 

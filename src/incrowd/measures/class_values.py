@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import class_numbers, deal_out, each_part, encode_each, frequencies, pack
-from incrowd.classes import Classes, ClassSizes, assign_classes, needs_splitting, told_apart
+from incrowd.backends import class_numbers, encode_each, frequencies, map_parts, pack, partition_keys
+from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
 from incrowd.errors import InputError
 from incrowd.tables import Table
-
-_BYTES_A_PAIR = 32  # a key, the pair of it and a value, how often that occurs, and the value's code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +47,7 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
 
 def exceeds_memory(table: Table, names: Sequence[str], person: str | None = None) -> bool:
     """Whether counting values within groups takes more than the memory limit: it is then done part by part."""
-    if person is not None:
-        return needs_splitting(table)
-    return not table.fits(names) or table.rows * _BYTES_A_PAIR > table.memory
+    return not table.backend.fits_values(names, person)
 
 
 def require_columns(
@@ -91,7 +87,7 @@ def count_class_values(
         counts = np.zeros(distinct.size, dtype=np.int64)
         np.add.at(counts, place, times)
         return [ClassValueCounts(distinct, counts)]
-    return list(each_part(lambda keys, values: _count_block(keys, values, size), deal_out(classes, codes)))
+    return list(map_parts(lambda keys, values: _count_block(keys, values, size), partition_keys(classes, codes)))
 
 
 def _count_block(keys: NDArray[np.uint64], codes: NDArray[Any], size: int) -> ClassValueCounts:

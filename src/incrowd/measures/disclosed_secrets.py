@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import Coded, Counted, counted_rows, distinct_in_engine, encode, most_distinct
+from incrowd.backends import Coded, CountedRows, encode
 from incrowd.classes import classes_of_counted
 from incrowd.errors import InputError
 from incrowd.measures.class_values import (
@@ -237,16 +237,16 @@ def _counts_of_columns(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> Iterable[tuple[Coded, NDArray[np.int64], Iterable[ClassValueCounts]]]:
     """Every sensitive column, how often each of its values occurs, and the counts of its values in each class."""
-    in_engine = counted_rows(table, [*names, sensitive[0]]).times is not None
-    if not in_engine and exceeds_memory(table, names, person):
+    local = table.backend.rows_are_local
+    if local and exceeds_memory(table, names, person):
         for column, partitions in class_value_partitions(table, names, sensitive, person, progress):
             yield column, column.codes, partitions
         return
-    numbers = None if in_engine and person is None else group_records(table, names, person).numbers
+    numbers = None if not local and person is None else group_records(table, names, person).numbers
     for name in sensitive:
-        counted = Counted(table) if numbers is not None else counted_rows(table, [*names, name])
+        counted = table.backend.counted_rows([*names, name]) if numbers is None else CountedRows(table.backend)
         classes = classes_of_counted(counted, names).numbers if numbers is None else numbers
-        (column,) = encode(counted.table, [name])
+        (column,) = encode(counted.backend, [name])
         tally = np.bincount(column.codes, weights=counted.times, minlength=column.size).astype(np.int64)
         yield column, tally, count_class_values(classes, column.codes, column.size, counted.times)
 
@@ -330,7 +330,7 @@ def _structural_missing(table: Table, names: Sequence[str], column: str, missing
         counted = _rows_by(table, chosen, column)
         if counted is None:
             continue
-        coded = encode(counted.table, [*chosen, column])
+        coded = encode(counted.backend, [*chosen, column])
         groups, size = coded[0].codes.astype(np.int64), coded[0].size
         if len(chosen) == 2:
             groups, size = groups * coded[1].size + coded[1].codes, size * coded[1].size
@@ -347,12 +347,12 @@ def _structural_missing(table: Table, names: Sequence[str], column: str, missing
     return best
 
 
-def _rows_by(table: Table, chosen: Sequence[str], column: str) -> Counted | None:
-    """The table, or where it does not fit into memory its distinct rows; None where those do not fit either."""
-    if not exceeds_memory(table, [*chosen, column]):
-        return counted_rows(table, [*chosen, column])
-    found = distinct_in_engine(table, [*chosen, column], most_distinct(table, len(chosen) + 1))
-    return None if found is None else Counted(read_table(found[0], memory=table.memory), found[1])
+def _rows_by(table: Table, chosen: Sequence[str], column: str) -> CountedRows | None:
+    """The rows, or where they do not fit into memory the distinct ones; None where those do not fit either."""
+    wanted = [*chosen, column]
+    if table.backend.rows_are_local and not exceeds_memory(table, wanted):
+        return CountedRows(table.backend)
+    return table.backend.distinct_rows(wanted, table.backend.most_distinct(len(wanted)))
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:

@@ -12,6 +12,7 @@ from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
+from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.kept_columns import what_nearly_names, what_undoes_it
 from incrowd.protection.problem import Demand, Problem, settle_aim
 from incrowd.protection.result import Protected
@@ -74,16 +75,14 @@ def protect(
     check_demand(demand, table.rows, sensitive, method, options)
     unknown = _unknown(table, other, [*names, sensitive, person, *(identifiers or ())])
     removed = _to_remove(table, identifiers, [*names, *unknown], sensitive, person)
-    if table.engine == "cluster":
-        from incrowd.backends.spark.protect import protect_there
-
+    if not table.backend.rows_are_local:
         if person is not None or hierarchies:
             what = "people with several records are" if person is not None else "hierarchies are"
             raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
         how: dict[str, Any] = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
         spoken_for = {*names, sensitive, *removed, *unknown}
         left = [name for name in table.columns if name not in spoken_for] if warn else []
-        return protect_there(table, names, demand, method=method, removed=removed, left=left, **how)
+        return protect_in_cluster(table, names, demand, method=method, removed=removed, left=left, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result's table with write_table")
     progress("reading", 0.0)

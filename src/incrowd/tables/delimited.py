@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError, TooLargeError
-from incrowd.tables.infer_types import COMMA, DOTTED, POINTS, Shapes, arrow_type, cast, cast_in_sql, kinds_of_text
-from incrowd.tables.readers import DatasetReader, Workspace, disk_errors
+from incrowd.tables.infer_types import COMMA, DOTTED, POINTS, Shapes, kinds_of_text
 from incrowd.tables.sniff_dialect import BLOCK, SNIFFED, Dialect, encoding_of, look, rows_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def open_delimited(
     skip_bad_lines: bool,
     memory: int,
     most_columns: int | None = None,
-) -> tuple[DelimitedReader, list[str], str]:
+) -> tuple[FileBackend, list[str], str]:
     """Load a delimited file; also what a user should know about how it was read, and how it is written.
 
     The last is said of files that `write_table` would write in another way, and empty for others.
@@ -51,14 +52,24 @@ def open_delimited(
     if most_columns is not None and len(dialect.columns) > most_columns:
         raise TooLargeError(f"{len(dialect.columns):,} columns, and at most {most_columns:,} are taken; leave some out")
     workspace = Workspace(memory)
-    types, bad = _load(path, dialect, null, workspace.folder / "cells.parquet")
+    cells = workspace.folder / "cells.parquet"
+    shapes, bad = _load(path, dialect, null, cells)
+    types = shapes.types()
     if bad:
         _report_bad_lines(path, dialect, bad, skip_bad_lines, notes)
     notes += _notes_on_types(types)
     foreign = [f"cells parted by {_SEPARATORS.get(dialect.separator, dialect.separator)}"]
     foreign = foreign if dialect.separator not in ",\t" else []
     foreign += [words for kind, words in _UNDERSTOOD.items() if kind in types.values()]
-    return DelimitedReader(workspace, types, memory), notes, ", ".join(foreign)
+    backend = FileBackend(
+        [str(cells)],
+        "parquet",
+        name=os.path.basename(path),
+        memory=memory,
+        conversions=shapes.conversions(),
+        workspace=workspace,
+    )
+    return backend, notes, ", ".join(foreign)
 
 
 def _notes_on_types(types: dict[str, str | None]) -> list[str]:
@@ -71,32 +82,8 @@ def _notes_on_types(types: dict[str, str | None]) -> list[str]:
     return notes
 
 
-class DelimitedReader(DatasetReader):
-    """The loaded cells as text, and the type of each column."""
-
-    def __init__(self, workspace: Workspace, types: dict[str, str | None], memory: int) -> None:
-        super().__init__([str(workspace.folder / "cells.parquet")], "parquet", memory)
-        self._workspace = workspace  # the cells are gone when the reader is
-        self._types = types
-
-    def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
-        return [self._typed(name, text) for name, text in zip(names, super()._columns(names), strict=True)]
-
-    def _typed(self, name: str, text: pa.ChunkedArray) -> pa.ChunkedArray:
-        import pyarrow as pa
-
-        kind = self._types[name]
-        if kind is None:
-            return text
-        cells = [cast(chunk.dictionary, kind).take(chunk.indices) for chunk in text.chunks]
-        return pa.chunked_array(cells, arrow_type(kind))
-
-    def _as_sql(self, name: str) -> str:
-        return cast_in_sql(name, self._types[name])
-
-
-def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[dict[str, str | None], int]:
-    """Write the cells as text to a Parquet file; the type every column allows, and how many lines did not fit."""
+def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[Shapes, int]:
+    """Write the cells as text to a Parquet file; the types that columns allow, and how many lines did not fit."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -117,7 +104,7 @@ def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[d
         ) from None
     if over_lines or _last_line_has_a_quote(path):
         _check_quotes(path, dialect)
-    return shapes.types(), len(bad)
+    return shapes, len(bad)
 
 
 def _batches(path: str, dialect: Dialect, null: str | None, bad: list[int]) -> Iterator[pa.RecordBatch]:

@@ -6,8 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from incrowd.backends.base import refuse_repeated
 from incrowd.errors import InputError
-from incrowd.tables.table import refuse_repeated
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,9 +5,9 @@ So nothing is lost in reading: `00501` stays `00501`, and digits that a double c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.tables.readers import quoted
 from incrowd.tables.sniff_dialect import DAY, NUMBER
 
 if TYPE_CHECKING:
@@ -66,10 +66,34 @@ class Shapes:
         """
         return {name: self._type(name, kinds) for name, kinds in self._possible.items()}
 
+    def conversions(self) -> dict[str, TextConversion]:
+        """How the columns that are not text become values."""
+        return {name: TextConversion(kind) for name, kind in self.types().items() if kind is not None}
+
     def _type(self, name: str, kinds: tuple[str, ...]) -> str | None:
         if not kinds or not self._filled[name]:
             return None
         return kinds[0] if kinds[0] not in (COMMA, POINTS) or self._decimal[name] else None
+
+
+@dataclass(frozen=True, slots=True)
+class TextConversion:
+    """How a column of text becomes values of a type that it fits."""
+
+    kind: str
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the values."""
+        return arrow_type(self.kind)
+
+    def convert(self, texts: pa.Array) -> pa.Array:
+        """Texts as values."""
+        return cast(texts, self.kind)
+
+    def in_sql(self, column: str) -> str:
+        """SQL that converts a column of text, given as SQL."""
+        return cast_in_sql(column, self.kind)
 
 
 def _fits(distinct: pa.Array, kind: str) -> bool:
@@ -108,11 +132,8 @@ def cast(texts: pa.Array, kind: str) -> pa.Array:
     return texts.cast(arrow_type(kind))
 
 
-def cast_in_sql(name: str, kind: str | None) -> str:
-    """The same for a column of text in the database."""
-    text = quoted(name)
-    if kind is None:
-        return text
+def cast_in_sql(text: str, kind: str) -> str:
+    """SQL that converts a column of text, given as SQL, to values of a type that it fits."""
     if kind == POINTS:
         text = f"replace({text}, '.', '')"
     if kind in (COMMA, POINTS):

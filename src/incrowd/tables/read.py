@@ -10,8 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
+from incrowd._support.memory import memory_in_bytes
+from incrowd.backends.arrow_columns import as_text
+from incrowd.backends.duckdb_backend import FileBackend
+from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.errors import InputError
-from incrowd.tables.table import Table, memory_in_bytes
+from incrowd.tables.delimited import open_delimited
+from incrowd.tables.documents import read_excel, read_json_lines
+from incrowd.tables.infer_types import Shapes
+from incrowd.tables.table import Table
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
@@ -25,7 +32,6 @@ _OPTIONS = {  # what is said about reading, and the kind of file it is for
     "sheet": "excel",
 }
 _KINDS = {"csv": "CSV and TSV files", "excel": "workbooks (.xlsx, .xls, .xlsb, .ods)"}
-ENGINES = (None, "duckdb", "spark")
 _LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # how PostgreSQL's own tools let an address be written, too
 FORMATS = {
     ".csv": "csv",
@@ -93,54 +99,59 @@ def read_table(
         "sheet": sheet,
     }
     _refuse_unfitting(source, how)
-    if engine not in ENGINES:
-        raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
-    if master is not None and engine != "spark":
-        raise InputError(f"a master ({masked(master)}) is for engine='spark' (--engine spark); leave it out or say so")
-    address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
-    if address in DATABASES or (address is not None and engine != "spark"):
-        from incrowd.backends.sql.database import open_database
-
-        if engine == "spark":
-            raise InputError("a database counts its tables itself; leave out the engine (--engine)")
-        return open_database(os.fspath(source), table, query, timeout, limit)
+    chosen = choose_engine(engine, master)
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    address = None if path is None else scheme_of(path)
+    if path is not None and (address in DATABASES or (address is not None and not chosen.opens_store())):
+        chosen.check_database()
+        return _from_database(path, table, query, timeout, limit)
     if table is not None or query is not None or timeout is not None:
         raise InputError(
             "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
         )
-    if engine == "spark":
-        return _on_spark(source, limit, master, {**how, "memory": limit})
-    if not isinstance(source, str | os.PathLike):
-        held = _from_frame(source, limit)
-        if engine == "duckdb" and held.engine == "cluster":
-            raise InputError("a Spark frame stays in its cluster; leave out engine='duckdb', or give the file")
-        return held
-    paths = _find(os.fspath(source))
+    if path is None:
+        return _held_by(chosen, _from_frame(source, limit))
+    paths = [path] if "://" in path else _find(path)
+    rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=limit)
+    if rows is not None:
+        return Table(rows, native=rows.native, source=path, notes=_partition_notes(rows.files))
+    return _held_by(chosen, _from_file(path, paths, limit, how, most_columns))
+
+
+def _from_database(path: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
+    from incrowd.backends.sql.database import open_database
+
+    rows = open_database(path, table=table, query=query, timeout=timeout, memory=memory, infer_types=Shapes)
+    what = ("--table", str(rows.table)) if query is None else ("--query", query)
+    return Table(rows, source=rows.file, named=(rows.file or masked(path), *what))
+
+
+def _from_file(path: str, paths: list[str], memory: int, how: Mapping[str, Any], most_columns: int | None) -> Table:
+    """A file by the kind that its ending names, read here."""
     kind = FORMATS.get(Path(paths[0]).suffix.lower())
-    name = Path(os.fspath(source)).name
+    name = Path(path).name
     if kind is None:
         raise InputError(f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(FORMATS)}")
     if os.path.getsize(paths[0]) == 0:
         raise InputError(f"{name} is empty: it has no header and no rows")
     if kind in {"parquet", "feather"}:
-        from incrowd.tables.readers import DatasetReader
-
-        notes = _partition_notes(paths)
-        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit, notes=notes, source=os.fspath(source))
+        files = FileBackend(paths, kind, name=name, memory=memory)
+        return Table(files, notes=_partition_notes(paths), source=path)
     if kind == "csv":
-        from incrowd.tables.delimited import open_delimited
-
-        reader, notes, written = open_delimited(
-            paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns
-        )
-        read_as = _typed(separator=separator, encoding=encoding, null=null, skip_bad_lines=skip_bad_lines)
-        named = (os.fspath(source), *read_as)
-        where = os.fspath(source)
-        return Table(reader, name=name, memory=limit, notes=notes, source=where, named=named, written=written)
-    from incrowd.tables.documents import read_excel, read_json_lines
-
+        options = {option: how[option] for option, files in _OPTIONS.items() if files == "csv"}
+        cells, notes, written = open_delimited(paths[0], **options, memory=memory, most_columns=most_columns)
+        return Table(cells, notes=notes, source=path, named=(path, *_typed(**options)), written=written)
+    sheet = how["sheet"]
     rows = read_excel(paths[0], 0 if sheet is None else sheet) if kind == "excel" else read_json_lines(paths[0])
-    return _from_frame(rows, limit, name=name, path=os.fspath(source))
+    return _from_frame(rows, memory, name=name, path=path)
+
+
+def _held_by(engine: Engine, table: Table) -> Table:
+    """The table with its rows where the engine wants them."""
+    rows = engine.take_over(table.backend)
+    if rows is None:
+        return table
+    return Table(rows, native=rows.native, source=table.source, notes=table.notes)
 
 
 def takes_option(source: Any, option: str) -> bool:
@@ -180,32 +191,6 @@ def _typed(**options: Any) -> list[str]:
     return words
 
 
-def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any]) -> Table:
-    """A table in a cluster: Parquet is read there, everything else is read here by the usual rules and sent."""
-    from incrowd.backends.spark.session import open_on_spark, send_to_spark, start_session
-
-    name, path = "the table", None
-    notes: Sequence[str] = ()
-    files: Sequence[str] = ()
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        name = Path(masked(path)).name
-    paths = [path] if path and "://" in path else _find(path) if path else []
-    if paths and ("://" in paths[0] or FORMATS.get(Path(paths[0]).suffix.lower()) == "parquet"):
-        session = start_session(master, memory)
-        local = [part if "://" in part else os.path.abspath(part) for part in paths]
-        frame = open_on_spark(local, session)
-        files = list(frame.inputFiles())
-        notes = _partition_notes(files)
-    else:
-        here = read_table(source, **how)
-        if here.engine == "cluster":
-            return here
-        frame = send_to_spark(here.to_arrow(), start_session(master, memory))
-        notes = here.notes
-    return _from_frame(frame, memory, name=name, path=path, notes=notes, files=files)
-
-
 def _find(path: str) -> list[str]:
     """The file, or the Parquet parts of a folder or pattern."""
     if os.path.isdir(path):
@@ -235,20 +220,10 @@ def _unfinished(part: Path) -> bool:
     return any(step.startswith(("_", ".")) for step in part.parts)
 
 
-def _from_frame(
-    source: Any,
-    memory: int,
-    *,
-    name: str = "the table",
-    path: str | None = None,
-    notes: Sequence[str] = (),
-    files: Sequence[str] = (),
-) -> Table:
-    """A frame the caller holds, or one in a cluster that reads `files`; a mapping of columns is taken for one."""
+def _from_frame(source: Any, memory: int, *, name: str = "the table", path: str | None = None) -> Table:
+    """A frame the caller holds, or rows that were read from a path; a mapping of columns is taken for a frame."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
-
-    from incrowd.tables.frames import FrameReader
 
     frame = source
     if isinstance(source, dict):
@@ -266,21 +241,12 @@ def _from_frame(
         raise InputError(f"a {type(source).__name__} is not a table; give {kinds}") from None
     if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
-    engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
-    reader = FrameReader(wrapped)
-    if wrapped.implementation.is_spark_like():
-        from incrowd.backends.spark.frame import ClusterReader
-
-        engine, reader = "cluster", ClusterReader(wrapped, files)
-    native = frame if path is None or engine == "cluster" else None
-    return Table(reader, name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
+    return Table(open_frame(wrapped, name=name, memory=memory), native=frame if path is None else None, source=path)
 
 
 def _as_column(values: Any) -> Any:
     """Values of one type as Arrow has them; of several types, or too large for it, as text."""
     import pyarrow as pa
-
-    from incrowd.tables.frames import as_text
 
     try:
         return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
@@ -288,7 +254,7 @@ def _as_column(values: Any) -> Any:
         return as_text(list(values))
 
 
-def _partition_notes(paths: list[str]) -> list[str]:
+def _partition_notes(paths: Sequence[str]) -> list[str]:
     """A word on columns that are only in the names of folders."""
     keys = dict.fromkeys(part.partition("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part)
     if not keys:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from incrowd.backends.engine_errors import engine_errors
 from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables.generalised import parse_generalised
@@ -55,7 +56,7 @@ def suggest_roles(table: Table, names: Sequence[str] | None = None) -> tuple[Sug
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
     names = table.columns if names is None else names
-    if table.engine == "cluster":
+    if not table.backend.rows_are_local:
         looked_at = _looked_at_there(table, names)
     else:
         try:
@@ -130,8 +131,6 @@ def _looked_at_there(table: Table, names: Sequence[str]) -> list[_Column]:
     """The same with values counted in the cluster, all columns at once; of text the first filled cells come here."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
-
-    from incrowd.tables.readers import engine_errors
 
     with engine_errors(table.name):
         frame = table.lazy(names)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from incrowd.backends.base import refuse_repeated
 from incrowd.errors import InputError
-from incrowd.tables.table import refuse_repeated
 
 BLOCK = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED = 256 * 1024  # bytes looked at to find the separator

@@ -10,7 +10,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
-from incrowd.backends import TooManyDistinctError, counted_rows, encode
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measures import (
     AuxiliaryKnowledge,
@@ -108,7 +108,7 @@ def assess_knowledge(
     singling: SinglingOut | str
     if in_one_count:
         counted, singling = _of_records(table, names, largest, step)
-    elif person is not None and table.engine != "cluster":
+    elif person is not None and table.backend.rows_are_local:
         counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
@@ -167,7 +167,7 @@ def _of_records(
 def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
     try:
-        encode(counted_rows(table, names).table, names)
+        encode(table.backend.counted_rows(names).backend, names)
     except TooManyDistinctError:
         return False
     return True

@@ -1,17 +1,20 @@
-"""Where rows come from: Parquet and Feather files, through Arrow or an embedded DuckDB."""
+"""Parquet and Feather files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
 
 from __future__ import annotations
 
 import os
 import re
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.errors import IncrowdError, InputError, UnsupportedError
+from incrowd.backends.base import BaseBackend
+from incrowd.backends.engine_errors import disk_errors
+from incrowd.backends.protocol import MemoryNeeds
+from incrowd.backends.relational import quote_name
+from incrowd.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,9 +27,9 @@ _BYTES_A_ROW = 16
 
 
 class Workspace:
-    """A private folder, and in it an embedded DuckDB that keeps to a memory limit and spills there.
+    """A temporary directory with an embedded DuckDB that keeps to a memory limit and spills there.
 
-    Both are gone when nobody needs them; the database is opened when it is first asked for.
+    Both are removed with this object; the database is opened when it is first used.
     """
 
     def __init__(self, memory: int) -> None:
@@ -35,7 +38,7 @@ class Workspace:
         self.folder = private.path
         self._memory = memory
         self._opened: list[duckdb.DuckDBPyConnection] = []
-        self._cleaner = weakref.finalize(self, _forget, self._opened, private)
+        self._cleaner = weakref.finalize(self, _close_all, self._opened, private)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -57,30 +60,72 @@ class Workspace:
         self._cleaner()
 
 
-def _forget(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) -> None:
+def _close_all(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) -> None:
     for connection in opened:
         connection.close()
     private.close()
 
 
-class DatasetReader:
-    """Parquet or Feather files, read through Arrow column by column."""
+class Conversion(Protocol):
+    """How a column that is stored as text becomes values of its type, in Arrow and in SQL."""
 
-    def __init__(self, paths: list[str], kind: str, memory: int) -> None:
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the values."""
+        ...
+
+    def convert(self, texts: pa.Array) -> pa.Array:
+        """Texts as values."""
+        ...
+
+    def in_sql(self, column: str) -> str:
+        """SQL that converts a column of text, given as SQL."""
+        ...
+
+
+class FileBackend(BaseBackend):
+    """Parquet or Feather files.
+
+    Args:
+        paths: the files; all have the same columns.
+        kind: "parquet" or "feather".
+        name: how messages call the table.
+        memory: bytes that work on the rows keeps to.
+        needs: what work on a record takes.
+        conversions: the columns that the files hold as text and that have another type.
+        stored_as: the names of the columns in the files, by the names they go by here; without it they are the same.
+        workspace: the temporary folder that the files are in, if any; it is removed together with this object.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        kind: str,
+        *,
+        name: str,
+        memory: int,
+        needs: MemoryNeeds | None = None,
+        conversions: Mapping[str, Conversion] | None = None,
+        stored_as: Mapping[str, str] | None = None,
+        workspace: Workspace | None = None,
+    ) -> None:
         import pyarrow as pa
         import pyarrow.dataset as ds
 
-        self._paths, self._kind, self._memory = paths, kind, memory
-        self._workspace: Workspace | None = None  # kept, for a relation dies with its database
+        self._paths, self._kind = list(paths), kind
+        self._workspace = workspace  # kept, for files and relations die with it
+        self._conversions = conversions or {}
         try:
-            self._dataset: ds.Dataset = ds.dataset(paths, format=kind)
+            self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
             closed = [path for path in paths if not os.access(path, os.R_OK)]
             if closed:
                 raise InputError(f"{closed[0]} cannot be read: no permission") from None
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
-        self.columns = tuple(self._dataset.schema.names)
+        stored = self._dataset.schema.names
+        self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
         self._seen = self._state()
+        super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
 
     def confirm(self) -> None:
         """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
@@ -97,19 +142,18 @@ class DatasetReader:
             found.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
         return found
 
-    def rows(self) -> int:
-        """From the files' own footers."""
+    def _count_rows(self) -> int:
         return int(self._dataset.count_rows())
 
-    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
         import pyarrow as pa
 
-        together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows())))
+        together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows)))
         for start in range(0, len(names), together):
             part = list(names[start : start + together])
             try:
-                found = self._columns(part)
+                found = [self._converted(name, column) for name, column in zip(part, self._stored(part), strict=True)]
             except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
                 self.confirm()
                 raise InputError(
@@ -119,10 +163,12 @@ class DatasetReader:
             self.confirm()
             yield from zip(part, found, strict=True)
 
-    def _columns(self, names: list[str]) -> list[pa.ChunkedArray]:
+    def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:
+        """Columns as the files hold them."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        names = [self._stored_as[name] for name in names]
         if self._kind != "parquet":
             return list(self._dataset.to_table(columns=names).columns)
         text = [name for name in names if pa.types.is_string(self._dataset.schema.field(name).type)]
@@ -132,14 +178,24 @@ class DatasetReader:
             for name in names
         ]
 
+    def _converted(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """A column of text as values of its type: every different text once."""
+        import pyarrow as pa
+
+        conversion = self._conversions.get(name)
+        if conversion is None:
+            return column
+        cells = [conversion.convert(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(cells, conversion.type)
+
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
         import pyarrow.parquet as pq
 
-        rows = self.rows()
+        rows = self.rows
         if self._kind != "parquet":
             return _BYTES_A_ROW * rows
-        widest = dict.fromkeys(names, 0)
+        widest = dict.fromkeys((self._stored_as[name] for name in names), 0)
         for path in self._paths:
             footer = pq.read_metadata(path)
             for group in range(footer.num_row_groups):
@@ -154,15 +210,16 @@ class DatasetReader:
         import narwhals.stable.v2 as nw
         import pyarrow as pa
 
-        folded = {column.lower() for column in self.columns}
-        if len(folded) < len(self.columns) or any(
-            pa.types.is_decimal256(self._dataset.schema.field(name).type) for name in names
+        stored = self._dataset.schema
+        folded = {column.lower() for column in stored.names}
+        if len(folded) < len(stored.names) or any(
+            pa.types.is_decimal256(stored.field(self._stored_as[name]).type) for name in names
         ):
             raise UnsupportedError(
                 "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
                 "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
             )
-        connection = self._connection()
+        connection = self.connection()
         source = "rows"
         if self._kind == "parquet":
             files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
@@ -172,59 +229,22 @@ class DatasetReader:
         columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
         return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
 
-    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """The rows in the same database."""
+    def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation of the embedded DuckDB."""
         import narwhals.stable.v2 as nw
 
-        return nw.from_native(self._connection().from_arrow(rows))
+        return nw.from_native(self.connection().from_arrow(rows))
 
-    def _connection(self) -> duckdb.DuckDBPyConnection:
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The embedded DuckDB, opened when it is first needed."""
         if self._workspace is None:
-            self._workspace = Workspace(self._memory)
+            self._workspace = Workspace(self.memory)
         return self._workspace.connection
 
     def _as_sql(self, name: str) -> str:
-        """What the database reads for a column."""
-        return quoted(name)
-
-
-@contextmanager
-def engine_errors(what: str) -> Iterator[None]:
-    """Turn whatever an engine raises into an error of ours: its own words may quote cells."""
-    try:
-        yield
-    except IncrowdError:
-        raise
-    except Exception as error:
-        if type(error).__name__ == "OutOfMemoryException" or "No space left" in str(error):
-            raise UnsupportedError(
-                f"{what}: memory and temporary disk space ran out; nothing was kept: give more memory (--memory), free "
-                "space, or name a folder on a larger disk in TMPDIR"
-            ) from None
-        from incrowd.backends.spark.session import reason_of
-
-        cells = "look for cells that are not valid in their column's type"
-        raise InputError(
-            f"{what} cannot be counted by its engine ({type(error).__name__}); {reason_of(error) or cells}"
-        ) from None
-
-
-@contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
-    """Turn a disk that is full, or may not be written, into an error of ours."""
-    try:
-        yield
-    except OSError as error:
-        why = os.strerror(error.errno).lower() if error.errno else "a write failed"
-        raise InputError(
-            f"a private copy of the table cannot be written to {folder}: {why}; nothing was kept: free space "
-            "there, or name a folder on a larger disk in TMPDIR"
-        ) from None
-
-
-def quoted(name: str) -> str:
-    """A column's name as SQL writes it, whatever is in it."""
-    return '"' + name.replace('"', '""') + '"'
+        """SQL for a column's values."""
+        stored, conversion = quote_name(self._stored_as[name]), self._conversions.get(name)
+        return stored if conversion is None else conversion.in_sql(stored)
 
 
 def _literal(path: str) -> str:
