@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.leak_text import LeakAnswer, as_plain, show
+from incrowd.cli.leak_text import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS
 
@@ -60,14 +60,14 @@ def leak_attack(
     """
     if plot is not None:
         _check_figure(plot, force)
-    wanted = _parse_targets(targets)
-    sizes = _class_sizes(table, qi, person, people, k)
+    wanted = _wanted(targets)
+    sizes = _sizes(table, qi, person, people, k)
     number = parse_leak_size(leaked, sizes.people)
     answer = _answer(sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed)
     if json:
-        terminal.as_json(as_plain(answer))
+        terminal.as_json(plain(answer))
     else:
-        show(answer)
+        say(answer)
     if plot is not None:
         terminal.note(f"figure written to {_plot(answer, plot, force)}")
     if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
@@ -84,29 +84,29 @@ def _answer(
     trials: int,
     plan: bool,
     seed: int,
-) -> LeakAnswer:
+) -> Answer:
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
     methods: tuple[Method, ...] = ("recursion", "recursion_by_people") if compare else ()
     with terminal.working("counting the people named") as progress:
-        return LeakAnswer(
+        return Answer(
             sizes=sizes,
             leaked=leaked,
             risks=[leak_risk(sizes, leaked, targets=each) for each in wanted],
-            named=_named_people(sizes, leaked, seed, progress),
+            named=_named(sizes, leaked, seed, progress),
             simulated=[
                 simulate_leak(sizes, leaked, targets=each, trials=trials, seed=seed, progress=progress)
                 for each in wanted
                 if trials and each <= leaked
             ],
             recursions={name: [_recursion(sizes, leaked, each, name) for each in wanted] for name in methods},
-            planned=_plan(sizes, leaked, min(wanted), at_most),
+            planned=_planned(sizes, leaked, min(wanted), at_most),
             table=leak_table(people=sizes.people, targets=min(wanted)) if plan else None,
         )
 
 
-def _named_people(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
-    """The number of people named, or None with a note where counting them takes minutes."""
+def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
+    """How many people are named, or None with a note where counting them would take minutes."""
     from incrowd.leaks import named_people
 
     try:
@@ -120,7 +120,7 @@ def _named_people(sizes: ClassSizes, leaked: int, seed: int, progress: Progress)
 
 
 def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> LeakRisk | str:
-    """The risk by the published recursion, or the reason why it cannot be computed."""
+    """The published number, or why there is none: that must not cost the reader the exact one."""
     from incrowd.leaks import leak_risk
 
     try:
@@ -129,7 +129,7 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> 
         return str(error)
 
 
-def _parse_targets(targets: str) -> list[int]:
+def _wanted(targets: str) -> list[int]:
     """`--targets 1,5,5` as [1, 5]."""
     found = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
     if not found:
@@ -160,7 +160,7 @@ def parse_leak_size(text: str | None, people: int) -> int:
     return int(value)
 
 
-def _class_sizes(
+def _sizes(
     table: Table | None, qi: Sequence[str] | None, person: str | None, people: str | None, k: int | None
 ) -> ClassSizes:
     from incrowd.classes import ClassSizes
@@ -179,8 +179,8 @@ def _class_sizes(
     return uniform_sizes(options.count(people, "people"), k)
 
 
-def _plan(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
-    """The largest leak and the smallest k within the bound, for the fewest targets, who are the easiest to name."""
+def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None) -> dict[str, Any]:
+    """What would keep the bound for the fewest targets, who are the easiest to name."""
     from incrowd.leaks import largest_leak, smallest_k
 
     if at_most is None:
@@ -203,7 +203,7 @@ def _check_figure(path: Path, force: bool) -> None:
     check_path(path, force=force)
 
 
-def _plot(answer: LeakAnswer, path: Path, force: bool) -> Path:
+def _plot(answer: Answer, path: Path, force: bool) -> Path:
     from incrowd.figures.leak import against_leak
     from incrowd.figures.theme import save
     from incrowd.leaks import leak_risk
@@ -216,9 +216,7 @@ def _plot(answer: LeakAnswer, path: Path, force: bool) -> Path:
     with terminal.working("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):
             progress("drawing", index / len(labels))
-            lines[label] = [
-                leak_risk(sizes, step, targets=targets) for step in _leaks_to_draw(targets, leaked, sizes.people)
-            ]
+            lines[label] = [leak_risk(sizes, step, targets=targets) for step in _steps(targets, leaked, sizes.people)]
     chart = against_leak(
         lines,
         simulations={labels[one.targets]: [one] for one in answer.simulated},
@@ -230,10 +228,10 @@ def _plot(answer: LeakAnswer, path: Path, force: bool) -> Path:
     return save(chart, path, force=force)
 
 
-def _leaks_to_draw(targets: int, leaked: int, people: int) -> list[int]:
+def _steps(targets: int, leaked: int, people: int) -> list[int]:
     """Leaks to draw a line through: even steps, and ever smaller ones towards the first leak that can name them all.
 
-    >>> _leaks_to_draw(2, 4, 6)
+    >>> _steps(2, 4, 6)
     [2, 3, 4, 5, 6]
     """
     even = {round(people * step / 40) for step in range(1, 41)}

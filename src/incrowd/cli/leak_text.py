@@ -1,4 +1,4 @@
-"""Output of `incrowd leak`: tables and sentences for people, JSON for programs."""
+"""The words `incrowd leak` answers in: tables and sentences for people, plain types for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.recipients import RECIPIENTS, in_words, listed
-from incrowd.wording import counted, people, probability_digits
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class LeakAnswer:
-    """Everything that one call of `incrowd leak` computes.
+class Answer:
+    """Everything that was asked about one leak.
 
-    `named` is None where counting would take too long; a recursion with too many states is replaced by the reason.
+    `named` is None where counting would take too long; a recursion that cannot be followed is the reason why.
     """
 
     sizes: ClassSizes
@@ -31,8 +30,8 @@ class LeakAnswer:
     table: LeakTable | None
 
 
-def as_plain(answer: LeakAnswer) -> dict[str, Any]:
-    """The answer in plain JSON types."""
+def plain(answer: Answer) -> dict[str, Any]:
+    """Plain JSON types."""
     sizes = answer.sizes
     result: dict[str, Any] = {
         "people": sizes.people,
@@ -58,11 +57,13 @@ def as_plain(answer: LeakAnswer) -> dict[str, Any]:
     return result
 
 
-def show(answer: LeakAnswer) -> None:
-    """Write the answer to stdout, in tables and sentences."""
+def say(answer: Answer) -> None:
+    """Everything on stdout, in tables and sentences."""
+    from incrowd.wording import counted
+
     sizes, leaked = answer.sizes, answer.leaked
     terminal.line(
-        f"{people(sizes.people)} in {counted(sizes.classes, 'class', 'classes')}, the smallest of {sizes.smallest:,}; "
+        f"{_people(sizes.people)} in {counted(sizes.classes, 'class', 'classes')}, the smallest of {sizes.smallest:,}; "
         f"{leaked:,} leaked ({_percent(leaked / sizes.people)} of the table)."
     )
     terminal.table(
@@ -74,18 +75,18 @@ def show(answer: LeakAnswer) -> None:
         if risk.targets > leaked:
             terminal.line(f"{counted(risk.targets, 'target', 'targets')}: {risk.in_words}.")
     if answer.named:
-        _show_named(answer.named)
+        _say_named(answer.named)
     if answer.recursions:
-        _show_recursions(answer)
+        _say_recursions(answer)
     if answer.simulated:
-        _show_simulated(answer.simulated)
+        _say_simulated(answer.simulated)
     if answer.planned:
-        _show_planned(answer)
+        _say_planned(answer)
     if answer.table:
-        _show_table(answer.table)
+        _say_table(answer.table)
 
 
-def _show_named(named: NamedPeople) -> None:
+def _say_named(named: NamedPeople) -> None:
     how = "" if named.method == "exact" else f", in {named.trials:,} simulated leaks with seed {named.seed}"
     if not named.leaked:
         return
@@ -97,7 +98,7 @@ def _show_named(named: NamedPeople) -> None:
     )
 
 
-def _show_recursions(answer: LeakAnswer) -> None:
+def _say_recursions(answer: Answer) -> None:
     from incrowd.leaks.result import RECURSION, RECURSION_BY_PEOPLE
 
     rows = zip(answer.risks, *answer.recursions.values(), strict=True)
@@ -113,7 +114,7 @@ def _show_recursions(answer: LeakAnswer) -> None:
         terminal.line(f"–: {refused[0]}.")
 
 
-def _show_simulated(simulated: list[LeakSimulation]) -> None:
+def _say_simulated(simulated: list[LeakSimulation]) -> None:
     from incrowd.leaks.simulation import TOO_FEW_TRIALS
 
     terminal.heading(f"In {simulated[0].trials:,} simulated leaks, seed {simulated[0].seed}")
@@ -128,20 +129,20 @@ def _show_simulated(simulated: list[LeakSimulation]) -> None:
         terminal.line(f"–: {TOO_FEW_TRIALS}. A few lucky ones decide the mean, which is as a rule too small then.")
 
 
-def _show_planned(answer: LeakAnswer) -> None:
+def _say_planned(answer: Answer) -> None:
     planned = answer.planned
     most, choice = planned["largest_leak"], planned.get("smallest_k")
     bound = f"the chance of naming {_who(planned['targets'])} at {planned['at_most']:g} or less"
     share = _percent(most.share)
     if answer.leaked <= most.leaked:
-        terminal.line(f"This leak keeps {bound}; up to {people(most.leaked)} ({share} of the table) would.")
+        terminal.line(f"This leak keeps {bound}; up to {_people(most.leaked)} ({share} of the table) would.")
         return
     terminal.line(f"To keep {bound}:")
-    terminal.line(f"  · no more than {people(most.leaked)} ({share} of the table) may leak;")
-    terminal.line(f"  · or every class needs {people(choice.k)}." if choice else f"  · {planned['no_k']}.")
+    terminal.line(f"  · no more than {_people(most.leaked)} ({share} of the table) may leak;")
+    terminal.line(f"  · or every class needs {_people(choice.k)}." if choice else f"  · {planned['no_k']}.")
 
 
-def _show_table(table: LeakTable) -> None:
+def _say_table(table: LeakTable) -> None:
     marks: dict[float | None, str] = {
         None: "",
         **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
@@ -161,7 +162,9 @@ def _show_table(table: LeakTable) -> None:
 
 
 def _chance(answer: LeakRisk | LeakSimulation) -> float | str:
-    """The probability, or its digits where it is too small for a float."""
+    """The number, or its digits where it is too small for a float."""
+    from incrowd.wording import probability_digits
+
     return probability_digits(answer.log_probability) if answer.log_probability < -600 else answer.probability
 
 
@@ -169,8 +172,14 @@ def _who(targets: int) -> str:
     return "one person" if targets == 1 else f"all of {targets:,} people"
 
 
+def _people(number: int) -> str:
+    from incrowd.wording import counted
+
+    return counted(number, "person", "people")
+
+
 def _percent(share: float) -> str:
-    """A share as a percentage of three digits; only 1 is 100 %.
+    """A share of four digits at most; nearly all is not all.
 
     >>> _percent(0.4), _percent(1.0), _percent(0.99999), _percent(0.1126)
     ('40 %', '100 %', 'over 99.9 %', '11.3 %')

@@ -48,46 +48,42 @@ def measure_table(
     from incrowd.classes import write_class_sizes
     from incrowd.measures import measure, minimal_sets, risk_by_group, risk_by_subset
 
-    named_groups = options.groups(groups)
-    columns = options.names(qi, table.columns) or list(
-        dict.fromkeys(name for members in named_groups.values() for name in members)
+    known = options.groups(groups)
+    wanted = options.names(qi, table.columns) or list(
+        dict.fromkeys(name for members in known.values() for name in members)
     )
-    if not columns:
+    if not wanted:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     if person is not None and minimal is not None:
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    records_path = None if records is None else _records_path(table, records, person, force)
+    place = None if records is None else _records_place(table, records, person, force)
     with terminal.working("counting people who look alike") as progress:
-        measured = measure(
+        found = measure(
             table,
-            quasi_identifiers=columns,
+            quasi_identifiers=wanted,
             sensitive=options.names(sensitive, table.columns),
             person=person,
             progress=progress,
         )
-        by_group = risk_by_group(table, named_groups, person=person, progress=progress) if named_groups else ()
-        by_set = (
-            risk_by_subset(table, columns, up_to=sets, person=person, progress=progress) if sets is not None else ()
-        )
-        unique_sets = minimal_sets(table, columns, up_to=minimal, progress=progress) if minimal is not None else None
-        if records_path is not None:
+        by_group = risk_by_group(table, known, person=person, progress=progress) if known else ()
+        by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
+        single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
+        if place is not None:
             progress("writing the class size of every record", 0.95)
-            write_class_sizes(table, records_path, quasi_identifiers=columns, force=force)
+            write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
     if json:
-        terminal.as_json(_as_plain(measured, by_group, by_set, unique_sets))
+        terminal.as_json(_plain(found, by_group, by_set, single))
     else:
-        _show(measured, by_group, by_set, unique_sets)
-        if records_path is not None:
-            terminal.line(
-                f"The size of every record's class is in {masked(str(records_path))}, in the column class_size."
-            )
-    if _exceeds_threshold(measured, min_k, max_risk):
+        _show(found, by_group, by_set, single)
+        if place is not None:
+            terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
+    if _over(found, min_k, max_risk):
         raise typer.Exit(1)
 
 
-def _records_path(table: Any, records: str, person: str | None, force: bool) -> str | Path:
+def _records_place(table: Any, records: str, person: str | None, force: bool) -> str | Path:
     place = outputs.table_place(table, records, force)
     if not records.lower().endswith((".parquet", ".pq")):
         raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
@@ -96,34 +92,28 @@ def _records_path(table: Any, records: str, person: str | None, force: bool) -> 
     return place
 
 
-def _as_plain(
-    measured: Measurement,
-    by_group: Sequence[KnowledgeRisk],
-    by_set: Sequence[KnowledgeRisk],
-    unique_sets: MinimalSets | None,
+def _plain(
+    found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
 ) -> dict[str, Any]:
-    plain = measured.to_dict()
+    plain = found.to_dict()
     if by_group:
         plain["by_group"] = [risk.to_dict() for risk in by_group]
     if by_set:
         plain["by_set"] = [risk.to_dict() for risk in by_set]
-    if unique_sets:
-        plain["minimal_sets"] = unique_sets.to_dict()
+    if single:
+        plain["minimal_sets"] = single.to_dict()
     return plain
 
 
 def _show(
-    measured: Measurement,
-    by_group: Sequence[KnowledgeRisk],
-    by_set: Sequence[KnowledgeRisk],
-    unique_sets: MinimalSets | None,
+    found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
 ) -> None:
-    known = len(measured.quasi_identifiers)
+    known = len(found.quasi_identifiers)
     terminal.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")
-    terminal.table(("", "", "what it means"), _fact_rows(measured))
-    for column in measured.sensitive:
+    terminal.table(("", "", "what it means"), _facts(found))
+    for column in found.sensitive:
         terminal.heading(f"What classes give away about {column.column}")
-        terminal.table(("", "", "what it means"), _sensitive_rows(column))
+        terminal.table(("", "", "what it means"), _secrets(column))
     if by_group:
         terminal.heading("By what the attacker knows")
         terminal.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in by_group])
@@ -131,28 +121,28 @@ def _show(
         terminal.heading(f"The {min(_SETS_SHOWN, len(by_set))} most telling of {len(by_set):,} sets of attributes")
         worst = sorted(by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_SETS_SHOWN]
         terminal.table(("knows", "unique", "named correctly", "smallest class"), [_risk_row(risk) for risk in worst])
-    if unique_sets:
-        _show_minimal(unique_sets)
+    if single:
+        _show_minimal(single)
 
 
-def _fact_rows(measured: Measurement) -> list[tuple[str, str, str]]:
+def _facts(found: Measurement) -> list[tuple[str, str, str]]:
     """The facts as rows: name, number, sentence."""
-    lone, people = measured.uniques, measured.people
+    lone, people = found.uniques, found.people
     rows = [
-        ("people", f"{people:,}", f"in {measured.records:,} records" if measured.person else "one record each"),
-        ("classes", f"{measured.classes:,}", "groups of people who share all of these attributes"),
-        ("smallest class (k)", f"{measured.k:,}", _k_in_words(measured.k)),
-        ("unique", f"{lone:,} ({measured.uniqueness:.1%})", "people nobody else in the table looks like"),
-        ("largest class", f"{measured.largest_class:,}", "people who all look alike"),
+        ("people", f"{people:,}", f"in {found.records:,} records" if found.person else "one record each"),
+        ("classes", f"{found.classes:,}", "groups of people who share all of these attributes"),
+        ("smallest class (k)", f"{found.k:,}", _k_in_words(found.k)),
+        ("unique", f"{lone:,} ({found.uniqueness:.1%})", "people nobody else in the table looks like"),
+        ("largest class", f"{found.largest_class:,}", "people who all look alike"),
         (
             "average risk (κ)",
-            f"{measured.correctness:.4f}",
-            f"an attacker who guesses for everybody names {measured.expected_reidentifications:,} of them",
+            f"{found.correctness:.4f}",
+            f"an attacker who guesses for everybody names {found.expected_reidentifications:,} of them",
         ),
-        ("highest risk", f"{measured.maximum_risk:.4f}", "the chance of naming the person easiest to name"),
+        ("highest risk", f"{found.maximum_risk:.4f}", "the chance of naming the person easiest to name"),
     ]
     rows += [
-        (f"in classes below {k}", f"{measured.share_below(k):.1%}", f"people with fewer than {k - 1} look-alikes")
+        (f"in classes below {k}", f"{found.share_below(k):.1%}", f"people with fewer than {k - 1} look-alikes")
         for k in (3, 5, 10)
     ]
     return rows
@@ -164,7 +154,7 @@ def _k_in_words(k: int) -> str:
     return f"everybody looks like at least {k - 1} other{'s' if k > 2 else ''}"
 
 
-def _sensitive_rows(column: Diversity) -> list[tuple[str, str, str]]:
+def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
     """One sensitive column as rows: name, number, sentence."""
     distance = "by rank" if column.ordered_t is not None else "all values equally far"
     rows = [
@@ -187,37 +177,33 @@ def _risk_row(risk: KnowledgeRisk) -> tuple[str, str, str, int]:
     return risk.label, f"{risk.uniqueness:.2%}", f"{risk.correctness:.2%}", risk.smallest
 
 
-def _show_minimal(unique_sets: MinimalSets) -> None:
-    terminal.heading(f"The fewest attributes that single people out (sets of at most {unique_sets.up_to})")
+def _show_minimal(single: MinimalSets) -> None:
+    terminal.heading(f"The fewest attributes that single people out (sets of at most {single.up_to})")
     by_size = [
-        (
-            f"{size} or fewer",
-            unique_sets.singled_out_by(size),
-            f"{unique_sets.singled_out_by(size) / unique_sets.records:.2%}",
-        )
-        for size in range(1, unique_sets.up_to + 1)
+        (f"{size} or fewer", single.singled_out_by(size), f"{single.singled_out_by(size) / single.records:.2%}")
+        for size in range(1, single.up_to + 1)
     ]
     terminal.table(("attributes known", "records", "share"), by_size)
-    worst = sorted(unique_sets.singled_out.items(), key=lambda item: -item[1])[:_SETS_SHOWN]
+    worst = sorted(single.singled_out.items(), key=lambda item: -item[1])[:_SETS_SHOWN]
     if worst:
         terminal.table(("set", "singles out"), [(", ".join(columns), people) for columns, people in worst])
-    parts = sorted(unique_sets.contribution.items(), key=lambda item: -item[1])
+    parts = sorted(single.contribution.items(), key=lambda item: -item[1])
     terminal.line("How often each attribute is in a set that singles somebody out, small sets counting for more; a set")
     terminal.line("counts for all its attributes, so shares add up to more than 100 %:")
     terminal.table(("attribute", "share of the score"), [(name, f"{part:.1%}") for name, part in parts])
 
 
-def _exceeds_threshold(measured: Measurement, min_k: int | None, max_risk: float | None) -> bool:
-    """Whether a threshold of the command line is exceeded; writes which one to stderr."""
+def _over(found: Measurement, min_k: int | None, max_risk: float | None) -> bool:
+    """Whether a stated threshold is crossed; says which."""
     over = False
-    if min_k is not None and measured.k < min_k:
+    if min_k is not None and found.k < min_k:
         terminal.note(
-            f"over the threshold: the smallest class has {measured.k:,} people, at least {min_k:,} were asked for"
+            f"over the threshold: the smallest class has {found.k:,} people, at least {min_k:,} were asked for"
         )
         over = True
-    if max_risk is not None and measured.correctness > max_risk:
+    if max_risk is not None and found.correctness > max_risk:
         terminal.note(
-            f"over the threshold: the average risk is {measured.correctness:.4f}, at most {max_risk:g} was asked for"
+            f"over the threshold: the average risk is {found.correctness:.4f}, at most {max_risk:g} was asked for"
         )
         over = True
     return over
