@@ -42,7 +42,7 @@ class Fitted:
 
     @property
     def plain_error(self) -> float:
-        """The same without the prior."""
+        """Error of the forecast correctness without the prior."""
         return self.without_prior - self.values["correctness"][0]
 
 

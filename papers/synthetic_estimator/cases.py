@@ -143,7 +143,7 @@ def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterat
 def table_samples(
     folder: Path, name: str, fraction: float, cases: int, seed: int
 ) -> Iterator[tuple[Truth, CodedSample]]:
-    """The same of one of the public tables in a folder."""
+    """Random samples of one of the public tables in a folder, with the truth about each."""
     return samples(public_table(folder, name), fraction, cases, seed)
 
 

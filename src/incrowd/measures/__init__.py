@@ -4,11 +4,12 @@ from incrowd.measures.api import Measurement, measure
 from incrowd.measures.attribute_sets import KnowledgeRisk, KnowledgeRisks, risk_by_group, risk_by_subset
 from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.contribution import Contribution, Contributions, contributions
-from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, Secret, count_disclosed_secrets
+from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
 from incrowd.measures.presence import Presence, measure_presence
+from incrowd.measures.secret_values import Secret
 
 __all__ = [
     "AuxiliaryKnowledge",
