@@ -81,7 +81,7 @@ class _Urn:
                 self._enlarge()
 
     def _enlarge(self) -> None:
-        levels = self.levels[0].size
+        levels = int(self.levels[0].size)
         if self.used[0] + levels > self.group_keys.size * 6 // 10:
             self.group_keys, self.group_numbers = _larger(self.group_keys, self.group_numbers)
         if self.used[0] + levels > self.groups[0].size:

@@ -22,7 +22,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
 from incrowd.protection.result import count_guarantee
-from incrowd.tables import read_table, escape_formula, write_into
+from incrowd.tables import escape_formula, read_table, write_into
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected

@@ -12,8 +12,15 @@ from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.errors import UnsupportedError
-from incrowd.measures import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
-from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
+from incrowd.measures import (
+    AuxiliaryKnowledge,
+    KnowledgeRisk,
+    count_with_auxiliary,
+    minimal_sets,
+    risk_by_group,
+    risk_by_subset,
+)
+from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, contributions_from_counts
 from incrowd.results import Result
 from incrowd.tables import Table
 
@@ -61,7 +68,7 @@ class Knowledge(Result):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[AuxiliaryKnowledge, ...] = ()
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
@@ -110,7 +117,7 @@ def assess_knowledge(
     if every:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
-        parts = from_counts(names, counted[0].people, counts, seed=seed)
+        parts = contributions_from_counts(names, counted[0].people, counts, seed=seed)
     else:
         parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
     if largest < len(names):
@@ -135,11 +142,13 @@ def assess_knowledge(
     )
 
 
-def _beside(table: Table, names: Sequence[str], unnamed: Sequence[str], person: str | None) -> tuple[Beside, ...]:
+def _beside(
+    table: Table, names: Sequence[str], unnamed: Sequence[str], person: str | None
+) -> tuple[AuxiliaryKnowledge, ...]:
     """All of them together, and each of the first ones alone."""
     each = [[name] for name in unnamed[:_BESIDE]] if len(unnamed) > 1 else []
     sets = [list(unnamed), *each] if unnamed else []
-    return tuple(known_beside(table, names, others, person=person) for others in sets)
+    return tuple(count_with_auxiliary(table, names, others, person=person) for others in sets)
 
 
 def _of_records(
