@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from incrowd import ClassSizes, InputError, correctness_curve
 from incrowd.curves import Curve, robust_curve, robust_curve_from_ranks, sparse_curve
-from incrowd.curves.exact import share_below
-from incrowd.curves.robust import embeddings
+from incrowd.curves.exact_matching import share_below
+from incrowd.curves.robust_matching import embeddings
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
@@ -71,7 +71,7 @@ def test_sparse_results_repeat_and_do_not_depend_on_bitmaps(monkeypatch):
     rows = {"who": np.repeat(np.arange(3000), 12), "what": random.zipf(1.4, 36_000) % 900}
     curve = sparse_curve(rows, person="who", item="what", known=3, seed=5)
     assert np.array_equal(curve.correctness, sparse_curve(rows, person="who", item="what", known=3, seed=5).correctness)
-    monkeypatch.setattr("incrowd.curves.sparse._BITMAP_BYTES", 0)
+    monkeypatch.setattr("incrowd.curves.sparse_matching._BITMAP_BYTES", 0)
     few = sparse_curve(rows, person="who", item="what", known=3, seed=5)
     assert np.array_equal(curve.correctness, few.correctness)
     assert not np.array_equal(
@@ -190,8 +190,8 @@ def test_blocks_do_not_change_the_ranks(monkeypatch):
     gallery = random.normal(size=(150, 8))
     probes = gallery[:90] + random.normal(size=(90, 8))
     whole = robust_curve(probes, gallery)
-    monkeypatch.setattr("incrowd.curves.robust._PROBES", 7)
-    monkeypatch.setattr("incrowd.curves.robust._GALLERY", 11)
+    monkeypatch.setattr("incrowd.curves.robust_matching._PROBES", 7)
+    monkeypatch.setattr("incrowd.curves.robust_matching._GALLERY", 11)
     assert np.allclose(whole.correctness, robust_curve(probes, gallery).correctness, rtol=0, atol=1e-12)
     assert whole.people == 90
     assert whole.sizes[-1] == 150

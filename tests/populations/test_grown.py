@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import betabinom
 
 from incrowd.pitman_yor import Posterior
-from incrowd.pitman_yor.predict import expected_inverse_size, still_unique
+from incrowd.pitman_yor.prediction import expected_inverse_size, still_unique
 from incrowd.populations.class_growth import grow
 
 

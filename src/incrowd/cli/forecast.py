@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.curves import Curve
     from incrowd.forecasts.api import Forecast
-    from incrowd.pitman_yor.fit import ClassSizeFit, CurveFit
+    from incrowd.pitman_yor import ClassSizeFit, CurveFit
     from incrowd.pitman_yor.model_checks import HoldOut
 
 At = Annotated[
@@ -61,7 +61,7 @@ def forecast_population(
 
     from incrowd.forecasts.api import forecast
     from incrowd.pitman_yor import compare_fits
-    from incrowd.pitman_yor.fit import CurveFit
+    from incrowd.pitman_yor import CurveFit
 
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")

@@ -13,7 +13,7 @@ from incrowd.figures.theme import BLUE, GREY, HEIGHT, WIDTH, dressed
 if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecasts.api import Forecast
-    from incrowd.pitman_yor.fit import CurveFit
+    from incrowd.pitman_yor import CurveFit
     from incrowd.pitman_yor.model_checks import HoldOut, RankSize
 
 _WORLD = 7.53e9
@@ -169,7 +169,7 @@ def rank_size_plot(check: RankSize) -> Any:
         (band + line).properties(width=WIDTH, height=HEIGHT),
         title="Do the classes look like the fitted process?",
         subtitle=f"data (line) within the 95 % band at {check.inside:.0%} of ranks; divergence "
-        f"{check.divergence:.3g} bits",
+        f"{check.divergence_bits:.3g} bits",
     )
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from incrowd._support.progress import Progress, silent
-from incrowd.curves.exact import correctness_curve, share_below
+from incrowd.curves.exact_matching import correctness_curve, share_below
 from incrowd.errors import InputError
-from incrowd.pitman_yor.curve_intervals import CurveBelief
-from incrowd.pitman_yor.fit_points import H_LIMITS, CurveFit, people_behind
-from incrowd.pitman_yor.fit_sizes import ClassSizeFit
-from incrowd.pitman_yor.posterior_predictive import Predictive
+from incrowd.pitman_yor.curve_prediction import CurvePrediction
+from incrowd.pitman_yor.curve_fit import H_LIMITS, CurveFit, people_behind
+from incrowd.pitman_yor.class_size_fit import ClassSizeFit
+from incrowd.pitman_yor.prediction import SamplePrediction
 from incrowd.results import Result
 from incrowd.special import Floats
 
@@ -135,7 +135,7 @@ def _from_curve(
     if classless and k:
         raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
     progress("weighing what the points allow", 0.1)
-    belief = CurveBelief.of(fit)
+    belief = CurvePrediction.of(fit)
     correctness = _estimate(model.correctness(sizes), [belief.correctness(size, level) for size in sizes])
     uniqueness = None
     if not classless:
@@ -159,7 +159,7 @@ def _from_class_sizes(
     seed: int,
     progress: Progress,
 ) -> Forecast:
-    belief = Predictive(fit.sizes, fit.posterior())
+    belief = SamplePrediction(fit.sizes, fit.posterior())
     progress("carrying the classes on", 0.5)
     smaller = np.unique(sizes[sizes <= fit.sizes.people]).astype(np.int64)
     known = correctness_curve(fit.sizes, smaller) if smaller.size else None
@@ -189,7 +189,7 @@ def _around(value: float, interval: tuple[float, float]) -> tuple[float, float, 
     return value, min(interval[0], value), max(interval[1], value)
 
 
-def _violations(belief: Predictive, sizes: Floats, k: int, level: float) -> Estimate:
+def _violations(belief: SamplePrediction, sizes: Floats, k: int, level: float) -> Estimate:
     """Share of people in classes smaller than `k`: exact below the people at hand, carried on above."""
     rows = []
     for size in sizes:

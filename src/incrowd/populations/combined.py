@@ -38,7 +38,7 @@ import numpy as np
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
-from incrowd.pitman_yor.predict import new_classes, new_uniques, still_unique
+from incrowd.pitman_yor.prediction import new_classes, new_uniques, still_unique
 from incrowd.populations.anchored import Anchored
 from incrowd.populations.certain_limits import within
 from incrowd.populations.posterior import PosteriorEstimate

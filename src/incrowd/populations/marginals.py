@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
-from incrowd.pitman_yor.predict import new_classes
+from incrowd.pitman_yor.prediction import new_classes
 
 Floats = NDArray[np.float64]
 

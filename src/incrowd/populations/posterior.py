@@ -12,7 +12,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit, Posterior, fit_class_sizes
 from incrowd.pitman_yor.posterior import weighted_interval
-from incrowd.pitman_yor.predict import new_uniques
+from incrowd.pitman_yor.prediction import new_uniques
 from incrowd.populations.certain_limits import certain_limits
 from incrowd.populations.class_growth import GrownSizes, grow
 

@@ -14,7 +14,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.figures import forecast_plot
 from incrowd.forecasts.api import Estimate, Forecast, forecast
 from incrowd.pitman_yor import fit_class_sizes, fit_curve
-from incrowd.pitman_yor.fit import ClassSizeFit, CurveFit
+from incrowd.pitman_yor import ClassSizeFit, CurveFit
 from incrowd.pitman_yor.model_checks import HoldOut, hold_out
 from incrowd.populations.risk_curve import curve_of
 from incrowd.populations.sample import read_sample
