@@ -14,7 +14,7 @@ from incrowd.figures.theme import BLUE, GREY, PALETTE, dressed
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
     from incrowd.curves import Curve
-    from incrowd.forecasts.api import Forecast
+    from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import CurveFit, PitmanYor
     from incrowd.pitman_yor.curve_fit import Name
     from incrowd.pitman_yor.model_checks import RankSize

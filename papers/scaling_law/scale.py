@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.curves import Curve
-from incrowd.forecasts.api import Estimate, Forecast, forecast
+from incrowd.forecasts import Estimate, Forecast, forecast
 from incrowd.pitman_yor import CurveFit, compare_fits, fit_curve
 from papers.figures.scaling_law import scale_figure
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value

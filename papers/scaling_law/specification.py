@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.errors import UnsupportedError
-from incrowd.pitman_yor.baselines import EntropyRule
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
+from incrowd.pitman_yor.baselines import EntropyRule
 from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
 from papers.corpora import FAMILIES, Collection
 from papers.figures.scaling_law import ranks_figure, shapes_figure, specification_figure

@@ -10,8 +10,7 @@ from incrowd import read_table
 from incrowd.backends import Counted, encode
 from incrowd.classes import assign_classes, classes_of_counted
 from incrowd.measures.diversity import diversity
-from incrowd.populations.dvine import fit_dvine
-from incrowd.populations.gaussian import pair_correlations
+from incrowd.populations.copula_fit import fit_dvine, pair_correlations
 from incrowd.populations.information import observed_information
 from incrowd.populations.marginals import Columns
 

@@ -18,8 +18,8 @@ def people():
 def test_the_records_average_to_the_estimate(people):
     found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
     whole = population_risk(people, population=60_000, quasi_identifiers=["age", "zip"], method="posterior")
-    assert found["risk"].mean() == pytest.approx(whole.B)
-    assert found.B == whole.B
+    assert found["risk"].mean() == pytest.approx(whole.sample_to_population)
+    assert found.sample_to_population == whole.sample_to_population
 
 
 def test_rarer_is_riskier_and_ranks_count_records(people):

@@ -85,7 +85,7 @@ class Curve(Result):
 
     @classmethod
     def read(cls, source: Any) -> Curve:
-        """A curve from a file or frame with columns `n` and `correctness`; `uniqueness`, `people` and `kind` are optional."""
+        """A curve from a table with columns `n`, `correctness` and, optionally, `uniqueness`, `people` and `kind`."""
         table = read_table(source)
         missing = [name for name in ("n", "correctness") if name not in table.columns]
         if missing:

@@ -12,7 +12,7 @@ from incrowd.figures.theme import BLUE, GREY, HEIGHT, WIDTH, dressed
 
 if TYPE_CHECKING:
     from incrowd.curves import Curve
-    from incrowd.forecasts.api import Forecast
+    from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import CurveFit
     from incrowd.pitman_yor.model_checks import HoldOut, RankSize
 

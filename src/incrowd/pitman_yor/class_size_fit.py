@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from incrowd.classes import ClassSizes
@@ -41,7 +41,8 @@ class ClassSizeFit(Result):
     evidence_below_zero: float
     coordinates: Coordinates
     peak: Peak
-    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes", "model", "coordinates", "peak"})
+    _made: list[Posterior] = field(default_factory=list)
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes", "model", "coordinates", "peak", "_made"})
 
     @property
     def h(self) -> float:
@@ -54,13 +55,16 @@ class ClassSizeFit(Result):
         return self.model.gamma
 
     def posterior(self) -> Posterior:
-        """Weighted points over (d, α) given the class sizes; computed at each call, some 10 to 100 ms.
+        """Weighted points over (d, α) given the class sizes; computed at the first call, in some 10 to 100 ms.
 
         Its prior on γ is weaker than that of the "map" fit, see `likelihood.POSTERIOR_STRENGTH`.
         """
-        return posterior_around(
-            self.coordinates, self.peak, lambda points: log_target(self.coordinates, self.sizes, points, strength=0.0)
-        )
+        if not self._made:
+            place, sizes = self.coordinates, self.sizes
+            self._made.append(
+                posterior_around(place, self.peak, lambda points: log_target(place, sizes, points, strength=0.0))
+            )
+        return self._made[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, with the parameters of the model."""

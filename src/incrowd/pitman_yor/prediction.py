@@ -1,7 +1,8 @@
 """A population of N people given a sample of n people in K classes that is part of it.
 
-The first functions take d and α as given; `SamplePrediction` averages over their posterior. All functions broadcast over `d` and `alpha` (the draws of a posterior), hold for d < 0, d = 0 and d > 0, and for N
-up to 1e12. Formulas: a class of size f has probability Beta(f − d, n + α − f + d) given the sample.
+The first functions take d and α as given; `SamplePrediction` averages over their posterior. All broadcast over `d` and
+`alpha`, hold for d < 0, d = 0 and d > 0, and for N up to 1e12. Formulas: a class of size f has probability
+Beta(f − d, n + α − f + d) given the sample.
 """
 
 from __future__ import annotations

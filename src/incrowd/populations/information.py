@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from incrowd.special import Floats
 
 _LOWEST, _STEP = np.log(1e-15), 0.02  # the table over log p
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
