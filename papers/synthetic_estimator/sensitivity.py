@@ -32,7 +32,7 @@ def sensitivity(context: Context) -> PartResult:
 def _answers(name: str, context: Context) -> list[tuple[float, str, dict[float, float]]]:
     """The true B, the method and its estimate for each factor, of samples of one population."""
     whole = population(name, context.data, context.quick, context.seed)
-    found = []
+    found: list[tuple[float, str, dict[float, float]]] = []
     for fraction in _fractions(context):
         for truth, sample in samples(whole, fraction, each(context), context.seed + 1):
             for method in _METHODS:

@@ -46,7 +46,8 @@ class ClassicalEstimate(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; B is the key of `sample_to_population`, as in every result."""
         plain = Result.to_dict(self)
-        return {**plain, "B": plain.pop("sample_to_population")}
+        plain["B"] = plain.pop("sample_to_population")
+        return plain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
