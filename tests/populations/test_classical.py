@@ -145,3 +145,11 @@ def test_people_with_several_records_are_counted_once():
 def test_one_record_says_nothing():
     with pytest.raises(UnsupportedError, match="one record"):
         classical_risk({"a": [1]}, population=50, quasi_identifiers=["a"])
+
+
+def test_classical_estimates_are_a_frame_with_a_row_for_each_estimator():
+    found = classical_risk(ClassSizes.from_counts({1: 300, 2: 120, 3: 60}), population=7_200)
+    frame = found.to_frame()
+    assert frame["method"].tolist() == list(found)
+    assert len(found) == 6
+    assert frame["B"].tolist()[2] == found["ewens"].sample_to_population
