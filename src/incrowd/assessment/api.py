@@ -17,7 +17,8 @@ from incrowd.assessment.sections.protection import Protection, assess_protection
 from incrowd.assessment.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts import Forecast, forecast_from_risks, forecast_sizes
+from incrowd.forecasts import Forecast
+from incrowd.forecasts.table_forecast import forecast_from_risks, forecast_sizes
 from incrowd.measures import Measurement, measure
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks

@@ -58,7 +58,7 @@ def forecast_population(
 
     import numpy as np
 
-    from incrowd.forecasts import check_forecast, forecast
+    from incrowd.forecasts.api import check_forecast, forecast
     from incrowd.pitman_yor import CurveFit, compare_fits
 
     if compare and uniqueness:

@@ -149,7 +149,7 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
             "sample → population (B)",
             f"{risk.sample_to_population:.4g}",
             f"of 100 records matched against everybody, {_hundred(risk.sample_to_population)} get the right name",
-        ),
+        )
     ]
     if risk.interval is not None:
         rows.append(

@@ -18,11 +18,7 @@ _BLOCK = 1 << 16  # class sizes × gallery sizes in one go
 
 
 def correctness_curve(
-    data: Any,
-    at: ArrayLike | None = None,
-    *,
-    quasi_identifiers: Sequence[str] | None = None,
-    person: str | None = None,
+    data: Any, at: ArrayLike | None = None, *, quasi_identifiers: Sequence[str] | None = None, person: str | None = None
 ) -> Curve:
     """Expected correctness and uniqueness of random sub-galleries, in closed form: no sampling, no noise.
 

@@ -24,12 +24,7 @@ _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
 
 
 def robust_curve(
-    probes: Any,
-    gallery: Any,
-    *,
-    metric: Metric = "cosine",
-    at: ArrayLike | None = None,
-    progress: Progress = silent,
+    probes: Any, gallery: Any, *, metric: Metric = "cosine", at: ArrayLike | None = None, progress: Progress = silent
 ) -> Curve:
     """Expected rank-1 rate in random sub-galleries.
 

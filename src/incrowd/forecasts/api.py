@@ -87,15 +87,7 @@ def forecast(
 def check_forecast(
     answer: Forecast, fit: ClassSizeFit | CurveFit, *, seed: int = 0
 ) -> tuple[Forecast, HoldOut | None, str | None]:
-    """Check the fit behind a forecast on a part of the data.
-
-    Args:
-        answer: the forecast.
-        fit: the fit it was made from.
-        seed: of the choice of people that are left out.
-
-    Returns:
-        The forecast, with a note where the check fails; the check; and why there is none, where the data are too few.
+    """The forecast with a note where its fit fails on held-out data; the check; and why there is none, where so.
 
     >>> fit = fit_curve([10, 100, 1000], correctness=[0.99, 0.9, 0.6])
     >>> check_forecast(forecast(fit, at="city"), fit)[1].size

@@ -93,13 +93,6 @@ def forecast_table(
 def forecast_sizes(people: int, population: int | None) -> list[int]:
     """The sizes along which a table is forecast: its own, those with a name, 1 and 3 of every power of ten, and N.
 
-    Args:
-        people: how many people the table holds.
-        population: how many people it was drawn from, if it is known.
-
-    Returns:
-        The sizes in ascending order.
-
     >>> forecast_sizes(500_000_000, None)
     [500000000, 1000000000, 3000000000, 7530000000]
     """
@@ -112,12 +105,6 @@ def forecast_sizes(people: int, population: int | None) -> list[int]:
 def round_sizes(largest: float) -> list[float]:
     """Round sizes from 1 to `largest`, five for each power of ten, for a curve to draw.
 
-    Args:
-        largest: the last size.
-
-    Returns:
-        The sizes in ascending order.
-
     >>> round_sizes(20)
     [1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0]
     """
@@ -125,22 +112,11 @@ def round_sizes(largest: float) -> list[float]:
 
 
 def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed: int = 0) -> Forecast:
-    """The forecast for the populations of `risks`, which are estimates for one sample.
+    """The forecast for the populations of `risks`, estimates for one sample by ascending population.
 
     For a random sample the expected B is κ(N): the risk in a population and the forecast for a population of that size
     are one number, and so are their intervals. The fitted law gives h and γ, not the curve: it knows the class sizes
     only, and its interval holds only if the population follows it.
-
-    Args:
-        sample: the sample.
-        risks: estimates of `estimate_risks` for it, by ascending population.
-        seed: that of the estimates.
-
-    Returns:
-        The forecast, with method "combined".
-
-    Raises:
-        UnsupportedError: no law can be fitted to the class sizes.
     """
     sizes = sample.sizes
     names = {size: name for name, size in POPULATIONS.items()}

@@ -10,13 +10,7 @@ from numpy.typing import ArrayLike
 
 from incrowd.curves.result import Curve
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.pitman_yor.baselines import (
-    CurveModel,
-    fit_entropy_rule,
-    fit_exponential,
-    fit_polynomial,
-    fit_random_guess,
-)
+from incrowd.pitman_yor.baselines import CurveModel, fit_entropy_rule, fit_exponential, fit_polynomial, fit_random_guess
 from incrowd.pitman_yor.model import PitmanYor
 from incrowd.results import Result
 from incrowd.special import Floats

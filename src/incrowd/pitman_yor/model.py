@@ -12,14 +12,7 @@ from scipy.special import psi
 
 from incrowd.errors import InputError
 from incrowd.results import Result
-from incrowd.special import (
-    Floats,
-    expm1_ratio,
-    gamma_ratio_slope,
-    inverse_digamma,
-    log_beta_binomial,
-    log_gamma_ratio,
-)
+from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, inverse_digamma, log_beta_binomial, log_gamma_ratio
 
 _CHUNK = 1 << 14
 
@@ -117,7 +110,7 @@ class PitmanYor(Result):
         return _chinese_restaurant(self.d, self.alpha, int(n), np.random.default_rng(seed))
 
     def stick_breaking(self, classes: int, seed: int, *, draws: int = 1) -> Floats:
-        """Random probabilities of the first `classes` classes, largest first, one row a draw.
+        """Random probabilities of the first `classes` classes, largest first, one row for each draw.
 
         A row does not reach 1: the rest belongs to classes that come later.
         """

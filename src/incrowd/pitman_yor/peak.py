@@ -78,12 +78,7 @@ def _derivatives(value: Floats, step: Floats, offset: Floats) -> tuple[Floats, F
 
 
 def _best_move(
-    function: Callable[[Floats], Floats],
-    at: Floats,
-    height: float,
-    gradient: Floats,
-    precision: Floats,
-    limits: Floats,
+    function: Callable[[Floats], Floats], at: Floats, height: float, gradient: Floats, precision: Floats, limits: Floats
 ) -> tuple[Floats, float]:
     """The best of Newton's step and the two one-axis steps, damped and kept within the limits."""
     curvature = np.maximum(np.abs(np.diag(precision)), 1e-12)

@@ -135,10 +135,10 @@ def extrapolate(curve: Callable[[Floats], Floats], known: int, population: float
     values = curve(sizes)
     if values[-1] <= 0.0:
         return 0.0  # nobody is unique any more
-    way, height = np.log(sizes / known), np.log(values / values[-1])
+    log_size, log_value = np.log(sizes / known), np.log(values / values[-1])
     further = np.log(population / known)
     rises = [
-        np.polyval(found, further) - found[-1]
-        for found in (np.polyfit(way, height, degree, w=np.sqrt(sizes / known)) for degree in (2, 3))
+        np.polyval(polynomial, further) - polynomial[-1]
+        for polynomial in (np.polyfit(log_size, log_value, degree, w=np.sqrt(sizes / known)) for degree in (2, 3))
     ]
     return float(values[-1] * np.exp(np.clip(np.mean(rises), -further, 0.0)))

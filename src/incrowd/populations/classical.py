@@ -8,10 +8,9 @@ chooses); Benedetti & Franconi 1998; the entropy score is the inverse of the exp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,53 +20,9 @@ from scipy.special import hyp2f1
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
+from incrowd.populations.result import ClassicalEstimate, ClassicalRisk
 from incrowd.populations.sample import Sample, read_sample
-from incrowd.results import Result
 from incrowd.special import Floats, log_chance_missed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicalEstimate(Result):
-    """One classical estimate: expected population uniques, B where the method has one, or why there is none."""
-
-    method: str
-    population: int
-    population_uniques: float | None = None
-    sample_to_population: float | None = None
-    refused: str | None = None
-    _derived: ClassVar[tuple[str, ...]] = ("population_uniqueness",)
-    _hidden: ClassVar[frozenset[str]] = frozenset({"population"})
-
-    @property
-    def population_uniqueness(self) -> float | None:
-        """The share of the population that is alone in its class."""
-        return None if self.population_uniques is None else self.population_uniques / self.population
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; B is the key of `sample_to_population`, as in every result."""
-        plain = Result.to_dict(self)
-        plain["B"] = plain.pop("sample_to_population")
-        return plain
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassicalRisk(Result, Mapping[str, ClassicalEstimate]):
-    """The classical estimates of one sample, by name."""
-
-    estimates: Mapping[str, ClassicalEstimate]
-
-    def __getitem__(self, name: str) -> ClassicalEstimate:
-        return self.estimates[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """One row for each estimator."""
-        return [estimate.to_dict() for estimate in self.estimates.values()]
 
 
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:

@@ -12,7 +12,7 @@ with s the posterior's standard deviation of log B and t the copula's error,
 
     t² = T² log(N/n) + U log²(anchored/corrected):
 
-it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
+it grows with the distance from n to N, and where the two are far apart the columns depend on each other in ways a normal copula
 does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
 
     deviation² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
@@ -130,7 +130,7 @@ def log_deviation(interval: tuple[float, float]) -> float:
 
 
 def fit_trials(anchored: AnchoredEstimate, *, seed: Sequence[int]) -> list[ClassSizeFit]:
-    """The class-size model fitted to samples of the synthetic population; none where they have nothing to fit."""
+    """The class-size model fitted to samples of the synthetic population; empty where there is nothing to fit."""
     try:
         return [fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])) for number in range(_SAMPLES)]
     except UnsupportedError:

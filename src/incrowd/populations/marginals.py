@@ -19,7 +19,7 @@ from incrowd.special import Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """The quasi-identifiers as whole numbers, one row a column; `sizes[j]` is how many values column j has.
+    """The quasi-identifiers as whole numbers, one row for each column; `sizes[j]` is how many values column j has.
 
     Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
     it occurs; None where each stands for itself.

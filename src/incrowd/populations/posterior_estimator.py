@@ -16,10 +16,7 @@ from incrowd.populations.class_growth import PopulationSizes, population_sizes
 from incrowd.populations.intervals import certain_limits
 from incrowd.special import Floats
 
-ASSUMPTIONS = (
-    "the sample was drawn at random from the population",
-    "class sizes follow a Pitman–Yor process",
-)
+ASSUMPTIONS = ("the sample was drawn at random from the population", "class sizes follow a Pitman–Yor process")
 _POINTS = 24  # points that stand for the posterior of (d, α) where a distribution is worked out for each class size
 
 

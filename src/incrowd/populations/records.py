@@ -157,12 +157,7 @@ def write_record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     return write_with_class_sizes(
-        sample.table,
-        sample.names,
-        out,
-        of_size=_risk_of_sizes(sample),
-        counted=sample.sizes.histogram(),
-        force=force,
+        sample.table, sample.names, out, of_size=_risk_of_sizes(sample), counted=sample.sizes.histogram(), force=force
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -111,3 +111,47 @@ class Sensitivity(Result):
 
     def _rows(self) -> list[dict[str, float]]:
         return self.rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicalEstimate(Result):
+    """One classical estimate: expected population uniques, B where the method has one, or why there is none."""
+
+    method: str
+    population: int
+    population_uniques: float | None = None
+    sample_to_population: float | None = None
+    refused: str | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("population_uniqueness",)
+    _hidden: ClassVar[frozenset[str]] = frozenset({"population"})
+
+    @property
+    def population_uniqueness(self) -> float | None:
+        """The share of the population that is alone in its class."""
+        return None if self.population_uniques is None else self.population_uniques / self.population
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; B is the key of `sample_to_population`, as in every result."""
+        plain = Result.to_dict(self)
+        plain["B"] = plain.pop("sample_to_population")
+        return plain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassicalRisk(Result, Mapping[str, ClassicalEstimate]):
+    """The classical estimates of one sample, by name."""
+
+    estimates: Mapping[str, ClassicalEstimate]
+
+    def __getitem__(self, name: str) -> ClassicalEstimate:
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row for each estimator."""
+        return [estimate.to_dict() for estimate in self.estimates.values()]

@@ -9,7 +9,9 @@ import numpy as np
 from incrowd._support.progress import Progress, part
 from incrowd.curves import Curve, correctness_curve
 from incrowd.figures import forecast_plot
-from incrowd.forecasts import Forecast, check_forecast, forecast, forecast_table, round_sizes
+from incrowd.forecasts import Forecast, forecast, forecast_table
+from incrowd.forecasts.api import check_forecast
+from incrowd.forecasts.table_forecast import round_sizes
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_curve
 from incrowd.pitman_yor.model_checks import HoldOut
 from incrowd.reports import DataTable, Figure
