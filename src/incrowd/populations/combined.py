@@ -12,8 +12,8 @@ with s the posterior's standard deviation of log B and t the copula's error,
 
     t² = T² log(N/n) + U log²(anchored/corrected):
 
-it grows with the distance from n to N, and where the two are far apart the columns depend on each other in ways a normal copula
-does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
+it grows with the distance from n to N, and where the two are far apart the columns depend on each other in ways that a
+normal copula does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
 
     deviation² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
 
