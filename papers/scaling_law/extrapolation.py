@@ -9,8 +9,8 @@ import numpy as np
 
 from incrowd.curves import Curve
 from incrowd.errors import UnsupportedError
-from incrowd.pitman_yor.fit import CurveFit, compare_fits
-from incrowd.pitman_yor.fit_points import Name, usable_points
+from incrowd.pitman_yor import CurveFit, compare_fits
+from incrowd.pitman_yor.curve_fit import Name, usable_points
 from papers.corpora import Collection
 from papers.figures.scaling_law import extrapolation_figure
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value

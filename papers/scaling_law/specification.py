@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.baselines import EntropyRule
-from incrowd.pitman_yor.fit import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
 from papers.corpora import FAMILIES, Collection
 from papers.figures.scaling_law import ranks_figure, shapes_figure, specification_figure
@@ -97,7 +97,7 @@ def _fitted(collection: Collection, fit: ClassSizeFit, context: Context) -> Fitt
     }
     plain = fit_class_sizes(sizes, method="ml")
     rule = float(EntropyRule(fit.h / np.log(2.0)).correctness(people))
-    divergence = rank_size_check(fit, draws=2 if context.quick else 5, seed=context.seed).divergence
+    divergence = rank_size_check(fit, draws=2 if context.quick else 5, seed=context.seed).divergence_bits
     without_prior = float(plain.model.correctness(people))
     return Fitted(collection.corpus, values, without_prior, rule, divergence, (fit.gamma, plain.gamma))
 

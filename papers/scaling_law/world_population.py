@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.curves import Curve
-from incrowd.forecasts.api import Estimate, Forecast, forecast
-from incrowd.pitman_yor.fit import CurveFit, compare_fits, fit_curve
+from incrowd.forecasts import Estimate, Forecast, forecast
+from incrowd.pitman_yor import CurveFit, compare_fits, fit_curve
 from papers.figures.scaling_law import scale_figure
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from papers.scaling_law.published import FACES_2002, WORLD

@@ -14,8 +14,8 @@ from incrowd.backends import class_numbers, encode, pack
 from incrowd.backends.encode import Coded
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
-from incrowd.populations.api import answer
 from incrowd.populations.classical import FROM_SIZES, entropy_score
+from incrowd.populations.estimators import Method, estimate_risk
 from incrowd.populations.marginals import Columns
 from incrowd.populations.sample import Sample
 from incrowd.tables import Table, read_table
@@ -155,7 +155,7 @@ def public_table(folder: Path, name: str) -> Population:
 def measure(
     truth: Truth,
     sample: CodedSample,
-    methods: Sequence[str],
+    methods: Sequence[Method],
     seed: int = 1,
     *,
     classical: Sequence[str] = tuple(FROM_SIZES),
@@ -163,8 +163,10 @@ def measure(
     """Ask every method, and the classical estimators."""
     case = Case(truth, {}, {}, {}, {}, {})
     for method in methods:
-        result = answer(sample, method, seed=seed)
-        case.estimates[method], case.seconds[method] = result.B, result.seconds
+        result = estimate_risk(sample, method, seed=seed)
+        # the published estimators keep to no certain limits
+        case.estimates[method] = result.parts.get(f"{method}, unlimited", result.sample_to_population)
+        case.seconds[method] = result.seconds
         if result.interval is not None:
             case.intervals[method] = result.interval
         if result.population_uniques is not None:
@@ -175,13 +177,13 @@ def measure(
             found = FROM_SIZES[name](sample.sizes, truth.population)
         except UnsupportedError:
             continue
-        if found.B is not None:
-            case.estimates[name] = found.B
+        if found.sample_to_population is not None:
+            case.estimates[name] = found.sample_to_population
         if found.population_uniqueness is not None:
             case.uniques[name] = found.population_uniqueness
     columns = sample.columns()
     counts = [columns.counts(j) for j in range(len(columns.sizes))]
-    score = entropy_score(counts, columns.codes, truth.population).B
+    score = entropy_score(counts, columns.codes, truth.population).sample_to_population
     assert score is not None
     case.estimates["entropy"] = score
     return case

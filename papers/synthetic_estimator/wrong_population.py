@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from incrowd.populations.api import answer
-from incrowd.populations.sensitivity import FACTORS
+from incrowd.populations.api import FACTORS
+from incrowd.populations.estimators import Method, estimate_risk
 from papers.figures.estimators import wrong_population_figure
 from papers.parts import Comparison, Context, PartResult, Picture, Row
 from papers.synthetic_estimator.cases import SMALLEST_SAMPLE, samples
 from papers.synthetic_estimator.simulation import each, population, population_names
 from papers.workers import map_in_processes
 
-_METHODS = ("combined", "average")
+_METHODS: tuple[Method, ...] = ("combined", "average")
 
 
 def reproduce_wrong_population(context: Context) -> PartResult:
@@ -32,12 +32,15 @@ def reproduce_wrong_population(context: Context) -> PartResult:
 def _answers(name: str, context: Context) -> list[tuple[float, str, dict[float, float]]]:
     """The true B, the method and its estimate for each factor, of samples of one population."""
     whole = population(name, context.data, context.quick, context.seed)
-    found = []
+    found: list[tuple[float, str, dict[float, float]]] = []
     for fraction in _fractions(context):
         for truth, sample in samples(whole, fraction, each(context), context.seed + 1):
             for method in _METHODS:
                 wrong = {factor: replace(sample, population=round(factor * truth.population)) for factor in FACTORS}
-                answers = {factor: answer(one, method, seed=context.seed).B for factor, one in wrong.items()}
+                answers = {
+                    factor: estimate_risk(one, method, seed=context.seed).sample_to_population
+                    for factor, one in wrong.items()
+                }
                 found.append((truth.B, method, answers))
     return found
 

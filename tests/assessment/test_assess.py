@@ -35,7 +35,8 @@ def test_every_section_has_the_number_of_its_room(table, found):
     facts = measure(table, quasi_identifiers=NAMES, sensitive=["charge"])
     assert found.facts.to_dict() == facts.to_dict()
     risk = population_risk(table, population=300_000, quasi_identifiers=NAMES, seed=0)
-    assert pytest.approx(risk.B, rel=0.03) == found.population.B  # another synthetic population
+    # another synthetic population
+    assert pytest.approx(risk.sample_to_population, rel=0.03) == found.population.sample_to_population
     law = forecast(fit_class_sizes(facts.sizes), at=["city"], seed=0)
     assert (found.forecast.h, found.forecast.gamma) == (law.h, law.gamma)
     leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
@@ -47,7 +48,7 @@ def test_every_section_has_the_number_of_its_room(table, found):
 
 def test_the_risk_in_a_population_and_the_forecast_for_its_size_are_one_answer(found):
     place = found.forecast.at.tolist().index(300_000)
-    assert found.forecast.correctness.value[place] == found.population.B
+    assert found.forecast.correctness.value[place] == found.population.sample_to_population
     assert (found.forecast.correctness.low[place], found.forecast.correctness.high[place]) == found.population.interval
     alone = found.population.still_unique * found.facts.uniqueness
     assert found.forecast.uniqueness.value[place] == pytest.approx(alone)

@@ -11,8 +11,7 @@ from incrowd.backends import CountedRows, encode
 from incrowd.backends.memory import arrow_backend
 from incrowd.classes import assign_classes, classes_of_counted
 from incrowd.measures import measure_diversity
-from incrowd.populations.dvine import fit_dvine
-from incrowd.populations.gaussian import pair_correlations
+from incrowd.populations.copula_fit import fit_dvine, pair_correlations
 from incrowd.populations.information import observed_information
 from incrowd.populations.marginals import Columns
 

@@ -149,11 +149,17 @@ def test_people_with_several_records_are_counted_in_the_cluster(session):
 def test_population_risk_is_the_same(rows, there):
     options = {"population": 40_000, "quasi_identifiers": KNOWN, "method": "combined"}
     here, found = population_risk(rows, **options), population_risk(there, **options)
-    assert (found.B, *found.interval) == pytest.approx((here.B, *here.interval), rel=1e-9)
+    assert (found.sample_to_population, *found.interval) == pytest.approx(
+        (here.sample_to_population, *here.interval), rel=1e-9
+    )
     assert found.parts == pytest.approx(here.parts, rel=1e-9)
     options["method"] = "posterior"  # by the class sizes alone, which are exact
     here, found = population_risk(rows, **options), population_risk(there, **options)
-    assert (found.B, found.interval, found.still_unique) == (here.B, here.interval, here.still_unique)
+    assert (found.sample_to_population, found.interval, found.still_unique) == (
+        here.sample_to_population,
+        here.interval,
+        here.still_unique,
+    )
 
 
 def test_a_copula_is_fitted_from_contingency_tables(rows, there):
@@ -161,7 +167,10 @@ def test_a_copula_is_fitted_from_contingency_tables(rows, there):
     here = population_risk(rows, **options, method="anchored")
     largest = rows.group_by(["age_yrs", "patcnty"]).aggregate([]).num_rows  # of all pairs
     fresh = with_few_distinct(there, largest)
-    assert pytest.approx(here.B, rel=1e-9) == population_risk(fresh, **options, method="anchored").B
+    assert (
+        pytest.approx(here.sample_to_population, rel=1e-9)
+        == population_risk(fresh, **options, method="anchored").sample_to_population
+    )
     with pytest.raises(TooManyDistinctError, match="rows that differ"):
         population_risk(fresh, **options, method="dvine")
 
@@ -172,7 +181,7 @@ def test_an_assessment_says_what_a_cluster_does_not_do(rows, there):
     assert found.facts.to_dict() == here.facts.to_dict()
     assert found.knowledge.by_set == here.knowledge.by_set
     assert found.roles.suggested == here.roles.suggested
-    assert pytest.approx(here.population.B, rel=1e-9) == found.population.B
+    assert pytest.approx(here.population.sample_to_population, rel=1e-9) == found.population.sample_to_population
     assert "stay in their cluster" in found.skipped["protection"]
 
 

@@ -12,16 +12,16 @@ from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.result import Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections.knowledge import Knowledge, assess_knowledge, glance_at_knowledge
-from incrowd.assessment.sections.larger_populations import outlook, populations_ahead
 from incrowd.assessment.sections.leaks import Leaks, assess_leaks
 from incrowd.assessment.sections.protection import Protection, assess_protection
 from incrowd.assessment.verdict import decide
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts.api import Forecast
+from incrowd.forecasts import Forecast
+from incrowd.forecasts.table_forecast import forecast_from_risks, forecast_sizes
 from incrowd.measures import Measurement, measure
 from incrowd.populations import PopulationRisk
-from incrowd.populations.risk_curve import curve_of
+from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.recipients import settle_threshold
 from incrowd.tables import Table, read_table
@@ -195,21 +195,24 @@ class _Journey:
 
     def early(self, sizes: ClassSizes) -> Forecast | None:
         """The forecast by the class sizes alone, which takes no time."""
-        at = populations_ahead(sizes.people, None)
+        at = forecast_sizes(sizes.people, None)
         alone = Sample(sizes, sizes.people)
-        return self._tried("forecast", lambda: outlook(sizes, curve_of(alone, at, seed=self.seed), self.seed))
+        return self._tried(
+            "forecast",
+            lambda: forecast_from_risks(alone, estimate_risks(alone, at, seed=self.seed), seed=self.seed),
+        )
 
     def beyond(self, facts: Measurement, given: int | None) -> tuple[PopulationRisk | None, Forecast | None]:
         """The risk in the population, if it is known, and in larger ones: one estimate along all of them."""
         sample = self._sample(facts, given)
         asked = None if "population" in self.skipped else sample.population
-        at = populations_ahead(facts.people, asked)
+        at = forecast_sizes(facts.people, asked)
         step, most = part(self.progress, 0.4, 0.6), max(asked or 0, 4 * facts.people)
-        risks = self._tried("population", lambda: curve_of(sample, at, seed=self.seed, drawn=most, progress=step))
+        risks = self._tried("population", lambda: estimate_risks(sample, at, seed=self.seed, drawn=most, progress=step))
         if risks is None:
             self.skipped["forecast"] = self.skipped["population"]
             return None, None
-        law = self._tried("forecast", lambda: outlook(sample.sizes, risks, self.seed))
+        law = self._tried("forecast", lambda: forecast_from_risks(sample, risks, seed=self.seed))
         return next((risk for risk in risks if risk.population == asked), None), law
 
     def _sample(self, facts: Measurement, given: int | None) -> Sample:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.leaks import Leaks
     from incrowd.assessment.sections.protection import Protection
     from incrowd.assessment.verdict import Verdict
-    from incrowd.forecasts.api import Forecast
+    from incrowd.forecasts import Forecast
     from incrowd.measures import Measurement
     from incrowd.populations import PopulationRisk
 

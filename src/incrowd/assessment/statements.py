@@ -174,8 +174,8 @@ def _population(found: Assessment) -> Iterator[Statement]:
     yield Statement(
         "population",
         "from the population to the table (A)",
-        risk.A,
-        share(risk.A),
+        risk.population_to_sample,
+        share(risk.population_to_sample),
         "Somebody picked from the population is found in the table so often.",
         "counted, exact for this population",
         "the population has the size that was given",

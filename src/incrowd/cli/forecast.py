@@ -11,14 +11,14 @@ import typer
 from incrowd.cli import options, terminal
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
 from incrowd.cli.outputs import save_figure
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import InputError
 from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.curves import Curve
-    from incrowd.forecasts.api import Forecast
-    from incrowd.pitman_yor.fit import ClassSizeFit, CurveFit
+    from incrowd.forecasts import Forecast
+    from incrowd.pitman_yor import ClassSizeFit, CurveFit
     from incrowd.pitman_yor.model_checks import HoldOut
 
 At = Annotated[
@@ -57,13 +57,11 @@ def forecast_population(
     The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
     answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
     """
-    from dataclasses import replace
 
     import numpy as np
 
-    from incrowd.forecasts.api import forecast
-    from incrowd.pitman_yor import compare_fits
-    from incrowd.pitman_yor.fit import CurveFit
+    from incrowd.forecasts.api import check_forecast, forecast
+    from incrowd.pitman_yor import CurveFit, compare_fits
 
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
@@ -73,11 +71,11 @@ def forecast_population(
         source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
         curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
         answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
-        check = _checked(fit, seed)
-        if check is not None and check.warning:
-            answer = replace(answer, notes=(*answer.notes, check.warning))
+        answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
         others = compare_fits(curve, seed=seed) if compare else {}
         others = {name: one for name, one in others.items() if name != "PYC"}
+    if why_not_checked is not None:
+        terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
     if plot is not None:
         _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
     if json:
@@ -128,17 +126,6 @@ def _fitted(
     return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
 
 
-def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> HoldOut | None:
-    """The hold-out check, or None with a note where there are too few data for it."""
-    from incrowd.pitman_yor.model_checks import hold_out
-
-    try:
-        return hold_out(fit, seed=seed)
-    except UnsupportedError as error:
-        terminal.note(f"the fit was not checked on a part of the data: {error}")
-        return None
-
-
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     """Parse `1e6,us,mine=5e5` into the populations and their sizes, as `forecast` takes them.
 
@@ -176,7 +163,7 @@ def _save(
     import numpy as np
 
     from incrowd.figures import forecast_plot
-    from incrowd.forecasts.api import forecast
+    from incrowd.forecasts import forecast
 
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,18 +74,18 @@ def population_of_table(
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **how, draws=draws)
-        moved = for_other_populations(table, **known, **how) if sensitivity or plot else None
-        quoted = classical_risk(table, **known) if classical else {}
+        by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
+        estimates = classical_risk(table, **known) if classical else {}
         if place is not None:
             _write_records(table, place, known, force)
-    if plot is not None and moved is not None:
+    if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
 
-        outputs.save_figure(plot_sensitivity(moved), plot, force=force)
+        outputs.save_figure(plot_sensitivity(by_population), plot, force=force)
     if json:
-        terminal.as_json(_plain(risk, moved if sensitivity else None, quoted))
+        terminal.as_json(_plain(risk, by_population if sensitivity else None, estimates))
     else:
-        _show(risk, moved if sensitivity else None, quoted)
+        _show(risk, by_population if sensitivity else None, estimates)
         if place is not None:
             terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
     if max_risk is not None and risk.overall > max_risk:
@@ -105,20 +105,22 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: b
     write_record_risk(table, path, **given, force=force)
 
 
-def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> dict[str, Any]:
+def _plain(
+    risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]
+) -> dict[str, Any]:
     plain = risk.to_dict()
-    if moved is not None:
-        plain["sensitivity"] = moved.rows
-    if quoted:
-        plain["classical"] = [estimate.to_dict() for estimate in quoted.values()]
+    if by_population is not None:
+        plain["sensitivity"] = by_population.rows
+    if estimates:
+        plain["classical"] = [estimate.to_dict() for estimate in estimates.values()]
     return plain
 
 
-def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> None:
+def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]) -> None:
     terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({percent(risk.fraction)})")
     terminal.table(("", "", "what it means"), _facts(risk))
     terminal.line(_verdict(risk))
-    if moved is not None:
+    if by_population is not None:
         terminal.heading("If the population is not what you think")
         terminal.table(
             ("population", "factor", "sample → population (B)", "95% interval", "change"),
@@ -130,14 +132,15 @@ def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, Cla
                     number_interval(row["low"], row["high"]),
                     f"{percentage_points(row['change'])}%",
                 )
-                for row in moved.rows
+                for row in by_population.rows
             ],
         )
         terminal.line("A population taken too large understates the risk.")
-    if quoted:
+    if estimates:
         terminal.heading("Classical estimators")
         terminal.table(
-            ("method", "unique in the population", "B", "why no answer"), [_quoted(one) for one in quoted.values()]
+            ("method", "unique in the population", "B", "why no answer"),
+            [_classical_row(one) for one in estimates.values()],
         )
     for assumption in risk.assumptions:
         terminal.note(f"assumes: {assumption}")
@@ -149,8 +152,8 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     rows = [
         (
             "sample → population (B)",
-            number(risk.B),
-            f"of 100 records matched against everybody, {out_of_hundred(risk.B)} get the right name",
+            number(risk.sample_to_population),
+            f"of 100 records matched against everybody, {out_of_hundred(risk.sample_to_population)} get the right name",
         ),
     ]
     if risk.interval is not None:
@@ -158,7 +161,7 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     rows += [
         (
             "population → sample (A)",
-            number(risk.A),
+            number(risk.population_to_sample),
             "people looked up in the table and named correctly; known",
         ),
         ("risk to report", number(risk.overall), "the larger of the two"),
@@ -181,7 +184,10 @@ def _people(risk: PopulationRisk) -> str:
 
 def _verdict(risk: PopulationRisk) -> str:
     """For which recipients the risk is low enough; undecided where a threshold lies inside the interval."""
-    low, high = (max(risk.A, end) for end in risk.interval or (risk.B, risk.B))
+    low, high = (
+        max(risk.population_to_sample, end)
+        for end in risk.interval or (risk.sample_to_population, risk.sample_to_population)
+    )
     close = [name for name, bound in RECIPIENTS.items() if low <= bound < high]
     fit = [name for name in risk.recipients if name not in close]
     over = [name for name in RECIPIENTS if name not in (*fit, *close)]
@@ -197,8 +203,8 @@ def _whom(recipients: Sequence[str]) -> str:
     return " and for ".join(in_words(name) for name in recipients)
 
 
-def _quoted(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
-    unique, risk = estimate.population_uniqueness, estimate.B
+def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
+    unique, risk = estimate.population_uniqueness, estimate.sample_to_population
     return (
         estimate.method,
         "–" if unique is None else number(unique),

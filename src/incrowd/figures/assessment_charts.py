@@ -14,7 +14,7 @@ from incrowd.wording import chosen_percent, percent
 if TYPE_CHECKING:
     from incrowd.assessment import Assessment, Knowledge, Leaks, Protection, Verdict
     from incrowd.classes import ClassSizes
-    from incrowd.forecasts.api import Forecast
+    from incrowd.forecasts import Forecast
     from incrowd.measures.contribution import Contributions
 
 _BINS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1_000, None))
@@ -162,12 +162,12 @@ def population(found: Assessment) -> Any:
     risk = found.population
     if risk is None:
         raise InputError("the assessment was made without a population; give population= to assess()")
-    low, high = risk.interval or (risk.B, risk.B)
-    table = found.facts.correctness
+    low, high = risk.ends
+    table, known = found.facts.correctness, risk.population_to_sample
     rows = [
         {"where": "known to be in the table", "risk": table, "low": table, "high": table},
-        {"where": "record, in the population", "risk": risk.B, "low": low, "high": high},
-        {"where": "anybody, in the table", "risk": risk.A, "low": risk.A, "high": risk.A},
+        {"where": "record, in the population", "risk": risk.sample_to_population, "low": low, "high": high},
+        {"where": "anybody, in the table", "risk": known, "low": known, "high": known},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))

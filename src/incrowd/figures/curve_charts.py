@@ -13,8 +13,8 @@ from incrowd.wording import chosen_percent, large_number, number, percent, perce
 
 if TYPE_CHECKING:
     from incrowd.curves import Curve
-    from incrowd.forecasts.api import Forecast
-    from incrowd.pitman_yor.fit import CurveFit
+    from incrowd.forecasts import Forecast
+    from incrowd.pitman_yor import CurveFit
     from incrowd.pitman_yor.model_checks import HoldOut, RankSize
 
 _WORLD = 7.53e9
@@ -215,7 +215,7 @@ def rank_size_plot(check: RankSize) -> Any:
         (band + line).properties(width=WIDTH, height=HEIGHT),
         title="Do the classes look like the fitted process?",
         subtitle=f"data (line) within the 95% band at {percent(check.inside)} of ranks; divergence "
-        f"{number(check.divergence)} bits",
+        f"{number(check.divergence_bits)} bits",
     )
 
 

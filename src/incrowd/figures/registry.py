@@ -15,7 +15,7 @@ from incrowd.leaks import LeakTable
 from incrowd.measures import Measurement
 from incrowd.measures.contribution import Contributions
 from incrowd.pitman_yor.model_checks import RankSize
-from incrowd.populations.sensitivity import Sensitivity
+from incrowd.populations import Sensitivity
 from incrowd.results import Result
 
 

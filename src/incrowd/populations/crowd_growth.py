@@ -56,7 +56,7 @@ class _Urn:
         )
         room = 1 << int(n).bit_length()
         self.group_keys, self.group_numbers = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
-        self.groups = [
+        self.groups: list[NDArray[Any]] = [
             np.zeros(2 * room, dtype=np.int32),
             np.zeros(2 * room, dtype=np.int64),
             np.zeros(2 * room, np.int32),

@@ -22,10 +22,10 @@ def population(found: Assessment, external: bool) -> Section:
         ("somebody known to be in the table", share(found.facts.correctness), "counted"),
         (
             "a record among the population (B)",
-            share(risk.B),
+            share(risk.sample_to_population),
             "no interval" if risk.interval is None else " to ".join(map(share, risk.interval)),
         ),
-        ("a person of the population in the table (A)", share(risk.A), "counted"),
+        ("a person of the population in the table (A)", share(risk.population_to_sample), "counted"),
     )
     figure = Figure(
         "population",

@@ -15,8 +15,8 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation import evaluate
 from incrowd.measures import measure
-from incrowd.populations.certain_limits import certain_limits
 from incrowd.populations.classical import benedetti_franconi_risk
+from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
 from incrowd.results import Result
 from incrowd.tables import Table, read_table

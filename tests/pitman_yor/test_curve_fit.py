@@ -7,9 +7,8 @@ import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, correctness_curve, fit_curve
 from incrowd.curves import Curve
-from incrowd.pitman_yor import PitmanYor, compare_fits
-from incrowd.pitman_yor.curve_intervals import CurveBelief
-from incrowd.pitman_yor.fit import fit_class_sizes
+from incrowd.pitman_yor import PitmanYor, compare_fits, fit_class_sizes
+from incrowd.pitman_yor.curve_prediction import CurvePrediction
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check, subsample
 
 SIZES = np.unique(np.rint(np.geomspace(1, 20_000, 50))).astype(int)
@@ -128,9 +127,14 @@ def test_intervals_of_curve_fits_hold_the_truth_as_often_as_they_say():
         sizes = subsample(ClassSizes.from_sizes(whole), people, random)
         if sizes.classes == people:
             continue
-        belief = CurveBelief.of(fit_curve(correctness_curve(sizes)))
+        prediction = CurvePrediction.of(fit_curve(correctness_curve(sizes)))
         truths = [h, gamma, whole.size / population, (whole == 1).sum() / population]
-        intervals = [belief.entropy(), belief.tail(), belief.correctness(population), belief.uniqueness(population)]
+        intervals = [
+            prediction.entropy(),
+            prediction.tail(),
+            prediction.correctness(population),
+            prediction.uniqueness(population),
+        ]
         held.append([low <= truth <= high for (low, high), truth in zip(intervals, truths, strict=True)])
     assert len(held) >= 100
     share = np.mean(held, axis=0)
@@ -142,17 +146,17 @@ def test_intervals_of_curve_fits_hold_the_truth_as_often_as_they_say():
 def test_published_points_are_taken_as_measured_once():
     n = np.array([100, 300, 1000, 3000])
     values = PitmanYor.from_entropy(h=8, gamma=0.4).correctness(n)
-    known, unknown = (CurveBelief.of(fit_curve(n, correctness=values, people=people)) for people in (3000, None))
-    for interval in (CurveBelief.entropy, CurveBelief.tail, lambda belief: belief.correctness(1e6)):
+    known, unknown = (CurvePrediction.of(fit_curve(n, correctness=values, people=people)) for people in (3000, None))
+    for interval in (CurvePrediction.entropy, CurvePrediction.tail, lambda prediction: prediction.correctness(1e6)):
         (low, high), (lower, higher) = interval(known), interval(unknown)
         assert lower < low < high < higher
 
 
 def test_two_published_points_of_a_finite_crowd_leave_room():
-    belief = CurveBelief.of(fit_curve([100, 1000], correctness=[0.99, 0.80]))
-    low, high = belief.correctness(10_000)
+    prediction = CurvePrediction.of(fit_curve([100, 1000], correctness=[0.99, 0.80]))
+    low, high = prediction.correctness(10_000)
     assert low < 0.2 < 0.25 < high < 0.4
-    assert belief.tail()[0] == -1
+    assert prediction.tail()[0] == -1
 
 
 def test_a_curve_of_another_shape_has_a_wider_interval():
@@ -160,7 +164,7 @@ def test_a_curve_of_another_shape_has_a_wider_interval():
     values = PitmanYor.from_entropy(h=8, gamma=0.4).correctness(n)
     bent = values - np.array([0.0, 0.0, 0.1, 0.0])
     widths = [
-        np.diff(CurveBelief.of(fit_curve(n, correctness=one, people=3000)).correctness(1e5))[0]
+        np.diff(CurvePrediction.of(fit_curve(n, correctness=one, people=3000)).correctness(1e5))[0]
         for one in (values, bent)
     ]
     assert widths[1] > 1.5 * widths[0]
@@ -172,10 +176,10 @@ def test_intervals_of_large_galleries_and_of_certain_points():
     assert values[0] == 1
     for people in (None, 2_000_000):
         fit = fit_curve(n, correctness=values, people=people)
-        low, high = CurveBelief.of(fit).correctness(1e9)
+        low, high = CurvePrediction.of(fit).correctness(1e9)
         assert 0 <= low < fit.model.correctness(1e9) < high < values[-1]
     fit = fit_curve([50, 500, 5000], uniqueness=[0.99, 0.92, 0.5])
-    low, high = CurveBelief.of(fit).uniqueness(50_000)
+    low, high = CurvePrediction.of(fit).uniqueness(50_000)
     assert 0 <= low < high < 0.5
 
 
@@ -186,7 +190,7 @@ def test_measured_covariance_gives_the_interval():
     narrow, wide = (
         Curve(n, truth, None, "robust", "made up", 1000, (), np.diag(np.full(4, noise**2))) for noise in (1e-4, 1e-2)
     )
-    intervals = [CurveBelief.of(fit_curve(curve)).correctness(1e6) for curve in (narrow, wide)]
+    intervals = [CurvePrediction.of(fit_curve(curve)).correctness(1e6) for curve in (narrow, wide)]
     assert all(low < model.correctness(1e6) < high for low, high in intervals)
     assert intervals[1][1] - intervals[1][0] > 10 * (intervals[0][1] - intervals[0][0])
 
@@ -212,6 +216,6 @@ def test_rank_sizes_of_the_right_process_are_inside_the_band():
     sizes = ClassSizes.from_sizes(PitmanYor.from_entropy(h=6, gamma=0.3).sample(3000, 4))
     right = rank_size_check(fit_class_sizes(sizes, method="ml"), draws=60)
     assert right.inside > 0.8
-    assert right.divergence < 0.1
+    assert right.divergence_bits < 0.1
     uneven = ClassSizes.from_counts({1: 30, 500: 5})
-    assert rank_size_check(fit_class_sizes(uneven), draws=60).divergence > right.divergence
+    assert rank_size_check(fit_class_sizes(uneven), draws=60).divergence_bits > right.divergence_bits

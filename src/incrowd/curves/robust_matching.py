@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.curves.curve import Curve, sub_sizes
-from incrowd.curves.sub_galleries import mean_and_covariance, named_first
+from incrowd.curves.result import Curve
+from incrowd.curves.sub_galleries import mean_and_covariance, named_first, sub_gallery_sizes
 from incrowd.errors import InputError
 from incrowd.special import Floats
 
@@ -24,17 +24,24 @@ _ROUNDING = 8.0  # scores closer than this many units of rounding are a tie
 
 
 def robust_curve(
-    probes: Any,
-    gallery: Any,
-    *,
-    metric: Metric = "cosine",
-    at: ArrayLike | None = None,
-    progress: Progress = silent,
+    probes: Any, gallery: Any, *, metric: Metric = "cosine", at: ArrayLike | None = None, progress: Progress = silent
 ) -> Curve:
-    """Expected rank-1 rate in random sub-galleries: row i of `probes` belongs to row i of `gallery`.
+    """Expected rank-1 rate in random sub-galleries.
 
-    Arrays, .npy files, or tables of numbers (Parquet, CSV …). The gallery may have more rows than there are probes.
     Scores within rounding of each other are ties and share the win.
+
+    Args:
+        probes: vectors to identify, one row for each person: an array, a .npy file or a table of numbers.
+        gallery: vectors of known people; row i belongs to the person of probe i, and there may be more rows.
+        metric: the score: "cosine", "euclidean" or "dot".
+        at: gallery sizes; 50 log-spaced ones unless given.
+        progress: called with what is done and the share that is done.
+
+    Returns:
+        The curve, with the covariance of its points.
+
+    Raises:
+        InputError: the vectors differ in length, hold missing values, or there are more probes than gallery rows.
 
     >>> probes = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
     >>> robust_curve(probes, np.eye(3)[:, :2], metric="dot", at=[1, 3]).correctness.tolist()
@@ -51,15 +58,25 @@ def robust_curve(
         )
     better, tied = _ranks(first, second, metric, progress)
     how = f"{first.shape[0]:,} probes, {metric} score, {first.shape[1]} columns"
-    return _curve(better, tied, second.shape[0], at, how)
+    return _curve_of_ranks(better, tied, second.shape[0], at, how)
 
 
 def robust_curve_from_ranks(
     ranks: ArrayLike, *, gallery: int | None = None, ties: ArrayLike | None = None, at: ArrayLike | None = None
 ) -> Curve:
-    """From the rank of each probe's true match (1 is best) in a gallery of `gallery` people (default: one a probe).
+    """Expected rank-1 rate in random sub-galleries, from the rank of each probe's true match.
 
-    `ties` says how many entries, the true match among them, share its score; then the rank is the best of theirs.
+    Args:
+        ranks: rank of the true match of each probe; 1 is best.
+        gallery: how many people the gallery holds; as many as there are probes unless given.
+        ties: how many entries, the true match among them, share its score; the rank is the best of theirs.
+        at: gallery sizes; 50 log-spaced ones unless given.
+
+    Returns:
+        The curve, with the covariance of its points.
+
+    Raises:
+        InputError: a rank lies outside the gallery.
 
     >>> robust_curve_from_ranks([1, 1, 3], at=[1, 2, 3]).correctness.tolist()
     [1.0, 0.666..., 0.666...]
@@ -71,7 +88,7 @@ def robust_curve_from_ranks(
     people = rank.size if gallery is None else int(gallery)
     if np.any(rank - 1 + tied > people):
         raise InputError(f"a rank is beyond the gallery of {people:,}; say how large the gallery was")
-    return _curve(rank - 1, tied, people, at, f"ranks of {rank.size:,} probes")
+    return _curve_of_ranks(rank - 1, tied, people, at, f"ranks of {rank.size:,} probes")
 
 
 def embeddings(source: Any, what: str) -> NDArray[Any]:
@@ -206,19 +223,17 @@ def _is_short(rows: NDArray[Any]) -> bool:
     return max(float(np.abs(rows[i : i + _CHECKED]).max()) for i in range(0, rows.shape[0], _CHECKED)) < 1e15
 
 
-def _curve(better: NDArray[np.int64], tied: NDArray[np.int64], gallery: int, at: ArrayLike | None, how: str) -> Curve:
-    sizes = sub_sizes(at, gallery)
+def _curve_of_ranks(
+    better: NDArray[np.int64], tied: NDArray[np.int64], gallery: int, at: ArrayLike | None, how: str
+) -> Curve:
+    sizes = sub_gallery_sizes(at, gallery)
     pairs, counts = np.unique(np.stack([better, tied], axis=1), axis=0, return_counts=True)
     chances = named_first(gallery, pairs[:, :1].astype(float), pairs[:, 1:].astype(float), sizes.astype(float))
     chances[:, sizes == 1] = 1.0
     correctness, covariance = mean_and_covariance(chances, counts.astype(np.float64), better.size)
-    correctness[sizes == 1] = 1.0  # a mean of ones, without its rounding
-    return Curve(sizes, _within(correctness), None, "robust", how, better.size, (), covariance)
-
-
-def _within(correctness: Floats) -> Floats:
-    """A weighted mean of shares, rid of the last rounding."""
-    return np.minimum(correctness, 1.0)
+    always_first = not better.any() and bool(np.all(tied == 1))
+    correctness[(sizes == 1) | always_first] = 1.0  # 1 by count, without rounding
+    return Curve(sizes, np.minimum(correctness, 1.0), None, "robust", how, better.size, (), covariance)
 
 
 def _whole(values: ArrayLike, what: str) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ from scipy.stats import beta, gamma
 
 from incrowd import ClassSizes
 from incrowd.pitman_yor import fit_class_sizes
-from incrowd.pitman_yor.posterior_predictive import Predictive, beta_quantiles
+from incrowd.pitman_yor.prediction import SamplePrediction, beta_quantiles
 
 AT = (np.arange(9) + 0.5) / 9
 
@@ -48,7 +48,7 @@ def test_nothing_leaves_its_range():
 @pytest.mark.parametrize("counts", [{1: 3, 2: 1}, {1: 30, 2: 12, 9: 4}, {1: 2, 40: 3}])
 def test_never_more_people_are_unique_than_there_are_classes(counts):
     fit = fit_class_sizes(ClassSizes.from_counts(counts))
-    belief = Predictive(fit.sizes, fit.posterior())
+    prediction = SamplePrediction(fit.sizes, fit.posterior())
     for population in (200, 10**5, 10**9):
-        unique, named = belief.uniqueness(population), belief.correctness(population)
+        unique, named = prediction.uniqueness(population), prediction.correctness(population)
         assert all(one <= other for one, other in zip(unique, named, strict=True))

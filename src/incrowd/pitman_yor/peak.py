@@ -1,4 +1,4 @@
-"""Newton's method in two dimensions for a function that is evaluated at many points at once."""
+"""Maximum of a function of two variables by Newton's method; the function is evaluated at many points at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Peak:
     precision: Floats
 
 
-def climb(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) -> Peak:
+def find_peak(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) -> Peak:
     """Maximise `function` (rows of two numbers in, heights out) from the best of `starts`, within `limits`.
 
     −inf is a height like any other: steps that lead there are not taken.
@@ -33,7 +33,7 @@ def climb(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) 
     best = int(np.argmax(value))
     at, height = starts[best], float(value[best])
     step, precision = np.minimum(0.05 * np.ones(2), 0.1 * (limits[:, 1] - limits[:, 0])), np.eye(2)
-    idle = 0  # steps in a row that gained next to nothing
+    idle = 0  # steps in a row with hardly any gain
     for _ in range(_ITERATIONS):
         centre = np.clip(at, limits[:, 0] + step, limits[:, 1] - step)
         value = function(centre + _STENCIL * step)
@@ -46,10 +46,10 @@ def climb(function: Callable[[Floats], Floats], starts: Floats, limits: Floats) 
         before = height
         moved, height = _best_move(function, at, height, gradient, precision, limits)
         idle = idle + 1 if height - before < 1e-3 else 0
-        spread = _spread(precision, step)
-        settled = bool(np.all(np.abs(moved - at) < 1e-3 * spread))
+        deviations = _standard_deviations(precision, step)
+        settled = bool(np.all(np.abs(moved - at) < 1e-3 * deviations))
         at = moved
-        fine = np.clip(0.3 * spread, 1e-6, None)
+        fine = np.clip(0.3 * deviations, 1e-6, None)
         if (settled and np.all(step <= 1.01 * fine)) or idle > 4:
             break
         step = np.minimum(np.maximum(fine, step / 8), 0.2 * (limits[:, 1] - limits[:, 0]))
@@ -62,7 +62,7 @@ def is_peaked(precision: Floats) -> bool:
     return bool(np.all(np.isfinite(precision)) and precision[0, 0] > 0 and np.linalg.det(precision) > 0)
 
 
-def _spread(precision: Floats, otherwise: Floats) -> Floats:
+def _standard_deviations(precision: Floats, otherwise: Floats) -> Floats:
     """Standard deviations of the normal density with this curvature."""
     return np.sqrt(np.diag(np.linalg.inv(precision))) if is_peaked(precision) else otherwise
 
@@ -78,12 +78,7 @@ def _derivatives(value: Floats, step: Floats, offset: Floats) -> tuple[Floats, F
 
 
 def _best_move(
-    function: Callable[[Floats], Floats],
-    at: Floats,
-    height: float,
-    gradient: Floats,
-    precision: Floats,
-    limits: Floats,
+    function: Callable[[Floats], Floats], at: Floats, height: float, gradient: Floats, precision: Floats, limits: Floats
 ) -> tuple[Floats, float]:
     """The best of Newton's step and the two one-axis steps, damped and kept within the limits."""
     curvature = np.maximum(np.abs(np.diag(precision)), 1e-12)

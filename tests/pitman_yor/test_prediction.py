@@ -7,8 +7,8 @@ import pytest
 
 from incrowd import ClassSizes
 from incrowd.pitman_yor import fit_class_sizes
-from incrowd.pitman_yor.posterior_predictive import Predictive
-from incrowd.pitman_yor.predict import (
+from incrowd.pitman_yor.prediction import (
+    SamplePrediction,
     expected_inverse_size,
     new_class_size_pmf,
     new_classes,
@@ -104,7 +104,7 @@ def test_inverse_sizes_reach_a_world():
 
 def test_predictions_at_the_sample_are_the_sample():
     sizes = ClassSizes.from_counts({1: 60, 2: 20, 3: 8, 7: 2})
-    predictive = Predictive(sizes, fit_class_sizes(sizes).posterior())
+    predictive = SamplePrediction(sizes, fit_class_sizes(sizes).posterior())
     assert predictive.correctness(sizes.people) == pytest.approx((sizes.correctness,) * 3)
     assert predictive.uniqueness(sizes.people) == pytest.approx((sizes.uniqueness,) * 3)
     assert predictive.violations(sizes.people, 3) == pytest.approx((100 / sizes.people,) * 3)
@@ -112,5 +112,5 @@ def test_predictions_at_the_sample_are_the_sample():
 
 def test_below_two_is_unique():
     sizes = ClassSizes.from_counts({1: 60, 2: 20, 3: 8, 7: 2})
-    predictive = Predictive(sizes, fit_class_sizes(sizes).posterior())
+    predictive = SamplePrediction(sizes, fit_class_sizes(sizes).posterior())
     assert predictive.violations(5000, 2)[0] == pytest.approx(predictive.uniqueness(5000)[0], rel=0.05)

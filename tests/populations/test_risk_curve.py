@@ -9,8 +9,8 @@ import pytest
 from incrowd import ClassSizes, InputError, correctness_curve, demo_table, population_risk
 from incrowd.pitman_yor import PitmanYor
 from incrowd.populations import risk_curve
-from incrowd.populations.constraints import combinations_seen
-from incrowd.populations.risk_curve import curve_of
+from incrowd.populations.constraints import count_possible_classes
+from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import read_sample
 
 pytestmark = pytest.mark.xdist_group("population-curve")  # one worker: the curve is made once
@@ -33,7 +33,7 @@ def test_every_population_has_its_truth_inside(everybody, risks):
     truth = correctness_curve(sizes, np.array([2_000, *AT]))
     for risk, correctness, alone in zip(risks, truth.correctness[1:], truth.uniqueness[1:], strict=True):
         assert risk.interval[0] <= correctness <= risk.interval[1]
-        assert pytest.approx(correctness, rel=0.1) == risk.B
+        assert pytest.approx(correctness, rel=0.1) == risk.sample_to_population
         still = alone / truth.uniqueness[0]
         assert risk.still_unique_interval[0] <= still <= risk.still_unique_interval[1]
         assert risk.still_unique == pytest.approx(still, rel=0.25)
@@ -41,7 +41,7 @@ def test_every_population_has_its_truth_inside(everybody, risks):
 
 def test_the_curve_passes_through_the_answer_for_one_population(everybody, risks):
     alone = population_risk(everybody.sample(2_000, random_state=1)[QI], population=60_000, quasi_identifiers=QI)
-    assert pytest.approx(alone.B, rel=0.03) == risks[-1].B
+    assert pytest.approx(alone.sample_to_population, rel=0.03) == risks[-1].sample_to_population
     assert risks[-1].interval == pytest.approx(alone.interval, rel=0.1)
 
 
@@ -49,20 +49,22 @@ def test_the_curve_passes_through_the_answer_for_one_population(everybody, risks
 def test_at_the_population_of_the_sample_the_curve_is_the_answer_itself(everybody, population):
     rows = everybody.sample(2_000, random_state=1)[QI]
     sample = read_sample(rows, population=population, quasi_identifiers=QI)
-    along = curve_of(sample, [2_000, 3_000, population, 10**8], drawn=max(population, 8_000))
+    along = estimate_risks(sample, [2_000, 3_000, population, 10**8], drawn=max(population, 8_000))
     alone = population_risk(rows, population=population, quasi_identifiers=QI)
     known = next(risk for risk in along if risk.population == population)
-    assert (known.B, known.interval, known.still_unique, known.still_unique_interval) == (
-        (alone.B, alone.interval, alone.still_unique, alone.still_unique_interval)
+    assert (known.sample_to_population, known.interval, known.still_unique, known.still_unique_interval) == (
+        (alone.sample_to_population, alone.interval, alone.still_unique, alone.still_unique_interval)
     )
-    named = [risk.B * risk.population for risk in along]
+    named = [risk.sample_to_population * risk.population for risk in along]
     assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
 
 
 def test_uniqueness_is_the_slope_of_the_curve(everybody):
     # the last person to come is unique if they add a class: N (kappa(N) - kappa(N - 1)) + kappa(N - 1) = Xi(N)
     one, other = risk_curve(everybody.sample(2_000, random_state=1)[QI], at=[39_600, 40_400], quasi_identifiers=QI)
-    added = (other.B * other.population - one.B * one.population) / (other.population - one.population)
+    added = (other.sample_to_population * other.population - one.sample_to_population * one.population) / (
+        other.population - one.population
+    )
     between = (one.population_uniques / one.population + other.population_uniques / other.population) / 2
     assert added == pytest.approx(between, rel=0.05)
 
@@ -71,9 +73,13 @@ def test_class_sizes_alone_are_carried_on_by_the_posterior():
     sizes = PitmanYor(0.3, 400.0).sample(3_000, seed=3)
     seen = ClassSizes.from_sizes(sizes)
     (near, far) = risk_curve(seen, at=[3_000, 30_000])
-    assert (near.B, near.interval) == (seen.correctness, (seen.correctness, seen.correctness))
+    assert (near.sample_to_population, near.interval) == (seen.correctness, (seen.correctness, seen.correctness))
     same = population_risk(seen, population=30_000, method="posterior")
-    assert (far.B, far.interval, far.still_unique) == (same.B, same.interval, same.still_unique)
+    assert (far.sample_to_population, far.interval, far.still_unique) == (
+        same.sample_to_population,
+        same.interval,
+        same.still_unique,
+    )
     assert any("posterior estimator alone" in note for note in far.notes)
 
 
@@ -83,7 +89,7 @@ def test_a_population_beyond_those_drawn_says_so_and_is_less_sure(everybody):
     assert any("extrapolated" in note for note in far.notes)
     assert not any("extrapolated" in note for note in near.notes)
     assert far.interval[1] / far.interval[0] > near.interval[1] / near.interval[0]
-    assert far.B < near.B
+    assert far.sample_to_population < near.sample_to_population
 
 
 def test_populations_must_be_given_and_hold_the_sample(everybody):
@@ -100,7 +106,7 @@ def test_a_chance_stays_a_chance_all_the_way_to_the_world():
         for risk in risk_curve(sample, at=at, quasi_identifiers=["age_yrs", "sex", "patcnty"]):
             low, high = risk.still_unique_interval
             assert 0 <= low <= risk.still_unique <= high <= 1
-            assert risk.population_uniques <= risk.B * risk.population * (1 + 1e-9)
+            assert risk.population_uniques <= risk.sample_to_population * risk.population * (1 + 1e-9)
             # who is unique there is named there: no more of them in the interval than the interval of B has
             assert high * risk.uniques <= risk.interval[1] * risk.people * (1 + 1e-9)
 
@@ -109,17 +115,19 @@ def test_the_number_of_people_named_never_falls_nor_passes_the_combinations():
     draw = np.random.default_rng(5)
     rows = pd.DataFrame({name: draw.geometric(0.3, 3_000).clip(max=8) for name in "abcd"})
     risks = risk_curve(rows, at=[3_000, 10**5, 10**7, 449_000_000, 7_530_000_000], quasi_identifiers=list("abcd"))
-    named = [risk.B * risk.population for risk in risks]
+    named = [risk.sample_to_population * risk.population for risk in risks]
     assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
     assert named[0] == rows.drop_duplicates().shape[0]
     assert named[-1] <= 8**4 * (1 + 1e-12)
-    assert all(risk.interval is None or risk.interval[0] <= risk.B <= risk.interval[1] for risk in risks)
+    assert all(
+        risk.interval is None or risk.interval[0] <= risk.sample_to_population <= risk.interval[1] for risk in risks
+    )
 
 
 def test_values_that_nobody_has_yet_leave_the_combinations_open():
     rows = pd.DataFrame({"a": [*([1, 2, 3] * 500), 4], "b": [*([1] * 750), *([2] * 751)]})
-    assert combinations_seen(read_sample(rows, fraction=1.0, quasi_identifiers=["a", "b"])) is None
-    assert combinations_seen(read_sample(rows[:-1], fraction=1.0, quasi_identifiers=["a", "b"])) == 6
+    assert count_possible_classes(read_sample(rows, fraction=1.0, quasi_identifiers=["a", "b"])) is None
+    assert count_possible_classes(read_sample(rows[:-1], fraction=1.0, quasi_identifiers=["a", "b"])) == 6
 
 
 def test_where_all_combinations_are_seen_intervals_hold_the_truth_and_nobody_unique():

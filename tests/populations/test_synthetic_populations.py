@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from incrowd.populations.synthetic import ClassCounter, Copula, SyntheticClasses
+from incrowd.populations.copula import ClassCounter, Copula, SyntheticClasses
 
 
 def test_the_counter_counts_what_a_sort_of_everything_counts():

@@ -5,51 +5,45 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit, Posterior, fit_class_sizes
 from incrowd.pitman_yor.posterior import weighted_interval
-from incrowd.pitman_yor.predict import new_uniques
-from incrowd.populations.certain_limits import certain_limits
-from incrowd.populations.class_growth import GrownSizes, grow
+from incrowd.pitman_yor.prediction import new_uniques
+from incrowd.populations.class_growth import PopulationSizes, population_sizes
+from incrowd.populations.intervals import certain_limits
+from incrowd.special import Floats
 
-Floats = NDArray[np.float64]
-
-ASSUMPTIONS = (
-    "the sample was drawn at random from the population",
-    "class sizes follow a Pitman–Yor process",
-)
+ASSUMPTIONS = ("the sample was drawn at random from the population", "class sizes follow a Pitman–Yor process")
 _POINTS = 24  # points that stand for the posterior of (d, α) where a distribution is worked out for each class size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorEstimate:
-    """B and what goes with it.
+    """The estimate of B and what follows from the same posterior.
 
-    `still_unique` is P(F = 1 | f = 1), none where nobody is unique; `scatter` the variance of 1/F among the records, as
-    a share of the largest one possible, B(1 − B); `fit` the most probable model (none where all people are alike or all
-    are unique), `model` the posterior of (d, α), `grown` the population sizes of the sample's classes.
+    `still_unique` is P(F = 1 | f = 1), None where nobody is unique; `scatter` the variance of 1/F among the records, as
+    a share of the largest one possible, B(1 − B); `fit` the most probable model (None where all people are alike or all
+    are unique), `class_growth` the population sizes of the sample's classes.
     """
 
-    B: float
+    sample_to_population: float
     interval: tuple[float, float]
     population_uniques: float
     still_unique: float | None
     scatter: float
     fit: ClassSizeFit | None
-    model: Posterior
-    grown: GrownSizes
+    class_growth: PopulationSizes
     notes: tuple[str, ...]
 
 
-def bounded_posterior(sizes: ClassSizes) -> tuple[Posterior, str]:
+def _one_sided_posterior(sizes: ClassSizes) -> tuple[Posterior, str]:
     """The posterior of (d, α) where all people are alike or all are unique, and a note on what that means.
 
-    In these two cases the data bound the model on one side only. The geometric model (d = 0) is used and α spread so
-    that the chance of such a sample is anything from 0 to 1 alike: in the middle it happens as often as not.
+    In these two cases the data bound the model on one side only. The geometric model (d = 0) is used with values of
+    α under which the chance of such a sample is uniform on 0 to 1: at the middle value it is one half.
     """
     chance = (np.arange(_POINTS) + 0.5) / _POINTS
     if sizes.classes == 1:
@@ -65,9 +59,11 @@ def bounded_posterior(sizes: ClassSizes) -> tuple[Posterior, str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SizesModel:
-    """The model of the sample's class sizes, the same for every population: `fit` is none where `posterior` is bound
-    on one side only, which a note says."""
+class ClassSizeModel:
+    """The model of a sample's class sizes, which holds for every population.
+
+    `fit` is None where the data bound `posterior` on one side only, which a note says.
+    """
 
     sizes: ClassSizes
     fit: ClassSizeFit | None
@@ -75,48 +71,42 @@ class SizesModel:
     notes: tuple[str, ...]
 
 
-def model_sizes(sizes: ClassSizes) -> SizesModel:
+def model_class_sizes(sizes: ClassSizes) -> ClassSizeModel:
     """Fit the class sizes of a sample."""
     if sizes.people == 1:
         raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
     if 1 < sizes.classes < sizes.people:
         fit = fit_class_sizes(sizes)
-        return SizesModel(sizes, fit, fit.posterior(), ())
-    posterior, note = bounded_posterior(sizes)
-    return SizesModel(sizes, None, posterior, (note,))
+        return ClassSizeModel(sizes, fit, fit.posterior(), ())
+    posterior, note = _one_sided_posterior(sizes)
+    return ClassSizeModel(sizes, None, posterior, (note,))
 
 
-def estimate_posterior(sizes: ClassSizes, population: int) -> PosteriorEstimate:
+def estimate_by_posterior(model: ClassSizeModel, population: int) -> PosteriorEstimate:
     """B = (1/n) Σ a_f f E[1/F | f], averaged over the posterior of (d, α)."""
-    return posterior_at(model_sizes(sizes), population)
-
-
-def posterior_at(known: SizesModel, population: int) -> PosteriorEstimate:
-    """The same for a model already fitted."""
-    sizes, fit, full, notes = known.sizes, known.fit, known.posterior, known.notes
-    model = full.thinned(_POINTS)
+    sizes, full = model.sizes, model.posterior
+    few = full.thinned(_POINTS)
     people, classes = sizes.people, sizes.classes
-    grown = grow(model, sizes.sizes, people=people, population=population)
+    growth = population_sizes(few, sizes.sizes, people=people, population=population)
     share = sizes.sizes * sizes.counts / people
-    means = grown.inverse @ share
-    variances = (grown.inverse_square - grown.inverse**2) @ (sizes.counts * (sizes.sizes / people) ** 2)
-    interval = _mixture_interval(means, np.maximum(variances, 0.0), model.weights)
+    means = growth.inverse @ share
+    variances = (growth.inverse_square - growth.inverse**2) @ (sizes.counts * (sizes.sizes / people) ** 2)
+    interval = _mixture_interval(means, np.maximum(variances, 0.0), few.weights)
     low, high = certain_limits(sizes, population)
-    still_unique = float(grown.unique[0]) if sizes.uniques else None
+    still_unique = float(growth.unique[0]) if sizes.uniques else None
     uniques = sizes.uniques * (still_unique or 0.0)
     uniques += full.mean(new_uniques(full.d, full.alpha, people=people, classes=classes, population=float(population)))
-    B = float(model.weights @ means)
-    square = float(model.weights @ grown.inverse_square @ share)
+    estimate = float(few.weights @ means)
+    square = float(few.weights @ growth.inverse_square @ share)
     return PosteriorEstimate(
-        B=B,
-        interval=(max(interval[0], low), min(interval[1], high)),
+        sample_to_population=estimate,
+        interval=(min(max(interval[0], low), estimate), max(min(interval[1], high), estimate)),
         population_uniques=uniques,
         still_unique=still_unique,
-        scatter=max(square - B**2, 0.0) / (B * (1.0 - B)) if B < 1.0 else 0.0,
-        fit=fit,
-        model=full,
-        grown=grown,
-        notes=notes,
+        scatter=max(square - estimate**2, 0.0) / (estimate * (1.0 - estimate)) if estimate < 1.0 else 0.0,
+        fit=model.fit,
+        class_growth=growth,
+        notes=model.notes,
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from incrowd.populations.correlation import from_partial, nearest_correlation
+from incrowd.populations.copula_fit import correlation_of_vine, nearest_correlation
 
 
 def test_the_nearest_correlation_matrix_is_the_published_one():
@@ -30,7 +30,7 @@ def test_any_table_of_pairs_becomes_a_correlation_matrix(pairs):
 
 @given(arrays(np.float64, (5, 5), elements=st.floats(0, 0.95)))
 def test_partial_correlations_given_those_between_come_back(partial):
-    full = from_partial(partial := np.triu(partial, 1) + np.triu(partial, 1).T + np.eye(5))
+    full = correlation_of_vine(partial := np.triu(partial, 1) + np.triu(partial, 1).T + np.eye(5))
     for i in range(5):
         for j in range(i + 1, 5):
             precision = np.linalg.inv(full[i : j + 1, i : j + 1])

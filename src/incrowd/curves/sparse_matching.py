@@ -1,4 +1,4 @@
-"""Sparse matching: a person is a set of points, and the attacker knows a few of them."""
+"""Sparse matching: a person is a set of points, of which the attacker knows a few."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends.encode import Coded, encode_each
 from incrowd.backends.packed_keys import class_numbers, pack
-from incrowd.curves.curve import Curve, sub_sizes
-from incrowd.curves.sub_galleries import mean_and_covariance, named_among_equals
+from incrowd.curves.result import Curve
+from incrowd.curves.sub_galleries import mean_and_covariance, named_among_equals, sub_gallery_sizes
 from incrowd.errors import InputError
 from incrowd.special import log_chance_missed
 from incrowd.tables import read_table
@@ -25,7 +25,7 @@ _BITMAP_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Index:
-    """Who holds what, both ways: points of each person and holders of each point, ascending."""
+    """The points of each person and the holders of each point, ascending."""
 
     start: NDArray[np.int64]
     items: NDArray[np.int64]
@@ -48,10 +48,25 @@ def sparse_curve(
     at: ArrayLike | None = None,
     progress: Progress = silent,
 ) -> Curve:
-    """Expected correctness when an attacker knows `known` points of a person, drawn at random among theirs.
+    """Expected correctness when an attacker knows a few points of a person, drawn at random among theirs.
 
-    `points` is a long table, one row a point: a `person` column and one or more `item` columns. Everybody is a target
-    `draws` times; over sub-galleries the answer is in closed form. Who has fewer points is known by all of them.
+    Over sub-galleries the answer is in closed form. Of people with fewer points than `known` all are known.
+
+    Args:
+        points: a long table (a path, a frame or a `Table`), one row for each point.
+        person: the column that says whose point it is.
+        item: the column or columns that make a point.
+        known: how many points of a person the attacker knows.
+        draws: how often the known points of each person are drawn.
+        seed: of the draws.
+        at: gallery sizes; 50 log-spaced ones unless given.
+        progress: called with what is done and the share that is done.
+
+    Returns:
+        The curve, with the covariance of its points.
+
+    Raises:
+        InputError: nobody has as many points, or rows have no person.
 
     >>> rows = {"who": [1, 1, 2, 2, 3], "shop": ["a", "b", "a", "c", "d"]}
     >>> sparse_curve(rows, person="who", item="shop", known=2, at=[1, 3]).correctness.tolist()
@@ -69,7 +84,7 @@ def sparse_curve(
         notes.append(
             f"{short:,} of {index.people:,} people {have_fewer} fewer than {known} points: all of theirs are known"
         )
-    gallery = sub_sizes(at, index.people)
+    gallery = sub_gallery_sizes(at, index.people)
     others, counts = np.unique(_others(index, known, draws, seed, progress), return_counts=True)
     drawn, alike = gallery.astype(np.float64), others[:, None].astype(np.float64) + 1.0
     chances = named_among_equals(index.people, alike, drawn)
@@ -77,6 +92,8 @@ def sparse_curve(
     correctness, covariance = mean_and_covariance(chances, counts.astype(np.float64), index.people)
     alone = np.exp(log_chance_missed(index.people - 1.0, alike - 1.0, drawn - 1.0))
     uniqueness = (counts / counts.sum()) @ alone
+    if not others.any():  # everybody is unique: 1 by count, without rounding
+        correctness, uniqueness = np.ones(gallery.size), np.ones(gallery.size)
     how = f"{known} known points of {index.people:,} people, {draws} draws each, seed {seed}"
     return Curve(gallery, correctness, uniqueness, "sparse", how, index.people, tuple(notes), covariance)
 
@@ -102,14 +119,14 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
     points_known = int(what.max()) + 1
     pairs = np.sort(people[~empty] * points_known + what[~empty])
     holder, point = np.divmod(pairs[np.concatenate([[True], np.diff(pairs) > 0])], points_known)
-    return _both_ways(holder, point, who.size, points_known), notes
+    return _index_of_pairs(holder, point, who.size, points_known), notes
 
 
 def _is_null(column: Coded) -> NDArray[np.bool_]:
     return np.asarray(column.codes == column.size - 1) if column.has_null else np.zeros(column.codes.size, dtype=bool)
 
 
-def _both_ways(holder: NDArray[np.int64], point: NDArray[np.int64], people: int, points: int) -> _Index:
+def _index_of_pairs(holder: NDArray[np.int64], point: NDArray[np.int64], people: int, points: int) -> _Index:
     """From (person, point) pairs in ascending order."""
     start = np.concatenate([[0], np.cumsum(np.bincount(holder, minlength=people))])
     by_point = np.argsort(point, kind="stable")
@@ -124,7 +141,7 @@ def _others(index: _Index, known: int, draws: int, seed: int, progress: Progress
     bitmap_of, bitmaps = _bitmaps(index)
     others = np.empty((index.people, draws), dtype=np.int64)
 
-    def work(first: int) -> None:
+    def count_chunk(first: int) -> None:
         last = min(first + _CHUNK, index.people)
         # a generator for each chunk: the answer does not depend on which thread comes first
         rolls = np.random.default_rng([seed, first]).random((last - first, draws, known))
@@ -134,7 +151,7 @@ def _others(index: _Index, known: int, draws: int, seed: int, progress: Progress
 
     with ThreadPoolExecutor(2) as pool:
         starts = range(0, index.people, _CHUNK)
-        for done, _ in enumerate(pool.map(work, starts)):
+        for done, _ in enumerate(pool.map(count_chunk, starts)):
             progress("comparing people", (done + 1) / len(starts))
     return others
 

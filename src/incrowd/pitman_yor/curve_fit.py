@@ -1,22 +1,16 @@
-"""Fit the scaling law to measured points: two or more gallery sizes and the correctness (or uniqueness) there."""
+"""Fit of the scaling law to measured points: two or more gallery sizes and the correctness (or uniqueness) there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from incrowd.curves.curve import Curve
+from incrowd.curves.result import Curve
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.pitman_yor.baselines import (
-    CurveModel,
-    fit_entropy_rule,
-    fit_exponential,
-    fit_polynomial,
-    fit_random_guess,
-)
+from incrowd.pitman_yor.baselines import CurveModel, fit_entropy_rule, fit_exponential, fit_polynomial, fit_random_guess
 from incrowd.pitman_yor.model import PitmanYor
 from incrowd.results import Result
 from incrowd.special import Floats
@@ -32,6 +26,7 @@ _TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit 
 _START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
 _START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
 _START_POINTS, _FEW_POINTS = 6, 14
+_NOBODY = 1e-9  # of a person: that many or fewer confused are a rounding error of none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +44,7 @@ class CurveFit(Result):
     loss: float
     residual: float
     evidence_below_zero: float | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"curve", "model"})
 
     @property
     def pitman_yor(self) -> PitmanYor:
@@ -68,17 +64,8 @@ class CurveFit(Result):
         return self.pitman_yor.gamma
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "from": "curve",
-            "name": self.name,
-            "metric": self.metric,
-            "weighting": self.weighting,
-            **self.model.to_dict(),
-            "loss": self.loss,
-            "residual": self.residual,
-            "evidence_below_zero": self.evidence_below_zero,
-        }
+        """Plain JSON types, with the parameters of the model."""
+        return {"from": "curve", **Result.to_dict(self), **self.model.to_dict()}
 
 
 def fit_curve(
@@ -92,10 +79,26 @@ def fit_curve(
     weighting: Literal["log", "binomial"] = "log",
     seed: int = 0,
 ) -> CurveFit:
-    """Fit a measured curve, or sizes with `correctness=` or `uniqueness=`: least squares as published.
+    """Fit the scaling law to a measured curve by weighted least squares, as published.
 
-    Points weigh log n (as published) or by their binomial noise, which needs the number of people tested.
-    `name` may be a baseline instead: ENT, EXP, POL or RND. γ < 0 is chosen on clear evidence only.
+    γ < 0 (a finite number of classes) is chosen on clear evidence only.
+
+    Args:
+        curve: a curve, or gallery sizes together with `correctness` or `uniqueness`.
+        correctness: shares of people named correctly at these sizes.
+        uniqueness: shares of people who are unique at these sizes, to fit instead.
+        people: how many people were tested, where sizes are given.
+        name: "PYC" (the scaling law) or a baseline: "ENT", "EXP", "POL" or "RND".
+        metric: which of a curve's two shares is fitted; the correctness unless given.
+        weighting: points weigh "log" n, as published, or by their "binomial" noise.
+        seed: of the random baseline "RND".
+
+    Returns:
+        The fit, for `forecast`.
+
+    Raises:
+        InputError: the points are no shares, or the arguments contradict each other.
+        UnsupportedError: no law can be fitted to these points, such as those of a curve that is 1 everywhere.
 
     >>> fit = fit_curve([100, 1000], correctness=[0.99, 0.80])
     >>> round(fit.model.correctness(10_000), 2)
@@ -106,7 +109,7 @@ def fit_curve(
     evidence: float | None = None
     model: CurveModel
     if name == "PYC":
-        model, evidence = scaling_law(sizes, values, weights, wanted, people_behind(points))
+        model, evidence = fit_scaling_law(sizes, values, weights, wanted, people_tested(points))
     else:
         model = _baseline(name, sizes, values, weights, wanted, seed)
     fitted = model_values(model, wanted, sizes)
@@ -118,7 +121,19 @@ def fit_curve(
 def compare_fits(
     curve: Curve, *, metric: Metric = "correctness", weighting: Literal["log", "binomial"] = "log", seed: int = 0
 ) -> dict[Name, CurveFit]:
-    """The scaling law and the four baselines on the same points.
+    """Fit the scaling law and the four baselines to the same points.
+
+    Args:
+        curve: the measured points.
+        metric: the share to fit; baselines exist for the correctness only.
+        weighting: "log" or "binomial", as for `fit_curve`.
+        seed: of the random baseline.
+
+    Returns:
+        Fits by name; "PYC" is the scaling law.
+
+    Raises:
+        UnsupportedError: no law can be fitted to these points.
 
     >>> fits = compare_fits(Curve.from_points([10, 100, 1000], [0.99, 0.9, 0.6]))
     >>> min(fits, key=lambda name: fits[name].residual)
@@ -136,39 +151,39 @@ def model_values(model: CurveModel, metric: Metric, sizes: Floats) -> Floats:
     return np.asarray(model.correctness(sizes))
 
 
-def scaling_law(
+def fit_scaling_law(
     sizes: Floats,
     values: Floats,
     weights: Floats,
     metric: Metric,
     people: float,
     *,
-    believe: float = CLEAR_EVIDENCE,
+    clear_evidence: float = CLEAR_EVIDENCE,
 ) -> tuple[PitmanYor, float]:
-    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `believe`).
+    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `clear_evidence`).
 
-    Where many models fit equally well it is the middle one.
+    Where many models fit equally well, the middle one is taken.
     """
     points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
     noise = binomial_variance(values, people)
-    heavy = _descend(points, finite=False)
+    infinite = _least_squares(points, finite=False)
     evidence = 0.0
-    if heavy[1] <= 1e-6:  # at the edge: there may be something to gain below 0
-        finite = _descend(points, finite=True)
-        misfit = [_misfit(points, noise, *found) for found in (heavy, finite)]
+    if infinite[1] <= 1e-6:  # at the edge: there may be something to gain below 0
+        finite = _least_squares(points, finite=True)
+        misfit = [_misfit(points, noise, *found) for found in (infinite, finite)]
         # all points come from the same people: fifty of them say little more than two
         evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
-        if evidence > believe:
+        if evidence > clear_evidence:
             return PitmanYor.from_entropy(h=finite[0], gamma=finite[1]), evidence
-    h, gamma = _middle(points, heavy, _TOLERANCE * float(weights @ noise))
+    h, gamma = _middle_of_allowed(points, infinite, _TOLERANCE * float(weights @ noise))
     return PitmanYor.from_entropy(h=h, gamma=gamma), evidence
 
 
 Points = tuple[Floats, Floats, Floats, bool]
 
 
-def _descend(points: Points, *, finite: bool) -> tuple[float, float, float]:
-    """(h, γ, loss) of the best model on one side of γ = 0: a coarse grid, then Levenberg–Marquardt."""
+def _least_squares(points: Points, *, finite: bool) -> tuple[float, float, float]:
+    """(h, γ, loss) of the best model with one sign of γ: a coarse grid, then Levenberg–Marquardt."""
     from incrowd.pitman_yor.kernels import best_start, descend
 
     sizes, values, roots, unique = points
@@ -179,12 +194,12 @@ def _descend(points: Points, *, finite: bool) -> tuple[float, float, float]:
     return float(h), float(gamma), float(loss)
 
 
-def _middle(points: Points, best: tuple[float, float, float], tolerance: float) -> tuple[float, float]:
+def _middle_of_allowed(points: Points, best: tuple[float, float, float], tolerance: float) -> tuple[float, float]:
     """Where the points leave γ open, the middle of what they allow: its forecasts err less than the edge's do."""
     from incrowd.pitman_yor.kernels import allowed_middle
 
     sizes, values, roots, unique = points
-    few = np.unique(np.linspace(0, sizes.size - 1, _FEW_POINTS).astype(int))  # they say as much as all
+    few = np.unique(np.linspace(0, sizes.size - 1, _FEW_POINTS).astype(int))  # as informative as all
     scale = np.sqrt(sizes.size / few.size)
     h, gamma = allowed_middle(best[0], best[1], tolerance, sizes[few], values[few], scale * roots[few], unique)
     return float(h), float(gamma)
@@ -226,7 +241,7 @@ def _points(
             raise InputError("a curve says itself how many people were tested; give people= to Curve.from_points")
         return curve, metric or "correctness"
     if (correctness is None) == (uniqueness is None):
-        raise InputError("give either correctness= or uniqueness= beside the sizes")
+        raise InputError("give either correctness= or uniqueness= with the sizes")
     given: Metric = "correctness" if correctness is not None else "uniqueness"
     if metric not in (None, given):
         raise InputError(f"{given} was given, but the {metric} is to be fitted; give {metric}=")
@@ -248,19 +263,21 @@ def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats
         raise InputError("this curve has no uniqueness; fit its correctness")
     inside = points.sizes > 1
     sizes, values = points.sizes[inside].astype(np.float64), every[inside]
-    problem = _problem(sizes, values, metric) or _impossible(sizes, values, metric, points.people)
+    problem = _why_undetermined(sizes, values, metric, people_tested(points)) or _why_impossible(
+        sizes, values, metric, points.people
+    )
     if problem:
         raise UnsupportedError(problem)
-    weights = np.log(sizes) if weighting == "log" else 1.0 / binomial_variance(values, people_behind(points))
+    weights = np.log(sizes) if weighting == "log" else 1.0 / binomial_variance(values, people_tested(points))
     return sizes, values, weights
 
 
-def _problem(sizes: Floats, values: Floats, metric: Metric) -> str | None:
-    """Why these points cannot be fitted, if so."""
+def _why_undetermined(sizes: Floats, values: Floats, metric: Metric, people: float) -> str | None:
+    """Why these points do not determine a law, if so."""
     if sizes.size < 2:
         points = f"{sizes.size} point{'s' if sizes.size != 1 else ''}"
         return f"{points} above size 1; a fit needs two or more different sizes"
-    if np.all(values >= 1.0):
+    if np.all(people * (1.0 - values) < _NOBODY):
         return (
             f"the {metric} is 1 at every size: nobody was ever confused, and that does not say when it will "
             "happen; measure larger galleries"
@@ -277,8 +294,8 @@ def _problem(sizes: Floats, values: Floats, metric: Metric) -> str | None:
     return None
 
 
-def _impossible(sizes: Floats, values: Floats, metric: Metric, people: int) -> str | None:
-    """Why no way of matching gives such points, not even with the noise of so few people; 0 people: not known."""
+def _why_impossible(sizes: Floats, values: Floats, metric: Metric, people: int) -> str | None:
+    """Why no way of matching gives such points, even with the noise of so few people; 0 people: not known."""
     guess = 1.0 / sizes - (3.0 * np.sqrt(1.0 / (sizes * people)) if people else 0.0)
     below = np.flatnonzero(values < guess * (1.0 - 1e-9))
     if metric == "correctness" and below.size:
@@ -298,8 +315,8 @@ def _impossible(sizes: Floats, values: Floats, metric: Metric, people: int) -> s
     return None
 
 
-def people_behind(points: Curve) -> float:
-    """How many people stand behind the points: where it is not said, no fewer than the largest gallery."""
+def people_tested(points: Curve) -> float:
+    """How many people were tested; where the curve does not say, no fewer than the largest gallery."""
     return float(points.people or points.sizes[-1])
 
 

@@ -1,31 +1,31 @@
-"""A measured curve: how many people are named correctly, by the size of the gallery they are in."""
+"""A measured curve: the share of people named correctly, by the size of the gallery."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd.curves.sub_galleries import gallery_sizes
 from incrowd.errors import InputError
-from incrowd.results import Result
+from incrowd.results import Result, as_json
+from incrowd.special import Floats
 from incrowd.tables import Table, read_table, write_table
 
-Floats = NDArray[np.float64]
 Kind = Literal["exact", "sparse", "robust", "published"]
-POINTS = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve(Result):
     """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
 
-    `people` is how many different people were put to the test: it says how far the points can be trusted.
-    0 means that it is not known, as for points taken from a publication. `covariance` is that of the correctness
-    between sizes, where it was measured.
+    `people` is how many different people were tested, which tells how noisy the points are; 0 where it is not known, as
+    for points of a publication. `covariance` is that of the correctness between sizes, where it was measured. `how`
+    says what the curve was measured from.
 
     >>> curve = Curve.from_points([100, 1000], [0.99, 0.80])
     >>> curve.sizes.tolist(), curve.kind
@@ -40,6 +40,7 @@ class Curve(Result):
     people: int = 0
     notes: tuple[str, ...] = ()
     covariance: Floats | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"covariance"})
 
     @classmethod
     def from_points(
@@ -51,11 +52,22 @@ class Curve(Result):
         people: int = 0,
         how: str = "given points",
     ) -> Curve:
-        """From published or otherwise measured points; unsorted points are sorted, repeated sizes averaged."""
+        """A curve of published or otherwise measured points; unsorted points are sorted, repeated sizes averaged.
+
+        Args:
+            sizes: gallery sizes.
+            correctness: share of people named correctly at each size.
+            uniqueness: share of people who are unique at each size, if it was measured.
+            people: how many people were tested; 0 if it is not known.
+            how: where the points come from.
+
+        Raises:
+            InputError: sizes are not whole numbers of 1 or more, or shares are not from 0 to 1.
+        """
         size = gallery_sizes(sizes)
-        columns = [share(correctness, "correctness", size.size)]
+        columns = [_shares(correctness, "correctness", size.size)]
         if uniqueness is not None:
-            columns.append(share(uniqueness, "uniqueness", size.size))
+            columns.append(_shares(uniqueness, "uniqueness", size.size))
         notes = []
         if np.any(np.diff(size) < 0):
             notes.append("the sizes were not in ascending order; they were sorted")
@@ -69,11 +81,11 @@ class Curve(Result):
             steps = f"{rises} of {distinct.size - 1} step{'s' if distinct.size > 2 else ''}"
             notes.append(f"the values rise at {steps}, but must fall as a gallery grows: noise, or an error")
         second = pooled[1] if len(pooled) > 1 else None
-        return cls(distinct, pooled[0], second, "published", how, _tested(people), tuple(notes))
+        return cls(distinct, pooled[0], second, "published", how, _people_tested(people), tuple(notes))
 
     @classmethod
     def read(cls, source: Any) -> Curve:
-        """From a file or frame with columns `n` and `correctness`; `uniqueness`, `people` and `kind` if it has them."""
+        """A curve from a table with columns `n`, `correctness` and, optionally, `uniqueness`, `people` and `kind`."""
         table = read_table(source)
         missing = [name for name in ("n", "correctness") if name not in table.columns]
         if missing:
@@ -92,11 +104,11 @@ class Curve(Result):
         return replace(curve, kind=_kind(table)) if "kind" in table.columns else curve
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """To a CSV (or Parquet) file for `Curve.read`: points, people tested (if known) and kind.
+        """Write a CSV (or Parquet) file for `Curve.read`: points, people tested (if known) and kind.
 
         The covariance of sparse and robust curves is not kept: intervals then come from simulated people.
         """
-        import pyarrow as pa
+        import pyarrow as pa  # a slow import
 
         columns: dict[str, Any] = {"n": self.sizes, "correctness": self.correctness}
         if self.people:
@@ -116,36 +128,15 @@ class Curve(Result):
             self, sizes=self.sizes[kept], correctness=self.correctness[kept], uniqueness=second, covariance=covariance
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "kind": self.kind,
-            "how": self.how,
-            "people": self.people,
-            "sizes": self.sizes.tolist(),
-            "correctness": self.correctness.tolist(),
-            "uniqueness": self.uniqueness.tolist() if self.uniqueness is not None else None,
-            "notes": list(self.notes),
-        }
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row for each gallery size."""
+        unique = self.uniqueness if self.uniqueness is not None else [None] * self.sizes.size
+        columns = zip(self.sizes.tolist(), self.correctness.tolist(), as_json(unique), strict=True)
+        return [{"n": size, "correctness": right, "uniqueness": alone} for size, right, alone in columns]
 
 
-def gallery_sizes(values: ArrayLike) -> NDArray[np.int64]:
-    """Whole numbers of 1 or more, or a clear refusal."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("sizes must be numbers") from None
-    if array.ndim != 1 or array.size == 0:
-        raise InputError("sizes must be a list of at least one number")
-    if not np.all(np.isfinite(array)) or np.any(array != np.floor(array)) or array.min() < 1:
-        raise InputError("sizes must be whole numbers of 1 or more")
-    if array.max() >= 2**53:
-        raise InputError("sizes must be below 2**53")
-    return array.astype(np.int64)
-
-
-def share(values: ArrayLike, what: str, wanted: int) -> Floats:
-    """Shares from 0 to 1, as many as there are sizes, or a clear refusal."""
+def _shares(values: ArrayLike, what: str, wanted: int) -> Floats:
+    """The values as shares from 0 to 1, one for each size; anything else is refused."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -162,16 +153,6 @@ def share(values: ArrayLike, what: str, wanted: int) -> Floats:
     return array
 
 
-def sub_sizes(at: ArrayLike | None, people: int) -> NDArray[np.int64]:
-    """The sizes asked for, ascending and once each; without any, 50 log-spaced ones from 1 to all."""
-    if at is None:
-        return np.unique(np.rint(np.geomspace(1, people, POINTS)).astype(np.int64))
-    sizes = np.unique(gallery_sizes(np.atleast_1d(np.asarray(at))))
-    if sizes[-1] > people:
-        raise InputError(f"a gallery of {sizes[-1]:,} cannot be drawn from {people:,} people; give at most {people:,}")
-    return sizes
-
-
 def _numbers(table: Table, name: str) -> list[float]:
     """A column as numbers; a missing value stays missing and is refused later."""
     ((_, column),) = table.read([name])
@@ -185,7 +166,7 @@ def _numbers(table: Table, name: str) -> list[float]:
 
 
 def _one_number(table: Table, name: str) -> int:
-    """What a column says that has the same whole number in every row."""
+    """The whole number that a column holds in every row."""
     values = set(_numbers(table, name))
     if len(values) != 1 or not min(values) >= 1 or min(values) != int(min(values)):
         raise InputError(f"column {name!r} of {table.name} must hold one whole number of 1 or more, in every row")
@@ -201,7 +182,7 @@ def _kind(table: Table) -> Kind:
     raise InputError(f"column 'kind' of {table.name} must hold one of {', '.join(get_args(Kind))}, in every row")
 
 
-def _tested(people: int) -> int:
+def _people_tested(people: int) -> int:
     if people < 0 or people != int(people):
         raise InputError(f"the people tested are a whole number, 0 if it is not known; {people} was given")
     return int(people)

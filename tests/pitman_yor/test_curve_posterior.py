@@ -8,7 +8,7 @@ from tests.pitman_yor.oracle import partitions
 
 from incrowd import ClassSizes, correctness_curve
 from incrowd.pitman_yor import PitmanYor
-from incrowd.pitman_yor.covariance import CurveMoments
+from incrowd.pitman_yor.curve_posterior import CurveMoments
 from incrowd.pitman_yor.likelihood import log_likelihood
 
 

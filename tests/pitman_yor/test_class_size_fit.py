@@ -12,7 +12,7 @@ from incrowd.pitman_yor import PitmanYor, fit_class_sizes
 from incrowd.pitman_yor.likelihood import log_likelihood, log_prior
 from incrowd.pitman_yor.model import discount_and_concentration
 from incrowd.pitman_yor.posterior import weighted_interval
-from incrowd.pitman_yor.posterior_predictive import Predictive
+from incrowd.pitman_yor.prediction import SamplePrediction
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_an_unknown_method_is_refused():
 def test_the_smallest_tables_are_fitted():
     for sizes in ([2, 1], [2, 2], [3, 1, 1], [50, 1]):
         fit = fit_class_sizes(ClassSizes.from_sizes(sizes))
-        value, low, high = Predictive(fit.sizes, fit.posterior()).correctness(1000)
+        value, low, high = SamplePrediction(fit.sizes, fit.posterior()).correctness(1000)
         assert 0 < low <= value <= high <= 1
         assert high > low
 
 
 def test_the_interval_of_an_even_table_stays_within_its_limits():
     fit = fit_class_sizes(ClassSizes.from_counts({100: 400, 101: 300}))
-    belief = fit.posterior()
+    prediction = fit.posterior()
     assert fit.gamma == pytest.approx(-1, abs=1e-9)
-    assert np.all((belief.gamma >= -1) & (belief.gamma <= 1))
-    assert belief.interval(belief.gamma) == pytest.approx((-1, -1), abs=1e-9)
-    low, high = belief.interval(belief.h)
+    assert np.all((prediction.gamma >= -1) & (prediction.gamma <= 1))
+    assert prediction.interval(prediction.gamma) == pytest.approx((-1, -1), abs=1e-9)
+    low, high = prediction.interval(prediction.h)
     assert low - 1e-3 <= fit.h <= high + 1e-3
-    value, low, high = Predictive(fit.sizes, belief).correctness(1e6)
+    value, low, high = SamplePrediction(fit.sizes, prediction).correctness(1e6)
     assert low <= value <= high
     assert value == pytest.approx(700 / 1e6, rel=1e-3)
 
@@ -138,7 +138,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         if sizes.classes == people:
             continue
         posterior = fit_class_sizes(sizes).posterior()
-        answer = Predictive(sizes, posterior)
+        answer = SamplePrediction(sizes, posterior)
         intervals = [posterior.interval(posterior.h), posterior.interval(posterior.gamma)]
         intervals += [answer.correctness(population)[1:], answer.uniqueness(population)[1:]]
         truths = [h, gamma, whole.size / population, (whole == 1).sum() / population]
