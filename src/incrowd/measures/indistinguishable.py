@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import encode_each, frequencies, pack
-from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
+from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.tables import Table
 
 
@@ -38,7 +38,7 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
     if person is None:
         return Groups(pack(encode_each(table, names)))
     classes = assign_classes(table, names, person)
-    return Groups(told_apart(table, names, classes, person).numbers, classes=classes)
+    return Groups(indistinguishable_groups(table, names, classes, person).numbers, classes=classes)
 
 
 def needs_parts(table: Table, names: Sequence[str], person: str | None = None) -> bool:
