@@ -49,30 +49,24 @@ class Columns(Protocol):
     @property
     def name(self) -> str:
         """How messages call it."""
-        ...
 
     @property
     def memory(self) -> int:
         """Bytes that work on it keeps to."""
-        ...
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        ...
 
     @property
     def encoded(self) -> dict[str, Coded]:
         """Columns that are kept for the next question."""
-        ...
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
         """The names, if all exist."""
-        ...
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns, one at a time."""
-        ...
 
 
 def encode(table: Columns, names: Sequence[str]) -> list[Coded]:

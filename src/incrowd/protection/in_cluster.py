@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress
 from incrowd.backends import Backend
-from incrowd.backends.cell_protection import ColumnValues, RankedCells, TreeCells
+from incrowd.backends.cell_protection import CellJob, ColumnValues, RankedCells, TreeCells
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
@@ -48,16 +48,8 @@ def protect_in_cluster(
     """
     _check_demand(demand, method)
     work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows)
-    cells = table.backend.protect_cells(
-        names,
-        work.plan,
-        work.check,
-        sensitive=sensitive,
-        removed=removed,
-        out=out,
-        force=force,
-        progress=progress,
-    )
+    job = CellJob(names, sensitive, work.plan, work.check, removed, out, force, progress)
+    cells = table.backend.protect_cells(job)
     found = cells.checked
     if cells.cells is not None:
         work.settings["cells"] = cells.cells
