@@ -17,7 +17,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
 from incrowd.protection.cells import CellRecoding
-from incrowd.protection.kept_columns import what_nearly_names, what_others_may_know
+from incrowd.protection.kept_columns import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.problem import Demand, settle_aim
 from incrowd.protection.result import Guarantee, Protected
 from incrowd.protection.tcloseness import bound_on_t, strata_for
@@ -60,21 +60,20 @@ def protect_in_cluster(
         demand=demand,
         guarantee=found.guarantee,
         classes=found.classes,
-        changed=cells.changed,
+        changed_cells=cells.changed,
         rows=table.rows,
-        suppressed=0,
-        seed=0,  # nothing is drawn: choices are hashes of rows
+        suppressed_rows=0,
         removed=tuple(removed),
         notes=(
-            *found.undone,
-            *what_nearly_names(((one.column, one.distinct) for one in found.roles), table.rows),
+            *found.warnings,
+            *warn_of_nearly_unique(((one.column, one.distinct) for one in found.roles), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
             "detail kept and information loss are measured row by row, which a cluster does not do; protect and "
             "evaluate a sample on this machine to see them",
         ),
         settings=work.settings,
-        sensitive=sensitive,
-        undone=found.undone,
+        sensitive=(sensitive,) if sensitive else (),
+        kept_column_warnings=found.warnings,
     )
 
 
@@ -85,7 +84,7 @@ class _Checked:
     guarantee: Guarantee
     classes: ClassSizes
     roles: tuple[SuggestedRole, ...]
-    undone: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,8 +136,8 @@ class _Work:
             wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {self.rows:,} rows were written"
             raise UnsupportedError(f"{self.method} cannot give what was asked: {wrong}; nothing was written")
         roles = suggest_roles(written, self.left) if self.left else ()
-        undone = tuple(what_others_may_know(written, self.names, roles, guarantee.k))
-        return _Checked(guarantee, classes, roles, undone)
+        warnings = tuple(warn_of_known_columns(written, self.names, roles, guarantee.k))
+        return _Checked(guarantee, classes, roles, warnings)
 
     def _count_guarantee(self, written: Table, bound: float | None) -> tuple[Guarantee, ClassSizes]:
         demand, sensitive = self.demand, [self.sensitive] if self.sensitive else []
