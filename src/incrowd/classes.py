@@ -76,7 +76,20 @@ class ClassSizes(Result):
     def from_table(cls, source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None) -> ClassSizes:
         """Count the people in a file or frame who share all quasi-identifiers; a null is a value.
 
-        With a `person` column the unit is the person, and people look alike if their whole histories do.
+        A table object that is asked again for the same columns answers from its first count.
+
+        Args:
+            source: a table, a file's path or a frame.
+            quasi_identifiers: the columns that people are compared by.
+            person: the column that says whose record it is, where people have several; the unit is then the person,
+                and people look alike if their whole histories do.
+
+        Returns:
+            How many classes there are of each size.
+
+        Raises:
+            ColumnNotFoundError: a column does not exist.
+            InputError: the table cannot be read, has no rows, or has records without a person.
 
         >>> ClassSizes.from_table({"age": [30, 30, None]}, quasi_identifiers=["age"]).histogram()
         {1: 1, 2: 1}
@@ -212,8 +225,10 @@ def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) ->
     table.require([person], "person column")
 
 
-def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None) -> Classes:
-    """The groups of records within which an attacker cannot tell a sensitive value's owner from another.
+def indistinguishable_groups(
+    table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None
+) -> Classes:
+    """Group the records within which an attacker cannot tell a sensitive value's owner from another.
 
     Without a person these are the classes. With one, an attacker who knows a history knows each record of it, so a
     group is the records of one class of people that have the same values too.
@@ -227,7 +242,18 @@ def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes,
 def class_size_of_each_record(
     source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None
 ) -> NDArray[np.int64]:
-    """How many people share every record's class, in the order of the records: 1 is unique.
+    """How many people share every record's class.
+
+    Args:
+        source: a table, a file's path or a frame.
+        quasi_identifiers: the columns that people are compared by.
+        person: the column that says whose record it is, where people have several.
+
+    Returns:
+        The size of the class of every record, in the order of the records: 1 is unique.
+
+    Raises:
+        UnsupportedError: the rows stay in a cluster, or are too many for the memory limit.
 
     >>> class_size_of_each_record({"age": [30, 41, 30]}, quasi_identifiers=["age"]).tolist()
     [2, 1, 2]
@@ -242,7 +268,19 @@ def write_class_sizes(
     """Write a table as Parquet with a column `class_size`: how many people share every record's class.
 
     The engine counts, joins and writes, DuckDB a file and Spark a folder, so that no record comes here and any size
-    works. `source` is a file, or a table in a cluster; rows are written in no particular order.
+    works. Rows are written in no particular order.
+
+    Args:
+        source: a file, or a table in a cluster.
+        out: the file or folder to write; it ends in .parquet.
+        quasi_identifiers: the columns that people are compared by.
+        force: replace what is there.
+
+    Returns:
+        The path that was written, or the address of a store.
+
+    Raises:
+        InputError: the place is taken or is the table itself, a column `class_size` exists, or the table changed.
 
     >>> import tempfile
     >>> from incrowd.tables import read_table, write_table

@@ -15,6 +15,7 @@ from tests.backends.databases import to_sqlite
 import incrowd
 from incrowd import ClassSizes, read_table
 from incrowd.backends import Backend, MemoryNeeds, encode
+from incrowd.backends.cell_protection import CellJob
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 
 NAMES = ["age", "town"]
@@ -110,9 +111,7 @@ def test_rows_that_can_be_read_here_are_not_protected_elsewhere(backend):
     assert backend.keeps_row_order
     assert not backend.writes_to_stores
     with pytest.raises(UnsupportedError, match="protected here"):
-        backend.protect_cells(
-            NAMES, None, None, sensitive=None, removed=[], out=None, force=False, progress=lambda doing, share: None
-        )
+        backend.protect_cells(CellJob(NAMES, None, plan=None, check=None))
 
 
 def test_classes_are_counted_once(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    from incrowd._support.progress import Progress
-    from incrowd.backends.cell_protection import Checked, Plan, ProtectedCells
+    from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
 
 _COUNTS_KEPT = 256  # class counts that are remembered: each is a few thousand numbers
 
@@ -221,18 +220,7 @@ class BaseBackend:
             self, names, out, facts_by_size=facts_by_size, class_counts=class_counts, force=force
         )
 
-    def protect_cells(
-        self,
-        names: Sequence[str],
-        plan: Plan,
-        check: Callable[[Backend], Checked],
-        *,
-        sensitive: str | None,
-        removed: Sequence[str],
-        out: str | os.PathLike[str] | None,
-        force: bool,
-        progress: Progress,
-    ) -> ProtectedCells[Checked]:
+    def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
         """Refused: rows that can be read here are protected here."""
         raise UnsupportedError("rows that can be read here are protected here, and written as a file; leave out=")
 

@@ -6,6 +6,7 @@ the result keeps its promise, is decided by whoever calls it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import Progress, silent
 from incrowd.backends.encode import Coded
+from incrowd.backends.protocol import Backend
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,40 +33,32 @@ class CellProtection(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The quasi-identifiers."""
-        ...
 
     @property
     def values(self) -> tuple[pa.Array, ...]:
         """The values of every quasi-identifier in the whole table, in order."""
-        ...
 
     @property
     def sensitive(self) -> str | None:
         """The sensitive column, if there is one."""
-        ...
 
     @property
     def sensitive_values(self) -> pa.Array | None:
         """The values of the sensitive column in the whole table, in order."""
-        ...
 
     def points(self, columns: list[Coded]) -> NDArray[np.float32]:
         """Every row's coordinates, by which near rows are put into one cell."""
-        ...
 
     def distances(self, columns: list[Coded]) -> NDArray[np.float64]:
         """Every row's distance to zero, by which rows are ranked."""
-        ...
 
     def protect(
         self, columns: list[Coded], sensitive: Coded | None, classes: NDArray[np.int64] | None
     ) -> dict[str, pa.Array]:
         """The protected quasi-identifiers of the rows of a cell as text; `classes`, where rows have theirs already."""
-        ...
 
     def written_values(self) -> list[pa.Array]:
         """The values of every quasi-identifier as they are written where they are not changed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +98,31 @@ class ColumnValues:
 
 Plan = Callable[[Sequence[ColumnValues]], tuple[CellProtection, TreeCells | RankedCells]]
 """Decides how rows are protected from the values of the quasi-identifiers, and of the sensitive column at the end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellJob(Generic[Checked]):
+    """What is asked of a backend.
+
+    Attributes:
+        names: the quasi-identifiers.
+        sensitive: the sensitive column, if there is one.
+        plan: decides how rows are protected, from the values of the columns.
+        check: looks at the protected table before it gets its name; raises if it is not what was promised.
+        removed: columns to leave out.
+        out: the folder of Parquet files to write.
+        force: replace what is there.
+        progress: told how far the work is.
+    """
+
+    names: Sequence[str]
+    sensitive: str | None
+    plan: Plan
+    check: Callable[[Backend], Checked]
+    removed: Sequence[str] = ()
+    out: str | os.PathLike[str] | None = None
+    force: bool = False
+    progress: Progress = silent
 
 
 @dataclass(frozen=True, slots=True, eq=False)

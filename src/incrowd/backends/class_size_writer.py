@@ -44,22 +44,9 @@ def write_with_class_sizes(
 ) -> Path | str:
     """Write the rows as Parquet with the size of every record's class, and what is known of classes of that size.
 
-    What is written is counted before it gets its name: of a table that changed meanwhile records would be missing, or
-    be joined to what is true of another state.
-
-    Args:
-        backend: the rows.
-        names: the columns that classes are counted by.
-        out: the file, or the folder where a cluster writes; it ends in .parquet. Rows are in no particular order.
-        facts_by_size: columns to add, one row for each class size in the column `class_size`.
-        class_counts: how many classes of each size there were when `facts_by_size` was worked out.
-        force: replace what is there.
-
-    Returns:
-        The path that was written, or the address of a store.
-
-    Raises:
-        InputError: a column's name is taken, `out` is no Parquet, or the table changed while it was read.
+    `facts_by_size` has columns to add, one row for each class size in its column `class_size`, and `class_counts` says
+    how many classes of each size there were when it was worked out. What is written is counted before it gets its name:
+    of a table that changed meanwhile records would be missing, or be joined to what is true of another state.
     """
     target = os.fspath(out)
     added = [CLASS_SIZE] if facts_by_size is None else facts_by_size.column_names

@@ -72,15 +72,12 @@ class Conversion(Protocol):
     @property
     def type(self) -> pa.DataType:
         """The type of the values."""
-        ...
 
     def convert(self, texts: pa.Array) -> pa.Array:
         """Texts as values."""
-        ...
 
     def in_sql(self, column: str) -> str:
         """SQL that converts a column of text, given as SQL."""
-        ...
 
 
 class FileBackend(BaseBackend):

@@ -20,10 +20,16 @@ _FIRST_BITS = 16  # of a key, which choose its part: more than the parts need, f
 
 
 def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
-    """A key for every row, the same for two rows exactly if all their codes are.
+    """Pack the codes of every row into one key, the same for two rows exactly if all their codes are.
 
     Codes are the digits of a number in mixed radix. Where they no longer fit into 64 bits, the keys so far are
     renumbered densely and packing goes on, so that any number of columns works.
+
+    Args:
+        columns: the columns as codes.
+
+    Returns:
+        A key for every row.
 
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
@@ -46,7 +52,14 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
 
 
 def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct class sizes and how many classes have each. The keys are sorted in place."""
+    """Count the classes of rows with equal keys.
+
+    Args:
+        keys: a key for every row; they are sorted in place.
+
+    Returns:
+        Distinct class sizes, and how many classes have each.
+    """
     from incrowd.backends import kernels
 
     keys.sort()
@@ -59,11 +72,14 @@ def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The class of every row, numbered from 0 in the order of the keys, and the size of every class.
+    """Number the classes of rows with equal keys, from 0 in the order of the keys.
 
     Args:
         keys: a key for every row; they are not changed.
         part_bits: about 2^part_bits rows are sorted together, so many that a processor's cache holds them.
+
+    Returns:
+        The class of every row, and the size of every class.
     """
     from incrowd.backends import kernels
 
@@ -82,6 +98,14 @@ def partition_keys(
     """Keys, and the value of each, partitioned by the first bits of the keys into parts that a cache holds.
 
     Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten.
+
+    Args:
+        keys: a key for every row.
+        values: a value for every row.
+        part_bits: a part has about 2^part_bits rows.
+
+    Returns:
+        The parts, each as keys and values.
     """
     from incrowd.backends import kernels
 
@@ -103,7 +127,15 @@ def partition_keys(
 def map_parts(
     work: Callable[[NDArray[np.uint64], NDArray[Any]], Found], parts: Sequence[tuple[NDArray[np.uint64], NDArray[Any]]]
 ) -> Iterator[Found]:
-    """The result of `work` on every part, in their order, on all processors."""
+    """Work on all parts, on all processors.
+
+    Args:
+        work: called with the keys and the values of each part.
+        parts: what `partition_keys` gives.
+
+    Returns:
+        An iterator over the results, in the order of the parts.
+    """
     if len(parts) == 1:
         yield work(*parts[0])
         return

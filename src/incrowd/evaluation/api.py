@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
-from incrowd.classes import assign_classes, told_apart
+from incrowd.classes import assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import attribute_disclosure
@@ -92,7 +92,7 @@ def evaluate(
     pairs = correlations(meanings)
     change = np.abs(pairs.change)
     column = encode(after, [sensitive_column])[0] if sensitive_column else None
-    groups = told_apart(after, names, classes, person) if column else classes
+    groups = indistinguishable_groups(after, names, classes, person) if column else classes
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
     return Evaluation(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import class_numbers, encode_each, frequencies, map_parts, pack, partition_keys
-from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
+from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import InputError
 from incrowd.tables import Table
 
@@ -42,7 +42,7 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
     if person is None:
         return Groups(pack(encode_each(table, names)))
     classes = assign_classes(table, names, person)
-    return Groups(told_apart(table, names, classes, person).numbers, classes=classes)
+    return Groups(indistinguishable_groups(table, names, classes, person).numbers, classes=classes)
 
 
 def exceeds_memory(table: Table, names: Sequence[str], person: str | None = None) -> bool:

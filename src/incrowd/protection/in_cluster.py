@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress
 from incrowd.backends import Backend
-from incrowd.backends.cell_protection import ColumnValues, RankedCells, TreeCells
+from incrowd.backends.cell_protection import CellJob, ColumnValues, RankedCells, TreeCells
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
@@ -48,16 +48,8 @@ def protect_in_cluster(
     """
     _check_demand(demand, method)
     work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows)
-    cells = table.backend.protect_cells(
-        names,
-        work.plan,
-        work.check,
-        sensitive=sensitive,
-        removed=removed,
-        out=out,
-        force=force,
-        progress=progress,
-    )
+    job = CellJob(names, sensitive, work.plan, work.check, removed, out, force, progress)
+    cells = table.backend.protect_cells(job)
     found = cells.checked
     if cells.cells is not None:
         work.settings["cells"] = cells.cells
@@ -73,7 +65,7 @@ def protect_in_cluster(
         suppressed_rows=0,
         removed=tuple(removed),
         notes=(
-            *found.undone,
+            *found.warnings,
             *warn_of_nearly_unique(((one.column, one.distinct) for one in found.roles), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
             "detail kept and information loss are measured row by row, which a cluster does not do; protect and "
@@ -81,7 +73,7 @@ def protect_in_cluster(
         ),
         settings=work.settings,
         sensitive=(sensitive,) if sensitive else (),
-        kept_column_warnings=found.undone,
+        kept_column_warnings=found.warnings,
     )
 
 
@@ -92,7 +84,7 @@ class _Checked:
     guarantee: Guarantee
     classes: ClassSizes
     roles: tuple[SuggestedRole, ...]
-    undone: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +136,8 @@ class _Work:
             wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {self.rows:,} rows were written"
             raise UnsupportedError(f"{self.method} cannot give what was asked: {wrong}; nothing was written")
         roles = suggest_roles(written, self.left) if self.left else ()
-        undone = tuple(warn_of_known_columns(written, self.names, roles, guarantee.k))
-        return _Checked(guarantee, classes, roles, undone)
+        warnings = tuple(warn_of_known_columns(written, self.names, roles, guarantee.k))
+        return _Checked(guarantee, classes, roles, warnings)
 
     def _count_guarantee(self, written: Table, bound: float | None) -> tuple[Guarantee, ClassSizes]:
         demand, sensitive = self.demand, [self.sensitive] if self.sensitive else []

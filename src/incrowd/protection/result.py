@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
-from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
+from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure_diversity
 from incrowd.protection.problem import Demand
@@ -88,7 +88,7 @@ def count_guarantee(
     found_l = found_t = None
     if sensitive is not None:
         (column,) = encode(table, [sensitive])
-        groups = told_apart(table, quasi_identifiers, classes, person)
+        groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
         facts = measure_diversity(groups.numbers, column)
         found_t = facts.t
         found_l = _reached(facts, demand, groups, column)

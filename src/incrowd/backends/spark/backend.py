@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Never
 
-from incrowd._support.progress import Progress
 from incrowd.backends.base import record_without_person
-from incrowd.backends.cell_protection import CellLimits, Checked, Plan, ProtectedCells
+from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
 from incrowd.backends.class_size_writer import CLASS_SIZE
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.memory import FrameBackend, arrow_backend
-from incrowd.backends.protocol import Backend, ClassCounts, CountedRows, MemoryNeeds, TooManyDistinctError
+from incrowd.backends.protocol import ClassCounts, CountedRows, MemoryNeeds, TooManyDistinctError
 from incrowd.backends.relational import class_counts, comparable, count_in_engine, tally_groups
 from incrowd.backends.spark.columns import column_by_bytes
 from incrowd.backends.spark.session import send_to_spark, spark_errors
@@ -185,33 +183,11 @@ class SparkBackend(FrameBackend):
         """Let the workers write a frame to a folder; the block is handed how many records have each class size."""
         return _written_with_sizes(frame.to_native(), out, force, self.name)
 
-    def protect_cells(
-        self,
-        names: Sequence[str],
-        plan: Plan,
-        check: Callable[[Backend], Checked],
-        *,
-        sensitive: str | None,
-        removed: Sequence[str],
-        out: str | os.PathLike[str] | None,
-        force: bool,
-        progress: Progress,
-    ) -> ProtectedCells[Checked]:
-        """Protect the rows in the cluster and let the workers write them; see `protect_on_spark`."""
+    def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
+        """Protect the rows in the cluster and let the workers write them."""
         from incrowd.backends.spark.protect import protect_on_spark
 
-        return protect_on_spark(
-            self,
-            names,
-            plan,
-            check,
-            sensitive=sensitive,
-            removed=removed,
-            out=out,
-            force=force,
-            progress=progress,
-            limits=self.cell_limits,
-        )
+        return protect_on_spark(self, job, self.cell_limits)
 
     def _state(self) -> dict[str, tuple[int, int]]:
         """How long each file is and when it was written, as its store tells; those that are gone are left out."""

@@ -7,19 +7,11 @@ has. Rows go from worker to worker once, by their cell, and are written by the w
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from incrowd._support.progress import Progress
-from incrowd.backends.cell_protection import (
-    CellLimits,
-    CellProtection,
-    Checked,
-    Plan,
-    ProtectedCells,
-    TreeCells,
-)
+from incrowd.backends.cell_protection import CellJob, CellLimits, CellProtection, Checked, ProtectedCells, TreeCells
 from incrowd.backends.spark import workers
 from incrowd.backends.spark.assign_cells import CellAssigner
 from incrowd.backends.spark.column_values import count_column_values, sample_distinct_rows
@@ -37,57 +29,33 @@ _PARTITIONS, _FEWEST_PARTITIONS, _ROWS_A_PARTITION = "spark.sql.shuffle.partitio
 _SEVERAL_VALUES = r"[\]})*]$"  # how a cell ends that stands for several values
 
 
-def protect_on_spark(
-    backend: SparkBackend,
-    names: Sequence[str],
-    plan: Plan,
-    check: Callable[[SparkBackend], Checked],
-    *,
-    sensitive: str | None,
-    removed: Sequence[str],
-    out: str | os.PathLike[str] | None,
-    force: bool,
-    progress: Progress,
-    limits: CellLimits,
-) -> ProtectedCells[Checked]:
-    """Protect a table in its cluster and let the workers write it; it gets its name when the check has passed.
-
-    Args:
-        backend: the table.
-        names: the quasi-identifiers.
-        plan: decides how rows are protected, from the values of the columns.
-        check: looks at the protected table before it gets its name; raises if it is not what was promised.
-        sensitive: the sensitive column, if there is one.
-        removed: columns to leave out.
-        out: the folder of Parquet files to write.
-        force: replace what is there.
-        progress: told how far the work is.
-        limits: how much a driver and a worker hold at a time.
-    """
-    target = _check_target(backend.columns, out)
+def protect_on_spark(backend: SparkBackend, job: CellJob[Checked], limits: CellLimits) -> ProtectedCells[Checked]:
+    """Protect a table in its cluster and let the workers write it; it gets its name when the check has passed."""
+    target = _check_target(backend.columns, job.out)
     session = backend.native.sparkSession
     failed = "it could not be protected in its cluster; look for cells not valid in their type"
     with spark_errors(backend.name, failed), _few_partitions(session, backend.rows):
-        progress("looking at the columns", 0.0)
-        columns = count_column_values(backend, [*names, *([sensitive] if sensitive else [])], limits.values)
-        protection, layout = plan(columns)
-        progress("looking at a sample", 0.1)
+        job.progress("looking at the columns", 0.0)
+        names = [*job.names, *([job.sensitive] if job.sensitive else [])]
+        columns = count_column_values(backend, names, limits.values)
+        protection, layout = job.plan(columns)
+        job.progress("looking at a sample", 0.1)
         sample, weights = sample_distinct_rows(backend, protection.names, protection.values, limits.sample)
-        progress("cutting it into cells", 0.2)
-        rows = backend.native.drop(*removed)
+        job.progress("cutting it into cells", 0.2)
+        rows = backend.native.drop(*job.removed)
         assigner = CellAssigner(backend, rows, protection, sample, weights, limits)
         cells = None
         if isinstance(layout, TreeCells):
             placed, cells = assigner.by_tree(layout)
         else:
             placed = assigner.by_rank(layout, columns[-1].counts if layout.by_sensitive else None)
-        kept = tuple(name for name in backend.columns if name not in removed)
+        kept = tuple(name for name in backend.columns if name not in job.removed)
         protected = _protect_cells(placed, workers.ProtectCell(protection, kept))
-        progress("making classes and writing them", 0.3)
-        with written_by_spark(protected, target, force=force) as folder:
-            progress("checking", 0.9)
+        job.progress("making classes and writing them", 0.3)
+        with written_by_spark(protected, target, force=job.force) as folder:
+            job.progress("checking", 0.9)
             written = backend.like(session.read.parquet(folder))
-            checked = check(written)
+            checked = job.check(written)
             changed = _count_changed(written.native, protection)
             backend.confirm()
     return ProtectedCells(session.read.parquet(target), cells, changed, checked)

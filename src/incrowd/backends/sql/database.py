@@ -111,11 +111,9 @@ class TypeInference(Protocol):
 
     def observe(self, batch: pa.RecordBatch) -> None:
         """Look at some rows."""
-        ...
 
     def conversions(self) -> Mapping[str, Conversion]:
         """How the columns that are not text become values."""
-        ...
 
 
 InferTypes = Callable[[dict[str, tuple[str, ...]]], TypeInference]
