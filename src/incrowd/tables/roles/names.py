@@ -15,6 +15,7 @@ _RECOGNISED = 3  # variables of a codebook in one table, from which on the table
 _LIKE_A_CODE = re.compile(r"(?=.{6})(?=.*[\d_]).*")  # too odd a name to be another word by accident
 _SPECIAL_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 
+_UNSURE = ("part", "unrecognised codebook", "stem")
 _COUNTED = re.compile(r"(?:has|is|any|count|counts|number of|no of|nr of|(?:num|n)(?= .*[^s]s$)) ")
 
 
@@ -30,6 +31,7 @@ class Topic:
     quantity: bool = False
     words: str = ""
     phrases: str = ""
+    stems: str = ""
     values: str = ""
 
     @property
@@ -42,18 +44,21 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class NameEvidence:
-    """A topic that a name points to, and how surely: by a codebook, a phrase, a word, or a part of a word."""
+    """A topic that a name points to, and how surely: by a codebook, a phrase, a word, or a part of a word.
+
+    `how` is "phrase", "word", "part", "unrecognised codebook", "stem", or the title of a recognised codebook.
+    """
 
     topic: str
     how: str
 
     @property
     def sure(self) -> bool:
-        return self.how not in {"part", "unrecognised codebook"}
+        return self.how not in _UNSURE
 
     @property
     def by_codebook(self) -> bool:
-        return self.how not in {"phrase", "word", "part", "unrecognised codebook"}
+        return self.how not in {"phrase", "word", *_UNSURE}
 
 
 def words_of(name: str) -> str:
@@ -95,6 +100,8 @@ def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
         found += [NameEvidence(topic, "part") for topic in _by_parts(words)]
     if not found:
         found += [NameEvidence(topic, "unrecognised codebook") for topic in _in_any_codebook(name.lower())]
+    if not found:
+        found += [NameEvidence(topic, "stem") for topic in _by_stems(words)]
     return [one for one in found if one.topic not in _CONTACTS or _is_about_people(words, one.topic)]
 
 
@@ -217,6 +224,21 @@ def _by_parts(words: str) -> tuple[str, ...]:
                 if rest in plain and topic not in found:
                     found.append(topic)
     return tuple(found)
+
+
+@cache
+def _by_stems(words: str) -> tuple[str, ...]:
+    """Topics whose stems a word contains, for abbreviations that no list has."""
+    return tuple(
+        topic.name
+        for topic in sorted(topics().values(), key=lambda one: one.rank)
+        if topic.stems and any(_stems(topic.stems).fullmatch(word) for word in words.split())
+    )
+
+
+@cache
+def _stems(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _without_affixes(word: str) -> Iterator[str]:

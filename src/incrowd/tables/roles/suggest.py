@@ -138,7 +138,7 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         return None
     source = f"the codebook of {evidence.how}" if evidence.by_codebook else "its name"
     says = f"{source} says that it holds {topic.meaning}"
-    confidence = "high" if evidence.sure else "medium"
+    confidence = "high" if evidence.sure else "low" if evidence.how == "stem" else "medium"
     if topic.name in _NUMBERS_OF:
         return _numbers_of(facts, topic.name, says, confidence, evidence, only)
     if topic.name == "free text":
