@@ -19,6 +19,15 @@ def read_labels():
     }
 
 
+def read_names():
+    """By file: the roles that are right for each column, for files of which only the names are known."""
+    listed = tomllib.loads(Path(__file__).with_name("role_names.toml").read_text(encoding="utf-8"))
+    return {
+        file: {column: set(roles.split(" or ")) for roles, columns in entries.items() for column in columns.split()}
+        for file, entries in listed.items()
+    }
+
+
 def count_matches(table, labels):
     """How often each role was suggested, rightly suggested, due, and found where it was due; and what went wrong.
 
