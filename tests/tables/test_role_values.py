@@ -116,7 +116,8 @@ def test_long_answers_to_choose_from_are_no_free_text():
 
 WEIGHT_NAMES = [
     "w", "wt", "wgt", "weight", "poids", "peso", "gewicht", "hochrechnungsfaktor", "coef", "fac", "fex_c", "pond",
-    "ipondi", "perwt", "hhwt", "PWGTP", "wtssall", "coeffy", "V1028", "factor_expansion", "facteur", "waga", "extri", "LLCPWT",
+    "ipondi", "perwt", "hhwt", "PWGTP", "wtssall", "coeffy", "V1028", "factor_expansion", "facteur", "waga", "extri",
+    "LLCPWT",
 ]  # fmt: skip
 
 
@@ -171,3 +172,13 @@ def test_no_reason_contains_a_cell_and_every_suggestion_is_complete():
         assert one.confidence in {"high", "medium", "low"}
         assert not any(word in one.reason for word in ("Marjorie", "Zbigniew", "corp", "unobtainium"))
         assert one.to_dict()["confidence"] == one.confidence
+
+
+def test_an_unknown_abbreviation_among_known_columns_is_suggested_and_one_among_questions_is_not():
+    codes = GENERATOR.integers(1, 6, ROWS)
+    census = {name: codes for name in ("age", "sex", "region", "educ", "occupation", "nationality")}
+    assert suggest(**census, bfst=codes)["bfst"].role == "quasi-identifier"
+    (alone,) = suggest_roles(read_table({**census, "bfst": codes}), ["bfst"])
+    assert (alone.role, alone.confidence) == ("quasi-identifier", "low")
+    questions = {f"q{number}": codes for number in range(12)}
+    assert suggest(**census, **questions)["q3"].role == "other"

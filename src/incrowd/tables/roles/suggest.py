@@ -72,7 +72,8 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
-    looked_at = look_at_columns(table, table.columns if columns is None else columns)
+    wanted = table.columns if columns is None else table.require(columns)
+    looked_at = look_at_columns(table, wanted)
     codebooks = recognise_codebooks(table.columns)
     bodies = measures_bodies(table.columns)
     replicates = find_replicates(looked_at)
@@ -84,7 +85,8 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
         suggested = _replicate(facts, replicates) or _suggest(facts, evidence, weight)
         weights.append(weight if suggested.role == "weight" else None)
         found.append(suggested)
-    return _one_main_weight(found, weights)
+    beside = [find_topics(name, codebooks) for name in table.columns if name not in {*wanted}]
+    return _among_known_columns(_one_main_weight(found, weights), [one[0].topic for one in beside if one])
 
 
 def _weight(facts: ColumnFacts, evidence: Sequence[NameEvidence], bodies: bool) -> WeightEvidence | None:
@@ -256,5 +258,30 @@ def _one_main_weight(
     return tuple(result)
 
 
+def _among_known_columns(found: Sequence[SuggestedRole], beside: Sequence[str]) -> tuple[SuggestedRole, ...]:
+    """Suggest columns of few values as quasi-identifiers where nearly all that is recognised beside them is one.
+
+    In an extract of a census or a register an abbreviation that no list has is rather one more of the same. In a
+    questionnaire, where columns that say nothing are many, they stay undecided. Of columns that were not asked for,
+    the topics `beside` are those of their names.
+    """
+    roles = [one.role for one in found if one.topic] + [topics()[one].role for one in beside if one in topics()]
+    known = [role for role in roles if role in {"quasi-identifier", "sensitive"}]
+    quasi_identifiers = [role for role in known if role == "quasi-identifier"]
+    unknown = [one for one in found if one.role == "other" and not one.topic and one.confidence == "low"]
+    alike = {one.column for one in unknown if _has_few_values(one)}
+    if len(quasi_identifiers) < max(5, 0.6 * len(known)) or len(unknown) > len(quasi_identifiers):
+        return tuple(found)
+    return tuple(
+        replace(one, role="quasi-identifier", reason=_LIKE_THE_OTHERS) if one.column in alike else one for one in found
+    )
+
+
+def _has_few_values(one: SuggestedRole) -> bool:
+    """Whether values are codes or answers to choose from, each of which occurs often."""
+    return 2 <= one.distinct <= 60 and one.rows - one.nulls >= 10 * one.distinct and one.kind != "nested"
+
+
+_LIKE_THE_OTHERS = "its name says nothing, but it has few values, and most columns beside it are such as others know"
 _BY_VALUES_ONLY = 5
 _NOTHING = "nothing was found in its name or values; a person must decide"
