@@ -176,7 +176,7 @@ def test_no_reason_contains_a_cell_and_every_suggestion_is_complete():
 
 def test_an_unknown_abbreviation_among_known_columns_is_suggested_and_one_among_questions_is_not():
     codes = GENERATOR.integers(1, 6, ROWS)
-    census = {name: codes for name in ("age", "sex", "region", "educ", "occupation", "nationality")}
+    census = dict.fromkeys(("age", "sex", "region", "educ", "occupation", "nationality"), codes)
     assert suggest(**census, bfst=codes)["bfst"].role == "quasi-identifier"
     (alone,) = suggest_roles(read_table({**census, "bfst": codes}), ["bfst"])
     assert (alone.role, alone.confidence) == ("quasi-identifier", "low")

@@ -190,4 +190,4 @@ def _distinct_rows(table: Table, names: Sequence[str]) -> int:
 
         return int(table.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
     rows = table.to_arrow(names)
-    return rows.group_by(list(names)).aggregate([]).num_rows
+    return int(rows.group_by(list(names)).aggregate([]).num_rows)

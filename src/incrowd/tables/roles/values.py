@@ -64,7 +64,7 @@ def numbers_people(facts: ColumnFacts) -> bool:
     places = [(cell - (facts.low or 0.0)) / width for cell in cells]
     middle = sum(places) / len(places)
     spread = sum((place - middle) ** 2 for place in places) / len(places)
-    return 0.35 < middle < 0.65 and 0.06 < spread < 0.11  # 1/2 and 1/12 where all are equally likely
+    return bool(0.35 < middle < 0.65 and 0.06 < spread < 0.11)  # 1/2 and 1/12 where all are equally likely
 
 
 def is_free_text(facts: ColumnFacts) -> bool:

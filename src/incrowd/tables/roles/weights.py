@@ -107,9 +107,9 @@ def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
     """
     families: dict[str, list[ColumnFacts]] = {}
     for facts in columns:
-        stem = re.fullmatch(r"(.*?\D)_?\d+", facts.name)
-        if stem and facts.kind in {"integer", "number"} and facts.mean is not None and facts.distinct > 1:
-            families.setdefault(stem[1].lower().rstrip("_"), []).append(facts)
+        numbered = re.fullmatch(r"(.*?\D)_?\d+", facts.name)
+        if numbered and facts.kind in {"integer", "number"} and facts.mean is not None and facts.distinct > 1:
+            families.setdefault(numbered[1].lower().rstrip("_"), []).append(facts)
     found: dict[str, int] = {}
     for stem, family in families.items():
         if len(family) >= _FAMILY and (_says_replicates(stem) or _have_one_mean(family)):
