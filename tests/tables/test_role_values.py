@@ -59,6 +59,12 @@ def test_amounts_that_all_differ_are_no_identifiers(name):
     assert role_of(name, np.unique((10 ** GENERATOR.uniform(2, 9, ROWS)).astype(int))) != "identifier"
 
 
+@pytest.mark.parametrize("name", ["income", "credit", "area", "date", "score"])
+def test_numbers_that_count_up_are_identifiers_even_under_the_name_of_a_quantity(name):
+    assert role_of(name, GENERATOR.permutation(np.arange(1, ROWS + 1))) == "identifier"
+    assert role_of("year", np.arange(1950, 2020)) == "quasi-identifier"
+
+
 def test_measurements_with_decimals_are_no_identifiers():
     assert role_of("x", GENERATOR.normal(0, 1, ROWS)) == "other"
     assert role_of("x", [f"{value:.4f}" for value in GENERATOR.normal(0, 1, ROWS)]) == "other"

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 _RECOGNISED = 3  # variables of a codebook in one table, from which on the table is taken to follow it
@@ -136,7 +136,7 @@ def listed_pattern(section: str, entry: str) -> re.Pattern[str]:
 
 @cache
 def _read(file: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath(file).read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
 
 
 @cache

@@ -47,9 +47,9 @@ def describe_rows(table: Table, suggested: Sequence[SuggestedRole] | None = None
         InputError: Texts are not UTF-8.
 
     >>> from incrowd import read_table
-    >>> table = read_table({"person_id": [1, 1, 2, 2] * 20, "wave": [1, 2, 1, 2] * 20, "age": [30, 31, 40, 41] * 20})
+    >>> table = read_table({"person_id": [n // 2 for n in range(100)], "wave": [1, 2] * 50, "age": [30, 31] * 50})
     >>> describe_rows(table).kind
-    'transactions'
+    'panel'
     """
     columns = suggest_roles(table) if suggested is None else suggested
     return (

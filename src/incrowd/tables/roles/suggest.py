@@ -11,6 +11,7 @@ from incrowd.tables.roles.columns import ColumnFacts, has_gaps, look_at_columns
 from incrowd.tables.roles.names import NameEvidence, find_topics, listed, recognise_codebooks, topics, words_of
 from incrowd.tables.roles.values import (
     MANY,
+    counts_up,
     differs_everywhere,
     find_value_evidence,
     is_free_text,
@@ -85,7 +86,7 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
         suggested = _replicate(facts, replicates) or _suggest(facts, evidence, weight)
         weights.append(weight if suggested.role == "weight" else None)
         found.append(suggested)
-    beside = [find_topics(name, codebooks) for name in table.columns if name not in {*wanted}]
+    beside = [find_topics(name, codebooks) for name in {*table.columns} - {*wanted}]
     return _among_known_columns(_one_main_weight(found, weights), [one[0].topic for one in beside if one])
 
 
@@ -150,7 +151,8 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
     if facts.kind == "date or time" and not topic.leads:
         topic = topics()["date"]
         says = "it holds dates or times, which others may know"
-    if differs_everywhere(facts) and not is_measured(facts) and (facts.kind == "text" or not topic.quantity):
+    a_quantity = topic.quantity and facts.kind != "text" and not counts_up(facts)
+    if differs_everywhere(facts) and not is_measured(facts) and not a_quantity:
         reason = f"every value differs, so each one names a record, though {says}"
         return _as(facts, "identifier", reason, "medium" if topic.quantity else "high", "record number", topic.role)
     if _is_one_of_many(facts) and (facts.whole or facts.kind == "text") and _has_many(facts):

@@ -48,6 +48,13 @@ def is_numbered(facts: ColumnFacts) -> bool:
     return facts.high - facts.low < _DENSE * facts.distinct or equally_long
 
 
+def counts_up(facts: ColumnFacts) -> bool:
+    """Whether whole numbers are 1, 2, 3, … in any order, each once; years are not meant."""
+    if not facts.whole or facts.low is None or facts.high is None or not facts.distinct == facts.filled > MANY:
+        return False
+    return facts.high - facts.low + 1 == facts.distinct and not (facts.low > 1_800 and facts.high < 2_100)
+
+
 def numbers_people(facts: ColumnFacts) -> bool:
     """Whether whole numbers look like numbers of people with several records each.
 
