@@ -49,7 +49,10 @@ class Roles(Result):
         return tuple(
             one.column
             for one in self.suggested
-            if one.role == role and self.role(one.column) == "other" and one.column not in self.said
+            if one.role == role
+            and not one.secondary
+            and self.role(one.column) == "other"
+            and one.column not in self.said
         )
 
     @property
@@ -124,10 +127,11 @@ def propose_roles(data: Any) -> Roles:
 
 
 def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
-    """The suggestions by role; of several person or weight columns the first is taken."""
+    """The suggestions by role; of several person columns the first is taken, of weights the main one."""
     by_role: dict[str, list[str]] = {}
     for one in suggested:
-        by_role.setdefault(one.role, []).append(one.column)
+        if not one.secondary:
+            by_role.setdefault(one.role, []).append(one.column)
     return Roles(
         tuple(by_role.get("quasi-identifier", ())),
         tuple(by_role.get("sensitive", ())),

@@ -8,7 +8,7 @@ for several verbs).
 from incrowd.tables.formats.delimited import escape_formula
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix, parse_generalised
 from incrowd.tables.read import TableLike, read_table
-from incrowd.tables.roles import ROLES, SuggestedRole, suggest_roles
+from incrowd.tables.roles import ROLES, RowKind, SuggestedRole, describe_rows, suggest_roles
 from incrowd.tables.table import Table
 from incrowd.tables.write import to_native, write_into, write_table
 
@@ -19,9 +19,11 @@ __all__ = [
     "Generalised",
     "Interval",
     "Prefix",
+    "RowKind",
     "SuggestedRole",
     "Table",
     "TableLike",
+    "describe_rows",
     "escape_formula",
     "parse_generalised",
     "read_table",

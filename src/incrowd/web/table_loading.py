@@ -64,7 +64,7 @@ def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...
     seen: set[str] = set()
     found = []
     for one in columns:
-        if one.role in ("person", "weight") and one.role in seen:
+        if one.secondary or (one.role in ("person", "weight") and one.role in seen):
             one = replace(one, role="other", reason=f"looks like a second {one.role} column; there can be only one")
         seen.add(one.role)
         found.append(one)
