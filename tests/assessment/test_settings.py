@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from incrowd.assessment.settings import Settings, read_settings
 
 from incrowd import InputError
-from incrowd.assessment.settings import Settings, read_settings
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 

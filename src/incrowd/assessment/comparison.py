@@ -126,7 +126,7 @@ def compare(
             )
             continue
         if quasi_identifiers is None:
-            raise InputError("say what others may know about a person: quasi_identifiers= (--qi)")
+            raise InputError("say what others may know about a person: quasi_identifiers=", hint="quasi_identifiers")
         table = read_table(side)
         step = part(progress, number / 2, (number + 1) / 2)
         found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, progress=step)

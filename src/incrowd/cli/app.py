@@ -17,6 +17,7 @@ from incrowd.cli.demo import write_demo
 from incrowd.cli.evaluate import evaluate_table
 from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
+from incrowd.cli.hints import with_flags
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
 from incrowd.cli.population import population_of_table
@@ -78,7 +79,7 @@ def run_command(command: Callable[[], object]) -> None:
         with ended_by_signals():
             command()
     except IncrowdError as error:
-        terminal.problem(str(error))
+        terminal.problem(with_flags(str(error), error.hint))
         sys.exit(2)
     except MemoryError:
         terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")

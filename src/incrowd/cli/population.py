@@ -11,7 +11,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.recipients import RECIPIENTS, in_words, listed
+from incrowd.recipients import RECIPIENTS, in_words, judge, listed
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -183,9 +183,10 @@ def _hundred(share: float) -> str:
 def _verdict(risk: PopulationRisk) -> str:
     """To whom it may go, in the words of `assess`: where a threshold is inside the interval it cannot be told."""
     low, high = (max(risk.A, end) for end in risk.interval or (risk.B, risk.B))
-    close = [name for name, bound in RECIPIENTS.items() if low <= bound < high]
-    fit = [name for name in risk.recipients if name not in close]
-    over = [name for name in RECIPIENTS if name not in (*fit, *close)]
+    judged = {name: judge(risk.overall, limit, (low, high)) for name, limit in RECIPIENTS.items()}
+    fit, close, over = (
+        [name for name in judged if judged[name] == stands] for stands in ("within", "borderline", "over")
+    )
     said = [f"Low enough for {_whom(fit)}."] if fit else []
     if close:
         said.append(f"Too close to call for {_whom(close)}: the 95 % interval is {low:.3g} to {high:.3g}.")

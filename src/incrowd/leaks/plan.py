@@ -10,7 +10,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.exact import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk, share_of, whole
-from incrowd.recipients import RECIPIENTS
+from incrowd.recipients import RECIPIENTS, judge
 from incrowd.results import Result
 from incrowd.wording import counted
 
@@ -63,7 +63,8 @@ class LeakTable(Result):
         """
         if self.targets > 1:
             return None
-        kept = [bound for bound in RECIPIENTS.values() if self.risks[row][column].probability <= bound]
+        risk = self.risks[row][column].probability
+        kept = [limit for limit in RECIPIENTS.values() if judge(risk, limit) == "within"]
         return min(kept) if kept else None
 
     def to_dict(self) -> dict[str, Any]:

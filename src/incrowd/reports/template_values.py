@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
-from incrowd.reports.command import assess_command
-from incrowd.reports.document import DataTable, Figure, Section, document, verdict_figure
+from incrowd.reports.document import document, verdict_figure
+from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
-from incrowd.wording import display_names, with_display_names
+from incrowd.wording import Advice, display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -49,12 +49,14 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
         "found": found,
         "external": external,
         "verdict": with_display_names(verdict.to_dict(), shown),
-        "notes": [] if external else with_display_names(list(found.notes), shown),
+        "notes": [] if external else with_display_names([str(note) for note in found.notes], shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
         "cards": with_display_names(_cards(found, external), shown),
         "options": with_display_names(_options(found, external), shown),
-        "command": None if shown else assess_command(found),  # a name that is shown otherwise could not be typed
+        "command": None
+        if shown
+        else found.provenance.question.to_command(),  # a name that is shown otherwise could not be typed
         "specs": {figure.name: with_display_names(chart_spec(figure), shown) for figure in figures},
     }
 
@@ -64,8 +66,9 @@ def _outward(verdict: Verdict) -> Verdict:
 
     Of a table that does not go out nothing is asked.
     """
-    terms = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
-    return replace(verdict, exposures=(), actions=terms, inside_reasons=(), inside_actions=(), condition=None)
+    owed = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
+    terms = tuple(Advice(term) for term in owed)
+    return replace(verdict, exposures=(), actions=terms, internal_reasons=(), internal_actions=(), condition=None)
 
 
 def safe_json(value: Any) -> str:
@@ -123,7 +126,7 @@ def _plain_section(section: Section, shown: dict[str, str]) -> dict[str, Any]:
         "all_assumed": _common(with_display_names(statement.assumed, shown) for statement in section.statements),
         "figures": [plain_figure(figure, shown) for figure in section.figures],
         "tables": [plain_table(table, shown) for table in section.tables],
-        "notes": with_display_names(list(section.notes), shown),
+        "notes": with_display_names([str(note) for note in section.notes], shown),
     }
 
 
@@ -149,7 +152,7 @@ def _card(found: Assessment, name: str) -> dict[str, Any]:
     for statement in found.statements:
         if statement.name == name:
             return statement.to_dict()
-    reason = found.skipped.get("population", "not asked for")
+    reason = found.skipped.get("population", Advice("not asked for"))
     return {"name": name, "shown": "–", "meaning": f"Not known: {reason}.", "sure": ""}
 
 
@@ -158,10 +161,12 @@ _OUTSIDE = ("population", "recipient", "threshold")
 
 def _options(found: Assessment, external: bool) -> list[tuple[str, str]]:
     """What was asked, as rows; lists as words. Outsiders are not told which columns single people out."""
-    return [(name.replace("_", " "), text) for name, text in _said(found) if not external or name in _OUTSIDE]
+    return [
+        (name.replace("_", " "), text) for name, text in _question_in_words(found) if not external or name in _OUTSIDE
+    ]
 
 
-def _said(found: Assessment) -> Iterator[tuple[str, str]]:
+def _question_in_words(found: Assessment) -> Iterator[tuple[str, str]]:
     for name, value in found.provenance.options.items():
         if isinstance(value, dict):
             yield name, "; ".join(f"{label}: {', '.join(members)}" for label, members in value.items()) or "none"

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment.sections.larger_populations import outlook, populations_ahead
+from incrowd.assessment.sections.forecast import forecast_along
+from incrowd.assessment.sections.population import populations_ahead
 from incrowd.curves import Curve, correctness_curve
 from incrowd.errors import UnsupportedError
 from incrowd.figures import forecast_plot
@@ -64,7 +65,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> Work:
             drawn=max(asked or 0, 4 * sizes.people),
             progress=part(progress, 0.1, 0.9),
         )
-        far = outlook(sizes, risks, question.seed)
+        far = forecast_along(forecast(fit, at=sizes.people, seed=question.seed), sizes, risks)
         near = [size for size in _round_sizes(sizes.people) if size < sizes.people]
         curve = _joined(forecast(fit, near, seed=question.seed), far) if near else far
         answer = _read_off(law, far, sizes.people)
