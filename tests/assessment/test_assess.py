@@ -405,3 +405,40 @@ def test_every_threshold_is_judged_as_the_decision_is(found):
         )
         assert stands == wanted
     assert any(low <= bound < high for bound in RECIPIENTS.values())
+
+
+def test_statements_and_suggested_roles_are_worked_out_once(table, found, monkeypatch):
+    from incrowd import read_table
+    from incrowd.tables import roles
+
+    assert found.statements is found.statements
+    looks = []
+    look = roles._suggest_roles
+    monkeypatch.setattr(roles, "_suggest_roles", lambda *given: looks.append(given) or look(*given))
+    opened = read_table(table)
+    proposed = propose_roles(opened)
+    assert assess(opened, quasi_identifiers=["sex"], protection=False).roles.suggested == proposed.suggested
+    assert len(looks) == 1
+
+
+def test_what_is_known_early_comes_first_and_says_what_is_missing(table):
+    early = []
+    asked = {"quasi_identifiers": ["age_yrs", "sex"], "population": 60_000}
+    last = assess(table, **asked, partial=early.append)
+    assert [sorted(one.skipped) for one in early] == [["population", "protection"]] * 2 + [["protection"]]
+    assert {str(reason) for one in early for reason in one.skipped.values()} == {"still being worked on"}
+    assert all(one.forecast is not None for one in early)
+    assert [one.population is None for one in early] == [True, True, False]
+    assert "still being estimated" in early[0].verdict.reasons[1]
+    assert last.skipped == {}
+    assert early[-1].knowledge.to_dict() == last.knowledge.to_dict()
+
+
+def test_a_section_is_a_field_with_statements_of_its_own(found):
+    from dataclasses import fields
+
+    from incrowd.assessment.result import SECTIONS
+
+    others = {"verdict", "roles", "skipped", "notes", "provenance"}
+    assert [section.name for section in SECTIONS] == [one.name for one in fields(found) if one.name not in others]
+    assert [one for section in SECTIONS for one in section.statements(found)] == list(found.statements)

@@ -17,7 +17,22 @@ from incrowd.cli.app import _spread_groups, app
 from incrowd.cli.question_options import ASSESS, question_from
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
-    ["age", "income, net", "a,b", "a", "b", "a=b", "-dash", "--qi", "--groups", " led", "it's", 'say "hi"', "$(x)", "🙂"]
+    [
+        "age",
+        "income, net",
+        "a,b",
+        "a",
+        "b",
+        "a=b",
+        "-dash",
+        "--qi",
+        "--groups",
+        " led",
+        "it's",
+        'say "hi"',
+        "$(x)",
+        "🙂",
+    ]
 )
 COLUMNS = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from incrowd.errors import InputError
 from incrowd.results import Result
@@ -50,11 +51,23 @@ class SuggestedRole(Result):
 def suggest_roles(table: Table, names: Sequence[str] | None = None) -> tuple[SuggestedRole, ...]:
     """A role for every column, or for those named, with a reason; nothing is decided by it.
 
+    A table is looked at once for each set of names.
+
     >>> from incrowd import read_table
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
-    names = table.columns if names is None else names
+    names = tuple(table.columns if names is None else names)
+    known = _suggested.setdefault(table, {})
+    if names not in known:
+        known[names] = _suggest_roles(table, names)
+    return known[names]
+
+
+_suggested: WeakKeyDictionary[Table, dict[tuple[str, ...], tuple[SuggestedRole, ...]]] = WeakKeyDictionary()
+
+
+def _suggest_roles(table: Table, names: Sequence[str]) -> tuple[SuggestedRole, ...]:
     if table.engine == "cluster":
         looked_at = _looked_at_there(table, names)
     else:

@@ -84,7 +84,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
         return found
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    python = found.python.replace("leak_risk, read_table", "leak_risk, leak_risk_uniform, read_table")
+    python = _with_import(found.python, "from incrowd.leaks import leak_risk_uniform")
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
 
 
@@ -121,7 +121,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         f"write_table(safe.table, {out!r})",
     ]
     found = _both(table.source, "protect", arguments, ["protect"], lines)
-    python = found.python.replace("\n\n", "\nfrom incrowd.tables import write_table\n\n", 1)
+    python = _with_import(found.python, "from incrowd.tables import write_table")
     named = asked.resolution if isinstance(asked.resolution, dict) else {}
     typable = is_typable([*named, *asked.top, *asked.bottom], ",=") and is_typable([s.column for s in asked.steps], ":")
     return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
@@ -170,6 +170,11 @@ def _both(
     imported = ", ".join(sorted({*names, "read_table"}))
     python = "\n".join([f"from incrowd import {imported}", "", table, *lines])
     return models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+
+
+def _with_import(python: str, line: str) -> str:
+    """A script with another import after its first."""
+    return python.replace("\n\n", f"\n{line}\n\n", 1)
 
 
 def _reading(source: Source) -> list[str]:
