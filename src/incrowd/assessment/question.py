@@ -220,7 +220,11 @@ class Question:
         return (self.source or "TABLE", *words)
 
     def to_arguments(self) -> list[str] | None:
-        """The options of `incrowd assess`, without the table; None where a command line cannot hold a name."""
+        """The options of `incrowd assess`, without the table; None where a command line cannot hold a name.
+
+        >>> Question(quasi_identifiers=["age", "sex"], population=900).to_arguments()
+        ['--qi', 'age,sex', '--population', '900']
+        """
         said = [(option, value) for option, value in self._said() if option.flag is not None and not option.reading]
         columns = [name for option, value in said if option.kind == "columns" for name in value]
         labels = [*self.groups, *(name for names in self.groups.values() for name in names)]
@@ -230,11 +234,7 @@ class Question:
         return [word for option, value in said for word in _words(option, value, apart)]
 
     def to_command(self, *more: str) -> str | None:
-        """The command that asks this question, with further words; None where a command line cannot hold a name.
-
-        >>> Question(source="people.csv", quasi_identifiers=("age", "sex"), population=900).to_command()
-        'incrowd assess people.csv --qi age,sex --population 900'
-        """
+        """The command that asks this question, with further words; None where a command line cannot hold a name."""
         arguments = self.to_arguments()
         table, *reading = self.named
         place = f"./{table}" if table.startswith("-") else table  # or it would be taken for an option

@@ -1,4 +1,4 @@
-"""May it go out? The risk against the threshold of whoever is to receive the table, in plain words."""
+"""The verdict: the risk against the limit of the recipient, the people whom an average hides, and what to do."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def decide(
     )
 
 
-def _all(attributes: int) -> str:
+def _all_attributes(attributes: int) -> str:
     return "the attribute" if attributes == 1 else f"all {attributes} attributes"
 
 
@@ -176,8 +176,8 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
     found = []
     if population is None:
         found.append(
-            f"Somebody who knows {_all(len(facts.quasi_identifiers))} of a person in this table names the right "
-            f"{'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
+            f"Somebody who knows {_all_attributes(len(facts.quasi_identifiers))} of a person in this table names the "
+            f"right {'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
         )
         found.append(
             "The population is still being estimated; until then the attacker is taken to know that the person is in "

@@ -88,7 +88,7 @@ def population_of_table(
         _show(risk, moved if sensitivity else None, quoted)
         if place is not None:
             terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
-    if max_risk is not None and risk.overall > max_risk:
+    if max_risk is not None and judge(risk.overall, max_risk) == "over":
         raise typer.Exit(1)
 
 

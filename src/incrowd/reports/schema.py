@@ -26,6 +26,12 @@ def schema() -> dict[str, Any]:
 def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read an assessment that was saved as JSON.
 
+    Args:
+        path: the file.
+
+    Returns:
+        The assessment in plain JSON types.
+
     Raises:
         InputError: the file cannot be read, or is no assessment of a version this package knows.
     """

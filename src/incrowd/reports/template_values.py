@@ -1,4 +1,4 @@
-"""A report's document as plain values, ready for the templates: names made fit to show, charts undressed."""
+"""A report as plain values for the templates: names fit to show, charts without their own look."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 _NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
-_PALE = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
+_OWN_LOOK = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
 
 
 def templates(*folders: Path) -> jinja2.Environment:
@@ -40,11 +40,19 @@ def templates(*folders: Path) -> jinja2.Environment:
 
 
 def plain_document(found: Assessment, *, external: bool = False) -> dict[str, Any]:
-    """What the templates show of an assessment; `specs` are its charts by the name of their figure."""
+    """What the templates show of an assessment.
+
+    Args:
+        found: the assessment.
+        external: leave out what would help an attacker.
+
+    Returns:
+        Values by the names that the templates use; `specs` are the charts by the name of their figure.
+    """
     shown = display_names([one.column for one in found.roles.suggested] or found.roles.quasi_identifiers)
     sections = document(found, external=external)
     figures = [verdict_figure(found), *(figure for section in sections for figure in section.figures)]
-    verdict = _outward(found.verdict) if external else found.verdict
+    verdict = _for_outsiders(found.verdict) if external else found.verdict
     return {
         "found": found,
         "external": external,
@@ -61,8 +69,8 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
     }
 
 
-def _outward(verdict: Verdict) -> Verdict:
-    """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs.
+def _for_outsiders(verdict: Verdict) -> Verdict:
+    """The decision for those who receive the table, with the terms they accept in place of the holder's actions.
 
     Of a table that does not go out nothing is asked.
     """
@@ -80,8 +88,8 @@ def safe_json(value: Any) -> str:
 
 
 def chart_spec(figure: Figure) -> dict[str, Any]:
-    """The chart undressed: the page's style sheet gives it colours, so that one serves dark, light and print."""
-    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _PALE}
+    """The chart of a figure without its own look: the page's style sheet colours it for dark, light and print."""
+    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _OWN_LOOK}
     spec["description"] = f"{figure.title}. {figure.says}"
     for part in (spec, *spec.get("layer", ())):
         if "width" in part:
@@ -177,7 +185,7 @@ def _question_in_words(found: Assessment) -> Iterator[tuple[str, str]]:
 
 
 def _code(text: str) -> Markup:
-    """A sentence with what one types in the letters of a machine."""
+    """A sentence with what stands between backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub("`([^`<>]+)`", r"<code>\1</code>", str(escape(text))))

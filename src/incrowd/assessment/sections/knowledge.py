@@ -101,7 +101,7 @@ def assess_knowledge(
     step = part(progress, 0.0, 0.8)
     singling: SinglingOut | str
     if in_one_count:
-        counted, singling = _of_records(table, names, largest, step)
+        counted, singling = _count_records(table, names, largest, step)
     elif person is not None and table.engine != "cluster":
         counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
@@ -145,15 +145,15 @@ def _count_auxiliary(
     return tuple(known_beside(table, names, others, person=person) for others in sets)
 
 
-def _of_records(
+def _count_records(
     table: Table, names: Sequence[str], largest: int, progress: Progress
 ) -> tuple[tuple[KnowledgeRisk, ...], SinglingOut | str]:
-    """Both questions at once where everybody has one record; a reason where the second has no answer."""
+    """The risk of every set, and who is singled out where everybody has one record, or why that is not known."""
     with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
-        alone = pool.submit(_singling_out, table, names)
+        singled_out = pool.submit(_singling_out, table, names)
         counted = risk_by_subset(table, names, up_to=largest, progress=progress)
     try:
-        return counted, alone.result()
+        return counted, singled_out.result()
     except UnsupportedError as reason:
         return counted, str(reason)
 

@@ -11,6 +11,7 @@ from incrowd.assessment.sections.section import PENDING
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.sample import read_sample
+from incrowd.recipients import judge
 from incrowd.web.tables import OpenTable
 
 
@@ -21,17 +22,22 @@ class Basis:
     population: int | None
     before: float | None
 
-    def after(self, sizes: ClassSizes) -> dict[str, Any]:
-        """The risk that is left on this basis.
+    def after(self, sizes: ClassSizes, limit: float) -> dict[str, Any]:
+        """The risk that is left on this basis, and how it stands to a limit.
 
         Where somebody is still alone the population would have to be modelled anew; an assessment of the protected
         table does so.
         """
         if self.population is None:
-            return {"basis": "table", "risk": sizes.correctness, "population": None}
+            judgement = judge(sizes.correctness, limit)
+            return {"basis": "table", "risk": sizes.correctness, "judgement": judgement, "population": None}
         risk = None if sizes.uniques else risk_of_large_classes(sizes, self.population)
-        there = {"people": self.population, "before": self.before, "after": risk}
-        return {"basis": "population", "risk": risk, "population": there}
+        return {
+            "basis": "population",
+            "risk": risk,
+            "judgement": None if risk is None else judge(risk, limit),
+            "population": {"people": self.population, "before": self.before, "after": risk},
+        }
 
 
 def question_of(table: OpenTable) -> Question:
