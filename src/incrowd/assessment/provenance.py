@@ -48,7 +48,7 @@ class Provenance(Result):
     @property
     def options(self) -> Mapping[str, Any]:
         """What was asked."""
-        return self.question.to_dict()
+        return self.question.to_options()
 
     @property
     def seed(self) -> int:

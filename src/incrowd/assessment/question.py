@@ -193,7 +193,7 @@ class Question:
             if not (option.reading or option.kind in ("source", "rules"))
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_options(self) -> dict[str, Any]:
         """What is asked, in plain JSON types, without the seed, the rules and how the table is read."""
         return {
             option.key: _as_plain(getattr(self, option.name))
