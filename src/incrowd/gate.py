@@ -175,20 +175,7 @@ def check(
     >>> [(rule.name, rule.passed) for rule in found.rules]
     [('min_k', False), ('max_risk', True)]
     """
-    given = {
-        "min_k": min_k,
-        "max_risk": max_risk,
-        "max_uniqueness": max_uniqueness,
-        "max_identifiers": max_identifiers,
-        "min_l": min_l,
-        "min_entropy_l": min_entropy_l,
-        "max_t": max_t,
-        "max_alpha": max_alpha,
-        "max_beta": max_beta,
-        "max_delta": max_delta,
-        "max_given_away": max_given_away,
-    }
-    limits = checked_limits(given)
+    limits = checked_limits({name: limit for name, limit in locals().items() if name in RULES})
     of_columns = [name for name in limits if RULES[name].of_column]
     if of_columns and not sensitive:
         raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")

@@ -12,6 +12,6 @@ from incrowd.assessment.roles import propose_roles as propose_roles
 from incrowd.assessment.sections.knowledge import Knowledge as Knowledge
 from incrowd.assessment.sections.leaks import Leaks as Leaks
 from incrowd.assessment.sections.protection import Protection as Protection
-from incrowd.assessment.statement import Statement as Statement
+from incrowd.assessment.sections.section import Statement as Statement
 from incrowd.assessment.verdict import Verdict as Verdict
 from incrowd.recipients import RECIPIENTS as RECIPIENTS

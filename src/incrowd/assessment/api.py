@@ -91,13 +91,9 @@ def assess(
 
 
 def assess_question(
-    data: Any,
-    question: Question,
-    *,
-    progress: Progress = silent,
-    partial: Callable[[Assessment], None] | None = None,
+    data: Any, question: Question, *, progress: Progress = silent, partial: Callable[[Assessment], None] | None = None
 ) -> Assessment:
-    """Answer a question about a table, as `assess` does for one that its keywords make up.
+    """Answer a question about a table, as `assess` does for the question that its keywords make up.
 
     Args:
         data: whatever `read_table` reads.
@@ -105,12 +101,8 @@ def assess_question(
         progress: told how far the work is.
         partial: called with what is known so far, each time that is more.
 
-    Returns:
-        The assessment.
-
     Raises:
-        InputError: a column does not exist, a column has two roles, or the recipient, threshold or population makes no
-            sense.
+        InputError: as `assess`.
 
     >>> table = {"age": [30, 30, 41, 41]}
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k

@@ -90,10 +90,7 @@ class Question:
         "columns", "--sensitive", "Columns to keep secret. Commas or repeats.", section="columns"
     )
     person: str | None = _option(
-        "text",
-        "--person",
-        "Column that says whose record it is: the unit becomes the person.",
-        section="columns",
+        "text", "--person", "Column that says whose record it is: the unit becomes the person.", section="columns"
     )
     weights: str | None = _option(
         "text",

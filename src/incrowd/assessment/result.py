@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.knowledge import Knowledge
     from incrowd.assessment.sections.leaks import Leaks
     from incrowd.assessment.sections.protection import Protection
-    from incrowd.assessment.sections.section import Section
-    from incrowd.assessment.statement import Statement
+    from incrowd.assessment.sections.section import Section, Statement
     from incrowd.assessment.verdict import Verdict
     from incrowd.forecasts.api import Forecast
     from incrowd.measures import Measurement

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import Section, Work
-from incrowd.assessment.statement import COUNTED, Statement
+from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.measures import Diversity, Measurement, measure
 from incrowd.wording import people, share
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.assessment.sections.population import populations_ahead, risk_curve
-from incrowd.assessment.sections.section import Section, Work
-from incrowd.assessment.statement import Statement
+from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.forecasts.api import POPULATIONS, Estimate, Forecast, forecast
 from incrowd.pitman_yor import fit_class_sizes

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
-from incrowd.assessment.sections.section import Section, Work
-from incrowd.assessment.statement import COUNTED, Statement
+from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.backends import TooManyDistinctError, counted_rows, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measures import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset

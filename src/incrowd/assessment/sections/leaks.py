@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import Section, Work
-from incrowd.assessment.statement import Statement
+from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
 from incrowd.results import Result

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.assessment.sections.section import Section, Work
-from incrowd.assessment.statement import Statement
+from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.api import POPULATIONS
 from incrowd.populations import PopulationRisk

@@ -11,8 +11,7 @@ import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.leaks import leak_risks
-from incrowd.assessment.sections.section import Section, Work
-from incrowd.assessment.statement import Statement
+from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation import evaluate

@@ -1,4 +1,4 @@
-"""`Section`, the one shape of every section of an assessment, and `Work`, what sections share while it is made."""
+"""The one shape of every section of an assessment, its statements, and what sections share while it is made."""
 
 from __future__ import annotations
 
@@ -10,16 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress, part
 from incrowd.errors import UnsupportedError
+from incrowd.results import Result
 from incrowd.wording import Advice
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.result import Assessment
     from incrowd.assessment.roles import Roles
-    from incrowd.assessment.statement import Statement
     from incrowd.tables import Table
 
 PENDING = "still being worked on"
+COUNTED = "counted, exact for this table"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Result):
+    """One number: its name, how it is written, what it means, how sure it is and what was assumed."""
+
+    section: str
+    name: str
+    value: float | None
+    shown: str
+    meaning: str
+    sure: str
+    assumed: str
 
 
 @dataclass(slots=True)
