@@ -32,9 +32,9 @@ SIZES = (100_000, 1_000_000, 4_000_000)
 SMALL = {"sex", "ethncty", "race", "adm_qtr"}  # one level and * are enough for these
 METHODS: dict[str, dict[str, Any]] = {
     "partition": {},
-    "t-close partition": {"method": "partition", "t": "bound", "sensitive": "charge"},
+    "t-close partition": {"method": "partition", "t": "bound", "sensitive": ["charge"]},
     "sorted (S2)": {"method": "sorted"},
-    "t-closeness (S4)": {"method": "tcloseness", "t": "bound", "sensitive": "charge"},
+    "t-closeness (S4)": {"method": "tcloseness", "t": "bound", "sensitive": ["charge"]},
     "coarsen (S3), 1/16": {"method": "coarsen", "resolution": "1/16"},
     "mask (Table S3)": {"method": "mask", "steps": HIPAA_STEPS},
     "generalise": {"method": "generalise", "suppress": 0.05, "hierarchies": "three levels"},
@@ -67,7 +67,7 @@ def loss_against_the_paper() -> list[dict[str, Any]]:
             for method in ("sorted", "partition")
         )
         s4, close = (
-            protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=method, t="bound", sensitive="charge")
+            protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=method, t="bound", sensitive=["charge"])
             for method in ("tcloseness", "partition")
         )
         loss4, loss_close = (safe.evaluate().information_loss for safe in (s4, close))

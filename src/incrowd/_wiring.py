@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from incrowd.results import provide
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from incrowd._support.progress import Progress
     from incrowd.assessment import Assessment
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
@@ -35,14 +37,17 @@ def _report(assessment: Assessment, path: str | Path | None, *, external: bool, 
 
 
 @provide("evaluation")
-def _evaluate(protected: Protected, **options: Any) -> Evaluation:
+def _evaluate(protected: Protected, *, sensitive: Sequence[str], secret: Any, progress: Progress) -> Evaluation:
     from incrowd.evaluation import evaluate
 
-    given = {
-        "sensitive": protected.sensitive,
-        "person": protected.person,
-        "hierarchies": protected.hierarchies,
-        "kept": protected.kept,
-    }
-    names = list(protected.quasi_identifiers)
-    return evaluate(protected.original, protected.table, quasi_identifiers=names, **{**given, **options})
+    return evaluate(
+        protected.original,
+        protected.table,
+        quasi_identifiers=protected.quasi_identifiers,
+        sensitive=sensitive,
+        secret=secret,
+        person=protected.person,
+        hierarchies=protected.hierarchies,
+        kept_rows=protected.kept_rows,
+        progress=progress,
+    )

@@ -133,14 +133,14 @@ def test_a_full_disk_or_an_interruption_leaves_the_old_file(capsys, people, tmp_
 
 
 def test_a_file_that_does_not_keep_the_guarantee_is_not_left(capsys, people, tmp_path, monkeypatch):
-    import incrowd.tables
+    from incrowd.protection import release
 
-    real = incrowd.tables.write_into
+    real = release.write_into
 
     def spoiled(table, file):
         real(table.set_column(0, "age", [[str(i) for i in range(table.num_rows)]]), file)
 
-    monkeypatch.setattr("incrowd.tables.write_into", spoiled)
+    monkeypatch.setattr(release, "write_into", spoiled)
     code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", tmp_path / "safe.csv")
     assert code == 2
     assert "does not keep the guarantee" in err

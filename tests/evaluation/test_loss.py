@@ -61,23 +61,23 @@ def test_granularity_of_sets_and_wildcards():
 
 def test_attribute_disclosure_by_eq_5():
     before = {"age": [1, 1, 2, 2, 3, 3], "pay": [10, 20, 200, 300, 5, 400]}
-    found = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret=(100, None))
+    found = evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret=(100, None))
     assert (found.disclosure.records, found.disclosure.disclosed) == (3, 2)
     assert found.disclosure.risk == pytest.approx(2 / 3)
-    one = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret=10).disclosure
+    one = evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret=10).disclosure
     assert (one.records, one.disclosed, one.risk) == (1, 0, 0.0)
     with pytest.raises(InputError, match="another type"):
-        evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret="lots")
+        evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret="lots")
 
 
 def test_a_secret_is_read_as_the_columns_type_and_a_range_has_both_ends():
     before = {"age": [1, 1, 2, 2], "code": ["1", "1", "2", "x"], "pay": [10, 20, 20, 30]}
     for secret in (1, "1"):
-        found = evaluate(before, before, quasi_identifiers=["age"], sensitive="code", secret=secret).disclosure
+        found = evaluate(before, before, quasi_identifiers=["age"], sensitive=["code"], secret=secret).disclosure
         assert (found.records, found.disclosed) == (2, 2)
-    text = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret="20").disclosure
+    text = evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret="20").disclosure
     assert text.records == 2
-    both = evaluate(before, before, quasi_identifiers=["age"], sensitive="pay", secret=(10, 20)).disclosure
+    both = evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret=(10, 20)).disclosure
     assert (both.records, both.disclosed, both.secret) == (3, 2, "from 10 to 20")
     with pytest.raises(InputError, match="without the sensitive column"):
         evaluate(before, before, quasi_identifiers=["age"], secret=3)
@@ -108,7 +108,7 @@ def test_discernibility_is_the_sum_of_squares():
     assert found.discernibility == 9 + 4 + 6
     assert found.information_loss is None
     assert "not known which" in found.notes[0]
-    kept = evaluate(before, after, quasi_identifiers=["age"], kept=np.arange(5))
+    kept = evaluate(before, after, quasi_identifiers=["age"], kept_rows=np.arange(5))
     assert kept.information_loss == 0
 
 

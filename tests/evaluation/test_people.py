@@ -11,13 +11,13 @@ SAFE = {**VISITS, "age": ["[30;31]", "[60;61]", "[30;31]", "[60;61]"]}
 
 def test_a_class_of_people_is_no_more_diverse_than_its_records_that_look_alike():
     with pytest.raises(UnsupportedError, match="2-diversity was asked for, the least diverse class has 1"):
-        protect(VISITS, quasi_identifiers=["age"], k=2, l=2, sensitive="ill", person="w")
+        protect(VISITS, quasi_identifiers=["age"], k=2, l=2, sensitive=["ill"], person="w")
     with pytest.raises(UnsupportedError, match=r"one class is 0\.5 away"):
-        protect(VISITS, quasi_identifiers=["age"], k=2, t=0.1, sensitive="ill", person="w")
+        protect(VISITS, quasi_identifiers=["age"], k=2, t=0.1, sensitive=["ill"], person="w")
 
 
 def test_a_secret_that_all_like_records_of_a_class_have_is_certain():
-    found = evaluate(VISITS, SAFE, quasi_identifiers=["age"], sensitive="ill", secret="hiv", person="w")
+    found = evaluate(VISITS, SAFE, quasi_identifiers=["age"], sensitive=["ill"], secret="hiv", person="w")
     assert found.k == 2
     assert found.disclosure.disclosed == 2
     assert found.diversity.distinct == 1
@@ -25,7 +25,7 @@ def test_a_secret_that_all_like_records_of_a_class_have_is_certain():
 
 def test_like_records_with_different_secrets_are_diverse():
     mixed = {**VISITS, "ill": ["flu", "hiv", "hiv", "flu"]}
-    safe = protect(mixed, quasi_identifiers=["age"], k=2, l=2, sensitive="ill", person="w")
+    safe = protect(mixed, quasi_identifiers=["age"], k=2, l=2, sensitive=["ill"], person="w")
     assert safe.guarantee.l == 2
 
 

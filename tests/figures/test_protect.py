@@ -10,7 +10,7 @@ from incrowd.figures.protect import frontier_chart
 
 def test_every_point_is_drawn():
     table = {"age": list(range(40)), "pay": list(range(40))}
-    found = frontier(table, quasi_identifiers=["age"], k=[2, 4], sensitive="pay", secret=(30, None))
+    found = frontier(table, quasi_identifiers=["age"], k=[2, 4], sensitive=["pay"], secret=(30, None))
     chart = frontier_chart(found, risk="disclosure").to_dict()
     assert len(found.points) == 2 + 2 + 2 + 2 + 3
     assert json.dumps(chart).count('"setting": "') == len(found.points)

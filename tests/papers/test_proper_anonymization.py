@@ -88,7 +88,7 @@ def test_regenerating_keeps_every_column_as_it_was_and_what_was_not_masked(small
 @pytest.mark.parametrize("k", [2, 5])
 def test_s4_keeps_its_bound_by_record_though_charges_are_equal(small, k):
     tied = small.set_column(9, "charge", pa.array(small["charge"].to_numpy() // 20_000))
-    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "sensitive": "charge", "k": k, "t": "bound"}
+    options = {"quasi_identifiers": QUASI_IDENTIFIERS, "sensitive": ["charge"], "k": k, "t": "bound"}
     safe = protect(tied, method="tcloseness", **options)
     assert t_by_record(safe.table) <= bound_on_t(3_000, k) * (1 + 1e-9)
     assert safe.guarantee.t > t_by_record(safe.table)

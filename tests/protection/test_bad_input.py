@@ -2,7 +2,8 @@
 
 import pytest
 
-from incrowd import Hierarchy, InputError, UnsupportedError, protect
+from incrowd import Hierarchy, InputError, UnsupportedError, evaluate, protect
+from incrowd.protection import MaskOptions
 
 AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town": ["a", "b", "b", "c"]}
 
@@ -14,15 +15,21 @@ AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town"
         ({"k": 1}, "2 or more"),
         ({"k": 2.5}, "whole number"),
         ({"k": True}, "whole number"),
-        ({"t": 0.0, "sensitive": "pay", "k": 2}, "above 0"),
-        ({"t": 1.5, "sensitive": "pay", "k": 2}, "at most 1"),
-        ({"t": float("nan"), "sensitive": "pay", "k": 2}, "above 0"),
-        ({"t": "close", "sensitive": "pay", "k": 2}, "'bound'"),
+        ({"t": 0.0, "sensitive": ["pay"], "k": 2}, "above 0"),
+        ({"t": 1.5, "sensitive": ["pay"], "k": 2}, "at most 1"),
+        ({"t": float("nan"), "sensitive": ["pay"], "k": 2}, "above 0"),
+        ({"t": "close", "sensitive": ["pay"], "k": 2}, "'bound'"),
         ({"t": 0.1, "k": 2}, "sensitive column"),
         ({"l": 2, "k": 2}, "sensitive column"),
-        ({"l": 0.5, "sensitive": "pay", "k": 2}, "1 or more"),
-        ({"l": 1.5, "sensitive": "pay", "k": 2}, "whole number"),
-        ({"k": 2, "sensitive": "age"}, "among the quasi-identifiers"),
+        ({"l": 0.5, "sensitive": ["pay"], "k": 2}, "1 or more"),
+        ({"l": 1.5, "sensitive": ["pay"], "k": 2}, "whole number"),
+        ({"k": 2, "sensitive": ["age"]}, "among the quasi-identifiers"),
+        ({"k": 2, "sensitive": "pay"}, "not one text"),
+        ({"k": 2, "sensitive": 3}, "list of column names"),
+        ({"k": 2, "sensitive": [["pay"]]}, "list of column names"),
+        ({"k": 2, "sensitive": ["wage"]}, "no column named"),
+        ({"k": 2, "method": ["mask"]}, "no method"),
+        ({"k": 2, "method": MaskOptions(), "drop": True}, "put drop into it"),
         ({"k": 2, "person": "age"}, "among the quasi-identifiers"),
         ({"k": 2, "method": "magic"}, "no method"),
         ({"k": 2, "aim": "luck"}, "no aim"),
@@ -67,9 +74,17 @@ def test_mixed_types_are_read_as_text():
 def test_a_demand_the_data_cannot_meet():
     same = {"age": [1, 2, 3, 4], "illness": ["flu"] * 4}
     with pytest.raises(UnsupportedError, match="even all together"):
-        protect(same, quasi_identifiers=["age"], k=2, l=2, sensitive="illness")
+        protect(same, quasi_identifiers=["age"], k=2, l=2, sensitive=["illness"])
     with pytest.raises(UnsupportedError, match="every row"):
         protect({"a": [1, 2], "b": [1, 2]}, quasi_identifiers=["a"], k=2, method="mask", steps=[("a", "keep=3")])
+
+
+def test_several_sensitive_columns_are_refused_in_words():
+    with pytest.raises(UnsupportedError, match="2 sensitive columns"):
+        protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "town"])
+    with pytest.raises(UnsupportedError, match="2 sensitive columns"):
+        evaluate(AGES, AGES, quasi_identifiers=["age"], sensitive=["pay", "town"])
+    assert protect(AGES, quasi_identifiers=["age"], k=2, sensitive=[]).sensitive == ()
 
 
 def test_messages_hold_no_cell():

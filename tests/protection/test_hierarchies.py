@@ -113,4 +113,4 @@ def test_adult_with_arx_hierarchies(shared_data):
     found = safe.evaluate()
     assert found.k >= 5
     assert found.uniques == 0
-    assert safe.suppressed <= 0.05 * adult.num_rows
+    assert safe.suppressed_rows <= 0.05 * adult.num_rows

@@ -44,8 +44,8 @@ def small_cells(monkeypatch):
     [
         ("partition", {}),
         ("sorted", {}),
-        ("tcloseness", {"sensitive": "charge", "t": "bound"}),
-        ("partition", {"sensitive": "diag_p", "l": 3}),
+        ("tcloseness", {"sensitive": ["charge"], "t": "bound"}),
+        ("partition", {"sensitive": ["diag_p"], "l": 3}),
     ],
 )
 def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tmp_path, method, asked):
@@ -54,7 +54,7 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
     safe = protect(there, out=tmp_path / "safe.parquet", warn=warned, **options)
     here = protect(rows, **options)
     written = read_table(tmp_path / "safe.parquet").to_arrow().sort_by("row")
-    found = measure(written, quasi_identifiers=KNOWN, sensitive=[asked["sensitive"]] if asked else [])
+    found = measure(written, quasi_identifiers=KNOWN, sensitive=asked["sensitive"] if asked else [])
     assert safe.guarantee.holds
     assert found.k == safe.guarantee.k >= 5
     assert found.sizes == safe.classes
@@ -63,9 +63,9 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
     assert written.drop_columns(KNOWN).to_pydict() == rows.drop_columns(KNOWN).to_pydict()
     cost = evaluate(rows.drop_columns("row"), written.drop_columns("row"), quasi_identifiers=KNOWN)
     assert cost.information_loss <= 1.05 * here.evaluate().information_loss
-    assert any("others may know these columns" in note for note in safe.undone) == warned
+    assert any("others may know these columns" in note for note in safe.kept_column_warnings) == warned
     assert set(safe.unchanged) == set(here.unchanged)
-    assert {column.column: column.changed for column in cost.columns} == safe.changed
+    assert {column.column: column.changed for column in cost.columns} == safe.changed_cells
 
 
 def test_what_a_cluster_does_not_do_is_said(there, tmp_path, monkeypatch):
@@ -87,7 +87,7 @@ def test_what_a_cluster_does_not_do_is_said(there, tmp_path, monkeypatch):
         with pytest.raises(UnsupportedError, match="not done in a cluster; use partition, sorted, tcloseness"):
             protect(there, **options, method=method, out=tmp_path / "x.parquet")
     with pytest.raises(UnsupportedError, match="use method='tcloseness'"):
-        protect(there, **options, t=0.1, sensitive="charge", out=tmp_path / "x.parquet")
+        protect(there, **options, t=0.1, sensitive=["charge"], out=tmp_path / "x.parquet")
     with pytest.raises(UnsupportedError, match="people with several records"):
         protect(there, **options, person="row", out=tmp_path / "x.parquet")
 
@@ -95,7 +95,7 @@ def test_what_a_cluster_does_not_do_is_said(there, tmp_path, monkeypatch):
 def test_a_promise_that_cannot_be_kept_leaves_nothing_behind(there, tmp_path):
     with pytest.raises((UnsupportedError, InputError), match="diverse"):
         protect(
-            there, quasi_identifiers=["sex"], identifiers=[], sensitive="los", l=5_000,
+            there, quasi_identifiers=["sex"], identifiers=[], sensitive=["los"], l=5_000,
             out=tmp_path / "safe.parquet",
         )  # fmt: skip
     assert list(tmp_path.iterdir()) == []
@@ -105,7 +105,7 @@ def test_cells_that_are_poor_in_values_are_joined(session, tmp_path):
     x = np.arange(6_000)
     ill = np.where((x < 3_000) & (x > 0), "a", "b")  # the middle has both, the ends have one each
     everybody = {"x": x, "ill": ill.tolist()}
-    asked = {"quasi_identifiers": ["x"], "identifiers": [], "k": 5, "sensitive": "ill", "l": 2, "method": "partition"}
+    asked = {"quasi_identifiers": ["x"], "identifiers": [], "k": 5, "sensitive": ["ill"], "l": 2, "method": "partition"}
     safe = protect(read_table(everybody, engine="spark"), **asked, out=tmp_path / "safe.parquet")
     assert safe.guarantee.holds
     assert safe.guarantee.l == protect(everybody, **asked).guarantee.l == 2
@@ -118,7 +118,7 @@ def test_towns_alike_to_a_collation_are_not_changed_nor_texts_that_end_like_rang
     safe = protect(frame, quasi_identifiers=["town"], identifiers=[], k=5, out=tmp_path / "safe.parquet")
     written = read_table(tmp_path / "safe.parquet").to_arrow()["town"].to_pylist()
     assert {town: written.count(town) for town in set(written)} == dict.fromkeys(towns, 6)
-    assert safe.changed == {"town": 0}
+    assert safe.changed_cells == {"town": 0}
 
 
 def test_the_command_line_protects_in_a_cluster_and_writes_to_addresses(session, tmp_path, rows, cluster):

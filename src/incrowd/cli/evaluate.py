@@ -1,4 +1,4 @@
-"""`incrowd evaluate`: a protected table against its original."""
+"""`incrowd evaluate`: compare a protected table with its original."""
 
 from __future__ import annotations
 
@@ -12,20 +12,24 @@ from incrowd.errors import InputError
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
 
+SensitiveColumn = Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")]
+Secret = Annotated[
+    str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
+]
+HierarchyFiles = Annotated[
+    list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
+]
+
 
 @options.opens_table
 def evaluate_table(
     table: options.TablePath,
     protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False)],
     qi: options.QuasiIdentifiers = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
-    secret: Annotated[
-        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
-    ] = None,
+    sensitive: SensitiveColumn = None,
+    secret: Secret = None,
     person: options.Person = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-    ] = None,
+    hierarchy: HierarchyFiles = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -48,7 +52,7 @@ def evaluate_table(
             table,
             after,
             quasi_identifiers=wanted,
-            sensitive=sensitive,
+            sensitive=[sensitive] if sensitive else None,
             secret=read_secret(secret),
             person=person,
             hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},
@@ -86,17 +90,22 @@ def read_secret(given: str | None) -> Any:
 
 def _show(found: Evaluation, name: str) -> None:
     terminal.heading(f"{name}: {found.verdict}")
-    terminal.table(("", "", "what it means"), [*risk_rows(found), *cost_rows(found)])
-    terminal.table(
-        ("column", "cells changed", "detail kept", "loss"),
-        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
-    )
+    show_measures(found)
     for text in found.notes:
         terminal.note(text)
 
 
-def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """What is still given away, as rows: name, number, sentence."""
+def show_measures(found: Evaluation) -> None:
+    """Print risk and cost, and the cost of each column."""
+    terminal.table(("", "", "what it means"), [*_risk_rows(found), *_cost_rows(found)])
+    terminal.table(
+        ("column", "cells changed", "detail kept", "loss"),
+        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
+    )
+
+
+def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+    """The risk that is left, as rows: name, number, sentence."""
     rows = [
         (
             "unique",
@@ -125,8 +134,8 @@ def risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     return rows
 
 
-def cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """What protection cost, as rows: name, number, sentence."""
+def _cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+    """The cost of protection, as rows: name, number, sentence."""
     rows = [("detail kept", f"{found.granularity:.2%}", "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:
         rows.append(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.evaluate import read_secret
+from incrowd.cli.evaluate import Secret, SensitiveColumn, read_secret
 from incrowd.errors import InputError
 
 
@@ -19,10 +19,8 @@ def frontier_of_table(
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
     ] = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
-    secret: Annotated[
-        str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
-    ] = None,
+    sensitive: SensitiveColumn = None,
+    secret: Secret = None,
     person: options.Person = None,
     plot: options.Plot = None,
     force: options.Force = False,
@@ -40,9 +38,9 @@ def frontier_of_table(
         found = frontier(
             table,
             quasi_identifiers=wanted,
-            methods=options.names(methods) or None,
+            methods=options.names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.count(one, "k") for one in options.names([k])],
-            sensitive=sensitive,
+            sensitive=[sensitive] if sensitive else None,
             secret=read_secret(secret),
             person=person,
             progress=progress,

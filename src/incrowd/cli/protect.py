@@ -1,20 +1,19 @@
-"""`incrowd protect`: make a table safe, check the file that was written, and show what it cost."""
+"""`incrowd protect`: protect a table, check the file that was written, and show what it cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import cost_rows, risk_rows
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.cli.evaluate import HierarchyFiles, SensitiveColumn, show_measures
+from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd._support.progress import Progress
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
@@ -29,7 +28,7 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
-    sensitive: Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")] = None,
+    sensitive: SensitiveColumn = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
     ] = "partition",
@@ -46,9 +45,7 @@ def protect_table(
         list[str] | None,
         typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
     ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-    ] = None,
+    hierarchy: HierarchyFiles = None,
     resolution: Annotated[
         str | None, typer.Option("--resolution", help="For coarsen: 16, 1/8, or age=20,zip=1/8.")
     ] = None,
@@ -65,44 +62,44 @@ def protect_table(
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
     ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of pseudonyms. Default: a fresh one.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Recorded with the result; nothing is drawn from it.")
+    ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
-    from incrowd.protection import protect
+    from incrowd.protection import protect, write_protected
 
     place = outputs.table_place(table, out, force)
-    extra = _extra(resolution, suppress, step) | _limits(top=top, bottom=bottom)
+    given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
+    given |= _read_options(resolution, suppress, step) | _read_limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
-    there = table.engine == "cluster"
-    with terminal.working("protecting", lines=there) as progress:
+    in_cluster = table.engine == "cluster"
+    with terminal.working("protecting", lines=in_cluster) as progress:
         safe = protect(
             table,
             quasi_identifiers=wanted,
             k=k,
-            t=_t(t),
+            t=_read_t(t),
             l=l,
-            sensitive=sensitive,
-            method=method,
-            diversity=diversity,
+            sensitive=[sensitive] if sensitive else None,
             c=c,
             person=person,
-            identifiers=_identifiers(identifier, table.columns),
+            identifiers=_read_identifiers(identifier, table.columns),
             other=options.names(other, table.columns) or None,
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
-            aim=aim,
             seed=seed,
             progress=progress,
-            out=place if there else None,
+            out=place if in_cluster else None,
             force=force,
-            **extra,
+            **given,
         )
         cost = None
-        if not there:
+        if not in_cluster:
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
-            _write_and_check(safe, Path(out), force, progress)
+            write_protected(safe, out, force=force, progress=progress)
     if json:
         terminal.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
     else:
@@ -115,51 +112,23 @@ def protect_table(
         )
 
 
-def _write_and_check(safe: Protected, out: Path, force: bool, progress: Progress) -> None:
-    """Write under a temporary name, read that file again and count it, and only then give it its name."""
-    from incrowd._support.files import written_whole
-    from incrowd.protection.result import count_guarantee
-    from incrowd.tables import read_table, without_formula, write_into
-
-    others = [name for name in (safe.sensitive, safe.person) if name is not None]
-    with written_whole(out, force=force) as temporary:
-        progress("writing", 0.95)
-        write_into(safe.table, temporary)
-        progress("checking the file", 0.98)
-        written = read_table(temporary)
-        if written.rows != safe.rows:
-            raise UnsupportedError(
-                f"the file has {written.rows:,} rows where {safe.rows:,} were written; nothing is left"
-            )
-        csv = out.suffix.lower() in {".csv", ".tsv"}
-        names = {name: without_formula(name) if csv else name for name in (*safe.quasi_identifiers, *others)}
-        found, _ = count_guarantee(
-            written,
-            [names[name] for name in safe.quasi_identifiers],
-            safe.demand,
-            promises_k=safe.guarantee.asked_k is not None,
-            sensitive=names.get(safe.sensitive or ""),
-            person=names.get(safe.person or ""),
-        )
-        if not found.holds:
-            raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
-
-
-def _t(given: str | None) -> float | str | None:
-    if given is None or given == "bound":
-        return given
+def _read_t(given: str | None) -> float | Literal["bound"] | None:
+    if given is None:
+        return None
+    if given == "bound":
+        return "bound"
     try:
         return float(given)
     except ValueError:
         raise InputError(f"--t {given!r} is not a number; give one above 0 and at most 1, or 'bound'") from None
 
 
-def _identifiers(given: Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
+def _read_identifiers(given: Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
     names = options.names(given, columns)
     return [] if names == ["none"] else names or None
 
 
-def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] | None) -> dict[str, Any]:
+def _read_options(resolution: str | None, suppress: float | None, step: Sequence[str] | None) -> dict[str, Any]:
     """The options that only one method takes."""
     extra: dict[str, Any] = {}
     if resolution is not None:
@@ -175,7 +144,7 @@ def _extra(resolution: str | None, suppress: float | None, step: Sequence[str] |
     return extra
 
 
-def _limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
+def _read_limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
     """Limits of top and bottom coding, as age=85."""
     found: dict[str, dict[str, float]] = {}
     for which, texts in given.items():
@@ -204,18 +173,14 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
         )
         terminal.table(
             ("column", "cells changed"),
-            [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed.items()],
+            [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed_cells.items()],
         )
     else:
-        terminal.table(("", "", "what it means"), [*risk_rows(cost), *cost_rows(cost)])
-        terminal.table(
-            ("column", "cells changed", "detail kept", "loss"),
-            [(c.column, f"{c.changed / cost.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in cost.columns],
-        )
+        show_measures(cost)
     if safe.removed:
         terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:
-        terminal.note(f"replaced by random numbers: {', '.join(safe.pseudonymised)}")
+        terminal.note(f"replaced by random numbers that cannot be traced back: {', '.join(safe.pseudonymised)}")
     if safe.unchanged:
         terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
     for text in safe.notes:

@@ -1,11 +1,12 @@
-"""`evaluate`: a protected table against its original."""
+"""`evaluate`: compare a protected table with its original."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -14,14 +15,13 @@ from incrowd.classes import assign_classes, told_apart
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import attribute_disclosure
-from incrowd.evaluation.labels import Meaning, understand
+from incrowd.evaluation.labels import understand
 from incrowd.evaluation.loss import changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.measures import diversity
+from incrowd.protection import Hierarchy
+from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, read_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def evaluate(
@@ -29,30 +29,48 @@ def evaluate(
     protected: Any,
     *,
     quasi_identifiers: Sequence[str],
-    sensitive: str | None = None,
+    sensitive: Sequence[str] | None = None,
     secret: Any = None,
     person: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    kept: NDArray[np.int64] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    kept_rows: NDArray[np.int64] | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """What a protected table still gives away, and what protecting it cost.
+    """Measure what a protected table still gives away, and what protecting it cost.
 
-    Rows are compared in order; where some were dropped, `kept` lists the original's rows that are left, and without it
-    the loss of information cannot be told. `secret` is a value of the sensitive column, or a range: (10, 20) with both
-    ends, (100_000, None) everything above, (None, 5) everything below. `hierarchies` say what
-    labels mean that are neither ranges nor sets.
+    Rows are compared in order.
+
+    Args:
+        original: the table before protection.
+        protected: the table after protection, by any tool.
+        quasi_identifiers: the columns that an attacker may know.
+        sensitive: the sensitive column, as a list of one name.
+        secret: a value of the sensitive column, or a range: (10, 20) with both ends, (100_000, None) everything
+            above, (None, 5) everything below.
+        person: the column that says whose record it is, where people have several.
+        hierarchies: by column, what labels mean that are neither ranges nor sets.
+        kept_rows: where rows were dropped, the original's rows that are left. Without it the loss of information
+            cannot be measured.
+        progress: called with what is done and how far it is.
+
+    Returns:
+        Risk, loss and disclosure.
+
+    Raises:
+        InputError: a column is missing, or a label cannot be read.
+        UnsupportedError: rows have no order, or several sensitive columns are given.
 
     >>> before = {"age": [30, 31, 62, 64]}
     >>> found = evaluate(before, {"age": ["[30;31]", "[30;31]", "[62;64]", "[62;64]"]}, quasi_identifiers=["age"])
     >>> found.uniques, found.k, round(found.granularity, 3)
     (0, 2, 0.667)
     """
-    if secret is not None and sensitive is None:
-        raise InputError("a secret without the sensitive column it is in; name that too")
-    before, after = _in_order(original, protected)
-    names = _columns(before, after, quasi_identifiers, sensitive, person)
-    kept, notes = _rows(before, after, kept)
+    if secret is not None and not sensitive:
+        raise InputError("a secret without the sensitive column it is in; name that too", hint="sensitive")
+    before, after = _read_in_order(original, protected)
+    sensitive_column = require_sensitive(before, sensitive)
+    names = _require_columns(before, after, quasi_identifiers, sensitive_column, person)
+    notes = _check_rows(before, after, kept_rows)
     progress("reading", 0.0)
     given = hierarchies or {}
     meanings = [
@@ -61,16 +79,19 @@ def evaluate(
     ]
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
-    uniques = unique_records(meanings, progress) if person is None else _alone(classes.people)
+    uniques = (
+        unique_records(meanings, progress) if person is None else Uniques(int(np.count_nonzero(classes.people == 1)), 0)
+    )
     progress("measuring loss", 0.6)
-    comparable = after.rows == before.rows or kept is not None
-    loss = information_loss(meanings, kept) if comparable else None
+    comparable = after.rows == before.rows or kept_rows is not None
+    loss = information_loss(meanings, kept_rows) if comparable else None
     per_column = tuple(
         ColumnCost(m.original.name, changed_cells(m), granularity(m), loss.by_column[i] if loss else None)
         for i, m in enumerate(meanings)
     )
-    change, agreement = _correlations(meanings)
-    column = encode(after, [sensitive])[0] if sensitive else None
+    pairs = correlations(meanings)
+    change = np.abs(pairs.change)
+    column = encode(after, [sensitive_column])[0] if sensitive_column else None
     groups = told_apart(after, names, classes, person) if column else classes
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
@@ -86,8 +107,8 @@ def evaluate(
         information_loss=loss.information if loss else None,
         granularity=sum(cost.granularity for cost in per_column) / len(per_column),
         discernibility=int((records**2).sum()) + suppressed * before.rows,
-        correlation_change=change,
-        correlation_agreement=agreement,
+        correlation_change=(float(change.mean()), float(change.max())) if change.size else None,
+        correlation_agreement=pairs.agreement,
         contradicting=loss.contradicting if loss else None,
         diversity=diversity(groups.numbers, column) if column else None,
         disclosure=attribute_disclosure(groups, column, secret) if column and secret is not None else None,
@@ -95,14 +116,7 @@ def evaluate(
     )
 
 
-def _correlations(meanings: Sequence[Meaning]) -> tuple[tuple[float, float] | None, float | None]:
-    """Mean and largest change of pairwise correlations, and how well both sets of them agree."""
-    pairs = correlations(meanings)
-    change = np.abs(pairs.change)
-    return (float(change.mean()), float(change.max())) if change.size else None, pairs.agreement
-
-
-def _columns(
+def _require_columns(
     before: Table, after: Table, quasi_identifiers: Sequence[str], sensitive: str | None, person: str | None
 ) -> list[str]:
     names = before.require(quasi_identifiers, "quasi-identifiers")
@@ -115,10 +129,8 @@ def _columns(
     return names
 
 
-def _rows(
-    before: Table, after: Table, kept: NDArray[np.int64] | None
-) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
-    """Whether rows can be compared one by one, and what to say where they cannot."""
+def _check_rows(before: Table, after: Table, kept: NDArray[np.int64] | None) -> tuple[str, ...]:
+    """Refuse rows that cannot be those of the original; a note where they cannot be compared one by one."""
     if after.rows > before.rows:
         raise InputError(
             f"the protected table has {after.rows:,} rows, the original {before.rows:,}; is the order right?"
@@ -128,19 +140,14 @@ def _rows(
     ):
         raise InputError(f"{len(kept):,} kept rows for a protected table of {after.rows:,}; list each row that is left")
     if kept is None and after.rows < before.rows:
-        return None, (
+        return (
             f"{before.rows - after.rows:,} rows were dropped and it is not known which, so records cannot be compared "
             "one by one and the loss of information is left out",
         )
-    return kept, ()
+    return ()
 
 
-def _alone(people: NDArray[np.int64]) -> Uniques:
-    """People whose whole history nobody else has."""
-    return Uniques(int(np.count_nonzero(people == 1)), 0)
-
-
-def _in_order(original: Any, protected: Any) -> tuple[Table, Table]:
+def _read_in_order(original: Any, protected: Any) -> tuple[Table, Table]:
     before, after = read_table(original), read_table(protected)
     before.require_order()
     after.require_order()
@@ -148,8 +155,22 @@ def _in_order(original: Any, protected: Any) -> tuple[Table, Table]:
 
 
 def changed_columns(original: Any, protected: Any) -> list[str]:
-    """Columns in both tables whose values differ: those that were protected."""
-    before, after = _in_order(original, protected)
+    """Find the columns of both tables whose values differ: those that were protected.
+
+    Args:
+        original: the table before protection.
+        protected: the table after protection, rows in the same order.
+
+    Returns:
+        The names of the columns, in the original's order.
+
+    Raises:
+        UnsupportedError: the rows of a table have no order.
+
+    >>> changed_columns({"age": [30, 31], "sex": ["f", "f"]}, {"age": ["[30;31]"] * 2, "sex": ["f", "f"]})
+    ['age']
+    """
+    before, after = _read_in_order(original, protected)
     both = [name for name in before.columns if name in after.columns]
     pairs = zip(before.read(both), after.read(both), strict=True)
     return [name for (name, was), (_, now) in pairs if not _as_written(was).equals(_as_written(now))]
@@ -157,8 +178,6 @@ def changed_columns(original: Any, protected: Any) -> list[str]:
 
 def _as_written(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as text in one piece, so that a file's types do not matter."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return pa.chunked_array([column.cast(pa.string()).combine_chunks()])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -18,8 +19,8 @@ from incrowd.backends import Coded, class_numbers, pack
 from incrowd.evaluation.labels import Meaning
 from incrowd.protection.problem import is_number
 
-_ROOM = 512  # other boxes looked at for one box
-_STEPS = 2_000  # pieces a box is cut into before the search gives up
+_MOST_OTHERS = 512  # other boxes looked at for one box
+_MOST_STEPS = 2_000  # pieces a box is cut into before the search gives up
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Uniques:
 
 
 class _Atoms(NamedTuple):
-    """A column's labels as stretches of atoms, or as words of bits where they are not stretches."""
+    """The labels of a column as runs of atoms, or as sets of bits where they are not runs."""
 
     low: NDArray[np.int64]
     high: NDArray[np.int64]
@@ -40,7 +41,15 @@ class _Atoms(NamedTuple):
 
 
 def unique_records(meanings: Sequence[Meaning], progress: Progress = silent) -> Uniques:
-    """How many records are unique by the box rule."""
+    """Count the records that are unique by the box rule.
+
+    Args:
+        meanings: every quasi-identifier of the protected table, as `understand` reads it.
+        progress: called with what is done and how far it is.
+
+    Returns:
+        The number of unique records, and how many of them are undecided.
+    """
     columns = [Coded("", meaning.codes, meaning.covered) for meaning in meanings]
     numbers, sizes = class_numbers(pack(columns))
     if not np.any(sizes == 1):
@@ -65,31 +74,31 @@ def _search(boxes: NDArray[np.int64], singles: NDArray[np.int64], atoms: list[_A
     shared = (boxes, packed.low, packed.high, packed.bits, packed.words, packed.offset, order, *tree)
     kernels.screen(singles, *shared, met, 1)
     unique, undecided = int(np.count_nonzero(met == 0)), 0
-    found = np.empty(_ROOM, dtype=np.int64)
+    found = np.empty(_MOST_OTHERS, dtype=np.int64)
     partly = singles[met > 0]
     for done, box in enumerate(partly.tolist()):
         if done % 256 == 0:
             progress("looking for unique records", done / partly.size)
         filled = kernels.find_others(box, *shared, found)
-        if filled <= _ROOM and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
+        if filled <= _MOST_OTHERS and kernels.reaches_a_free_point(box, found[:filled], *shared[:6]):
             unique += 1
             continue
-        others = [_as_sets(boxes[other], atoms) for other in found[: min(filled, _ROOM)].tolist()]
-        steps = [_STEPS]
-        if _has_a_free_point(*_cut_to(_as_sets(boxes[box], atoms), others), steps):
+        others = [_as_sets(boxes[other], atoms) for other in found[: min(filled, _MOST_OTHERS)].tolist()]
+        steps = [_MOST_STEPS]
+        if _has_uncovered_point(*_within_box(_as_sets(boxes[box], atoms), others), steps):
             unique += 1
-            undecided += filled > _ROOM or steps[0] <= 0
+            undecided += filled > _MOST_OTHERS or steps[0] <= 0
     return Uniques(unique, undecided)
 
 
-def _cut_to(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+def _within_box(box: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
     """The box and what others have of it, each once, in the columns where it holds more than one atom."""
     wide = [column for column, mine in enumerate(box) if mine & (mine - 1)]
     pieces = {tuple(box[column] & other[column] for column in wide): None for other in others}
     return tuple(box[column] for column in wide), list(pieces)
 
 
-def _has_a_free_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps: list[int]) -> bool:
+def _has_uncovered_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps: list[int]) -> bool:
     """Whether some point of a box is in none of the others: take away one of them and look at what is left of it."""
     steps[0] -= 1
     others = [other for other in others if all(a & b for a, b in zip(box, other, strict=True))]
@@ -101,7 +110,7 @@ def _has_a_free_point(box: tuple[int, ...], others: list[tuple[int, ...]], steps
         rest = mine & ~theirs
         if rest:
             left[column] = rest
-            if _has_a_free_point(tuple(left), others, steps):
+            if _has_uncovered_point(tuple(left), others, steps):
                 return True
         left[column] = mine & theirs
     return False
@@ -124,9 +133,7 @@ def _atoms(meaning: Meaning) -> _Atoms:
 
 
 def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
-    """Every limit of a label is an atom, and so is the stretch between two limits where a value can lie."""
-    import pyarrow as pa
-
+    """Atoms of a numeric column: every limit of a label, and the gap between two limits where a value can lie."""
     kind = meaning.original.values.type
     whole = pa.types.is_integer(kind) or pa.types.is_date32(kind)
     null = meaning.place.size - 1 if meaning.original.has_null else -1
@@ -165,7 +172,7 @@ def _atoms_of_numbers(meaning: Meaning) -> _Atoms:
 
 
 def _atoms_of_text(meaning: Meaning) -> _Atoms:
-    """Every value of the original is an atom, and so are the values under a prefix that the original does not have."""
+    """Atoms of a text column: every value of the original, and the values under a prefix that the original lacks."""
     values = meaning.original.size
     prefixes = sorted({p for p in meaning.prefixes if p is not None}, key=lambda p: (p.start, p.hidden))
     count = values + len(prefixes)

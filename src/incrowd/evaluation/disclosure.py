@@ -1,11 +1,13 @@
-"""What classes give away about a confidential value or range."""
+"""Attribute disclosure: what classes give away about a confidential value or range."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
@@ -18,6 +20,7 @@ from incrowd.results import Result
 class Disclosure(Result):
     """Attribute disclosure (eq. 5): records with the secret in classes where all have it, of the records with it."""
 
+    _derived: ClassVar[tuple[str, ...]] = ("risk",)
     column: str
     secret: str
     records: int
@@ -28,13 +31,21 @@ class Disclosure(Result):
         """The share of the secret's holders for whom it is certain."""
         return self.disclosed / self.records if self.records else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"risk": self.risk}
-
 
 def attribute_disclosure(classes: Classes, column: Coded, secret: Any) -> Disclosure:
-    """Eq. 5 for a value, or for a range: (low, high) with both ends, (low, None) above, (None, high) below."""
+    """Measure attribute disclosure (eq. 5) of a value or a range.
+
+    Args:
+        classes: the class of every record.
+        column: the sensitive column.
+        secret: a value, or a range: (low, high) with both ends, (low, None) above, (None, high) below.
+
+    Returns:
+        How many records have the secret, and for how many of them it is certain.
+
+    Raises:
+        InputError: the secret is of another type than the column.
+    """
     holders = _holders(column, secret)[column.codes]
     records = np.bincount(classes.numbers)
     with_secret = np.bincount(classes.numbers, weights=holders).astype(np.int64)
@@ -52,9 +63,6 @@ def _range_in_words(secret: tuple[Any, Any]) -> str:
 
 def _holders(column: Coded, secret: Any) -> NDArray[np.bool_]:
     """Which values of the column are the secret; (low, None) is everything above low, (low, high) has both ends."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         if isinstance(secret, tuple):
             low, high = secret

@@ -1,17 +1,18 @@
-"""The values of a column before protection and after it: what somebody who analyses the protected table still sees."""
+"""Distributions of the values of a column before and after protection."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.evaluation.labels import Meaning, understand
-from incrowd.protection.problem import as_days, first_of, is_number, positions
+from incrowd.protection.problem import as_days, is_number, offset_of, positions
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.tables import read_table
@@ -26,6 +27,7 @@ class ColumnDistribution(Result):
     A protected cell that stands for several values counts for each of them in equal parts.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("distance",)
     column: str
     groups: tuple[str, ...]
     before: tuple[float, ...]
@@ -36,15 +38,23 @@ class ColumnDistribution(Result):
         """The share of rows that would have to move between groups to make both alike: 0 the same, 1 nothing alike."""
         return 0.5 * sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"distance": self.distance}
-
 
 def distributions(
     original: Any, protected: Any, *, columns: Sequence[str], hierarchies: Mapping[str, Any] | None = None
 ) -> tuple[ColumnDistribution, ...]:
-    """The columns before and after, in at most a dozen groups of values each; of text the commonest and the others.
+    """Compare the distributions of columns, in at most a dozen groups of values each; of text the commonest and others.
+
+    Args:
+        original: the table before protection.
+        protected: the table after protection.
+        columns: the columns to compare.
+        hierarchies: by column, what labels mean that are neither ranges nor sets.
+
+    Returns:
+        One distribution for each column.
+
+    Raises:
+        InputError: a column is missing, or a label cannot be read.
 
     >>> (found,) = distributions({"age": [1, 2, 3, 4]}, {"age": ["[1;2]", "[1;2]", "3", "4"]}, columns=["age"])
     >>> found.groups, found.after
@@ -59,13 +69,13 @@ def _distribution(meaning: Meaning) -> ColumnDistribution:
     column = meaning.original
     names, group = _groups(column)
     before = np.bincount(column.codes, minlength=column.size).astype(float)
-    shares = (np.bincount(group, weights=tally, minlength=len(names)) for tally in (before, _spread(meaning)))
+    shares = (np.bincount(group, weights=tally, minlength=len(names)) for tally in (before, _expected_counts(meaning)))
     was, now = (tuple((share / share.sum()).tolist()) for share in shares)
     return ColumnDistribution(column.name, names, was, now)
 
 
-def _spread(meaning: Meaning) -> NDArray[np.float64]:
-    """How many rows of the protected table each value of the original may stand behind, in equal parts."""
+def _expected_counts(meaning: Meaning) -> NDArray[np.float64]:
+    """Expected number of protected rows with each value of the original, a row counting in equal parts."""
     size = meaning.original.size
     filled = size - meaning.original.has_null
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size).astype(float)
@@ -109,15 +119,13 @@ def _groups(column: Coded) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 def _ranges(column: Coded, filled: int) -> tuple[list[str], NDArray[np.int64]]:
     """Ranges of equal length from the smallest value to the largest."""
-    import pyarrow as pa
-
     place = positions(column)[:filled]
     low, high = float(place[0]), float(place[-1])
     kind = column.values.type
     whole = pa.types.is_integer(kind)
     width = float(np.ceil((high - low + 1) / _GROUPS)) if whole else (high - low) / _GROUPS
     group = np.minimum((place - low) // width, _GROUPS - 1).astype(np.int64)
-    starts = [low + number * width + first_of(column) for number in range(int(group.max()) + 1)]
+    starts = [low + number * width + offset_of(column) for number in range(int(group.max()) + 1)]
     if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
         unit = pa.int32() if pa.types.is_date32(kind) else pa.int64()
         days = as_days(pa.array([int(start) for start in starts], unit).cast(kind)).to_pylist()

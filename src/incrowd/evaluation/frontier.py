@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
@@ -16,7 +16,7 @@ from incrowd.protection.coarsen import parts_of
 from incrowd.results import Result
 from incrowd.tables import read_table
 
-METHODS = ("partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise")
+FrontierMethod = Literal["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
 _SIZES = (2, 3, 5, 10)
 _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
 
@@ -37,14 +37,10 @@ class FrontierPoint(Result):
     suppressed: int
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
 class Frontier(Result):
-    """What every method makes of a table. `records` is the size of the original."""
+    """The protected tables of every method. `records` is the size of the original."""
 
     records: int
     points: tuple[FrontierPoint, ...]
@@ -63,31 +59,46 @@ class Frontier(Result):
             )
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {"records": self.records, "points": [point.to_dict() for point in self.points]}
+    def _rows(self) -> list[dict[str, Any]]:
+        return [point.to_dict() for point in self.points]
 
 
 def frontier(
     data: Any,
     *,
     quasi_identifiers: Sequence[str],
-    methods: Sequence[str] | None = None,
+    methods: Sequence[FrontierMethod] | None = None,
     k: Sequence[int] | None = None,
     resolutions: Sequence[int | str] = _RESOLUTIONS,
-    sensitive: str | None = None,
+    sensitive: Sequence[str] | None = None,
     secret: Any = None,
     person: str | None = None,
-    hierarchies: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
     suppress: float = 0.02,
     progress: Progress = silent,
 ) -> Frontier:
-    """Protect a table in every way and measure each: risk left against loss.
+    """Protect a table by every method and measure each: the risk that is left against the loss.
 
-    `methods` are partition, sorted, t-close partition, tcloseness, coarsen (once for each of `resolutions`) and
-    generalise (with `suppress`); without it, all that need no hierarchies, those by t only with a sensitive column.
-    Where a person has several records, name the `person` column: risk is then that of people, and partition alone is
-    tried, for the others work on records. Without `k`, classes of 2, 3, 5 and 10 are tried, as far as there are rows.
+    Args:
+        data: the table.
+        quasi_identifiers: the columns that an attacker may know.
+        methods: what to try. None: all that need no hierarchies, those by t only with a sensitive column, and the
+            partition alone with a person column, for the others work on records.
+        k: the class sizes to try. None: 2, 3, 5 and 10, as far as there are people.
+        resolutions: what "coarsen" tries, in place of k.
+        sensitive: the sensitive column, as a list of one name.
+        secret: a value of the sensitive column or a range, as in `evaluate`.
+        person: the column that says whose record it is; risk is then that of people.
+        hierarchies: for "generalise".
+        suppress: for "generalise": the share of rows that may be left out.
+        progress: called with what is done and how far it is.
+
+    Returns:
+        A point for each method and setting.
+
+    Raises:
+        InputError: a column is missing, or there is no such method.
+        UnsupportedError: a method cannot protect this table.
 
     >>> from incrowd import demo_table
     >>> from incrowd.demo import QUASI_IDENTIFIERS
@@ -96,16 +107,17 @@ def frontier(
     >>> better.information_loss < 0.5 * worse.information_loss
     True
     """
-    if secret is not None and sensitive is None:
-        raise InputError("a secret without the sensitive column it is in; name that too")
+    if secret is not None and not sensitive:
+        raise InputError("a secret without the sensitive column it is in; name that too", hint="sensitive")
     table = read_table(data)
     table.require_order()
     people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
     sizes = [size for size in _SIZES if size <= people] if k is None else list(k)
-    chosen = list(methods) if methods is not None else _that_apply(sensitive, person)
-    unknown = [method for method in chosen if method not in METHODS]
+    chosen = list(methods) if methods is not None else _applicable_methods(bool(sensitive), person)
+    known = get_args(FrontierMethod)
+    unknown = [method for method in chosen if method not in known]
     if unknown:
-        raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(METHODS)}")
+        raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(known)}")
     runs = [(method, setting) for method in chosen for setting in (resolutions if method == "coarsen" else sizes)]
     points = []
     for done, (method, setting) in enumerate(runs):
@@ -118,7 +130,7 @@ def frontier(
 
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:
-    """How `protect` is asked for one point."""
+    """The arguments of `protect` for one point."""
     if method == "coarsen":
         return {"method": method, "resolution": setting}
     if method == "generalise":
@@ -144,9 +156,9 @@ def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -
     )
 
 
-def _that_apply(sensitive: str | None, person: str | None) -> list[str]:
+def _applicable_methods(sensitive: bool, person: str | None) -> list[FrontierMethod]:
     """The methods that need no hierarchies; histories of people are protected by the partition alone."""
     if person is not None:
         return ["partition"]
-    by_t = ["t-close partition", "tcloseness"] if sensitive is not None else []
+    by_t: list[FrontierMethod] = ["t-close partition", "tcloseness"] if sensitive else []
     return ["partition", "sorted", *by_t, "coarsen"]

@@ -1,4 +1,4 @@
-"""What the labels of a protected column mean in terms of the original: limits, and which values they cover."""
+"""Meaning of the labels of a protected column in terms of the original: limits, and the values they cover."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.problem import as_floats, first_of, is_number, positions
+from incrowd.protection.problem import as_floats, is_number, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.protection.hierarchies import Hierarchy
 
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # in a timestamp's units
@@ -26,9 +26,11 @@ _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meaning:
-    """One protected column against its original. Per label: `low` and `high` as positions on the original's line,
-    `open_ended` where `high` itself is not covered, `covered` how many of the original's values it covers, `wildcard`.
-    `members` lists the covered codes of the original for labels that are not intervals of a number; those have None."""
+    """The labels of a protected column in terms of its original.
+
+    Per label: `low` and `high` are positions on the original's line, `open_ended` where `high` itself is not covered;
+    `covered` counts the original's values that it covers. `members` lists their codes, None for intervals of numbers.
+    """
 
     original: Coded
     codes: NDArray[Any]
@@ -71,7 +73,7 @@ class _Reader:
         self.members: list[NDArray[np.int64] | None] = [None] * size
         self.prefixes: list[Prefix | None] = [None] * size
         self.known = np.zeros(size, dtype=np.bool_)
-        self.first = first_of(original)
+        self.first = offset_of(original)
         self.codes = {text: code for code, text in enumerate(self.text.to_pylist()) if text is not None}
 
     def is_as_it_was(self) -> bool:
@@ -80,8 +82,8 @@ class _Reader:
         return bool(before.values.equals(after.values)) and np.array_equal(before.codes, after.codes)
 
     def read_labels(self) -> None:
-        """Labels of the hierarchy, and generalised text: before plain values, which are written so as not to be it."""
-        by_label = self._by_hierarchy()
+        """Read labels of the hierarchy and generalised text; plain values that look alike are escaped."""
+        by_label = self._codes_of_hierarchy_labels()
         for label, found in self._labels_in(by_label):
             self._set(label, found)
         if not self.number:
@@ -95,9 +97,7 @@ class _Reader:
         return [(label, by_label[text]) for label, text in texts if text in by_label]
 
     def read_plain(self) -> None:
-        """Labels that are values of the original; a null where the original has none hides the cell."""
-        import pyarrow.compute as pc
-
+        """Read labels that are values of the original; a null where the original has none is a wildcard."""
         values = self.text.slice(0, self.filled)
         # a text that a spreadsheet would run as a formula has an apostrophe before it in CSV
         bare = pc.replace_substring_regex(self.labels, r"^'([=+@\t\r-])", r"\1")
@@ -115,10 +115,7 @@ class _Reader:
         self.known |= plain
 
     def read_ranges(self) -> None:
-        """Labels such as [24;28], and numbers that the original does not have, all at once."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+        """Read labels such as [24;28], and numbers that the original does not have, all at once."""
         rest = np.flatnonzero(~self.known)
         if not rest.size:
             return
@@ -146,9 +143,6 @@ class _Reader:
 
         A date where the original has times of day is that whole day: its first moment, or its last where it `ends`.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         kind = self.original.values.type
         if pa.types.is_timestamp(kind):
             kind = pa.timestamp(kind.unit)
@@ -165,8 +159,6 @@ class _Reader:
         return place
 
     def _number(self, text: str | None, kind: pa.DataType) -> float:
-        import pyarrow as pa
-
         try:
             return float(as_floats(pa.array([text], pa.string()).cast(kind), self.first)[0])
         except (pa.ArrowInvalid, TypeError):
@@ -176,17 +168,18 @@ class _Reader:
         return len(self.text[0].as_py() or "") > len("2020-01-01")
 
     def read_others(self) -> None:
-        """Sets, prefixes and wildcards, one by one."""
+        """Read sets, prefixes and wildcards, one by one."""
         for label in np.flatnonzero(~self.known).tolist():
             self._parsed(label)
         unknown = int(np.count_nonzero(~self.known))
         if unknown:
             raise InputError(
                 f"{unknown:,} labels of the protected column {self.original.name!r} are neither values of the original "
-                f"nor ranges, sets, prefixes or *; give its hierarchy"
+                f"nor ranges, sets, prefixes or *; give its hierarchy",
+                hint="hierarchies",
             )
 
-    def _by_hierarchy(self) -> Mapping[str, NDArray[np.int64]]:
+    def _codes_of_hierarchy_labels(self) -> Mapping[str, NDArray[np.int64]]:
         """What every label of the hierarchy covers: all it stands for at any level, and the value of that name."""
         if self.hierarchy is None:
             return {}
@@ -195,7 +188,7 @@ class _Reader:
         for level in levels[1:]:
             for code, group in enumerate(level.groups.tolist()):
                 label = level.labels[group]
-                if label is not None and not self._says_itself(label):
+                if label is not None and not self._needs_no_hierarchy(label):
                     found.setdefault(label, set()).add(code)
         for code, group in enumerate(levels[0].groups.tolist()):
             label = levels[0].labels[group]
@@ -203,7 +196,7 @@ class _Reader:
                 found[label].add(code)
         return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
 
-    def _says_itself(self, label: str) -> bool:
+    def _needs_no_hierarchy(self, label: str) -> bool:
         """Whether a label needs no hierarchy: * always, and ranges and the like of numbers."""
         return set(label) == {"*"} or (self.number and label[-1:] in {"*", "]", ")", "}"})
 

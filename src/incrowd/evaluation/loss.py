@@ -1,4 +1,4 @@
-"""What protection cost: information loss, granularity, correlations."""
+"""Cost of protection: information loss, granularity, correlations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 250_000  # rows whose coordinates are held at a time
 
 
 class Loss(NamedTuple):
-    """Loss of information (eq. 3 and 4), the same by column, and cells that do not cover the original's value."""
+    """Loss of information (eq. 3 and 4) over all columns and by column, and cells that do not cover the original."""
 
     information: float
     by_column: tuple[float, ...]
@@ -98,7 +98,7 @@ def correlations(meanings: Sequence[Meaning]) -> Correlations:
 
 
 def _without_null(meaning: Meaning, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places on a number's line, NaN where it is that made up for a null."""
+    """Positions of values, NaN in place of the made-up position of a null."""
     if not (meaning.original.has_null and is_number(meaning.original)):
         return places
     without: NDArray[np.float64] = np.where(places == meaning.place[-1], np.nan, places)
@@ -121,8 +121,8 @@ def _pairwise(columns: Sequence[tuple[NDArray[np.float64], NDArray[np.unsignedin
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = x / n
         variance = np.maximum(xx / n - mean * mean, 0.0)
-        spread = np.sqrt(variance * variance.T)
+        scale = np.sqrt(variance * variance.T)
         found: NDArray[np.float64] = np.where(
-            spread > 1e-12 * np.maximum(xx / n, 1e-300), (xy / n - mean * mean.T) / spread, np.nan
+            scale > 1e-12 * np.maximum(xx / n, 1e-300), (xy / n - mean * mean.T) / scale, np.nan
         )
     return found

@@ -1,9 +1,9 @@
-"""What a protected table is worth against its original: risk, disclosure, loss, in numbers and in words."""
+"""The result of an evaluation: risk, disclosure and loss, in numbers and in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from incrowd.evaluation.disclosure import Disclosure
 from incrowd.measures import Diversity
@@ -12,16 +12,12 @@ from incrowd.results import Result
 
 @dataclass(frozen=True, slots=True)
 class ColumnCost(Result):
-    """What protection cost in one quasi-identifier. `loss` is None where rows cannot be compared."""
+    """Cost of protection in one quasi-identifier. `loss` is None where rows cannot be compared."""
 
     column: str
     changed: int
     granularity: float
     loss: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,7 @@ class Evaluation(Result):
       replaced rather than generalised.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness", "verdict")
     records: int
     suppressed: int
     people: int
@@ -94,16 +91,6 @@ class Evaluation(Result):
         if self.suppressed:
             loss += f" in the {self.records:,} rows that are left ({self.suppressed:,} were dropped)"
         return risk + loss
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        plain["columns"] = [column.to_dict() for column in self.columns]
-        plain["diversity"] = self.diversity.to_dict() if self.diversity else None
-        plain["disclosure"] = self.disclosure.to_dict() if self.disclosure else None
-        plain["correlation_change"] = list(self.correlation_change) if self.correlation_change else None
-        plain["notes"] = list(self.notes)
-        return plain | {"correctness": self.correctness, "uniqueness": self.uniqueness, "verdict": self.verdict}
 
 
 def _chance(share: float) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import altair as alt
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluation import ColumnDistribution, Frontier
+from incrowd.evaluation.frontier import FrontierMethod
 from incrowd.figures import theme
 from incrowd.figures.assess import filled_bins
+from incrowd.protection import METHODS
 
 NAMES = {
-    "partition": "partition",
-    "sorted": "sorted groups",
-    "t-close partition": "partition that hides the secret",
-    "tcloseness": "groups that hide the secret",
-    "coarsen": "same ranges for everybody",
-    "generalise": "one coding for all",
+    name: METHODS[name].label if name in METHODS else "partition that hides the secret"
+    for name in get_args(FrontierMethod)
 }
 """The methods in words."""
 

@@ -1,9 +1,26 @@
-"""Making a table safe: one method a file, one interface for all."""
+"""Protecting a table: one method a file, one registry, one entry for all."""
 
-from incrowd.protection.api import METHODS, protect
+from incrowd.protection.api import protect
+from incrowd.protection.coarsen import CoarsenOptions
+from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
-from incrowd.protection.mask import HIPAA_STEPS
+from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
 from incrowd.protection.regenerate import regenerate
+from incrowd.protection.registry import METHODS, MethodName
+from incrowd.protection.release import write_protected
 from incrowd.protection.result import Guarantee, Protected
 
-__all__ = ["HIPAA_STEPS", "METHODS", "Guarantee", "Hierarchy", "Protected", "protect", "regenerate"]
+__all__ = [
+    "HIPAA_STEPS",
+    "METHODS",
+    "CoarsenOptions",
+    "GeneraliseOptions",
+    "Guarantee",
+    "Hierarchy",
+    "MaskOptions",
+    "MethodName",
+    "Protected",
+    "protect",
+    "regenerate",
+    "write_protected",
+]

@@ -1,24 +1,22 @@
-"""`protect`: one way in to every method, and the same checks before and after each."""
+"""`protect`: one entry to every method, with the same checks before and after each."""
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
-from incrowd.protection.kept_columns import what_nearly_names, what_undoes_it
-from incrowd.protection.problem import Demand, Problem, settle_aim
+from incrowd.protection.kept_columns import warn_of_nearly_unique, warn_of_undoing
+from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
+from incrowd.protection.registry import MethodName, choose_method
 from incrowd.protection.result import Protected
-from incrowd.protection.validate import check_columns, check_demand, check_values
+from incrowd.protection.validate import check_columns, check_demand, check_values, require_sensitive
 from incrowd.tables import Table, read_table, suggest_roles, to_native
-
-METHODS = ("partition", "sorted", "tcloseness", "coarsen", "generalise", "mask")
 
 
 def protect(
@@ -26,66 +24,108 @@ def protect(
     *,
     quasi_identifiers: Sequence[str],
     k: int = 5,
-    t: float | str | None = None,
+    t: float | Literal["bound"] | None = None,
     l: float | None = None,  # noqa: E741
-    sensitive: str | None = None,
-    method: str = "partition",
-    diversity: str = "distinct",
+    sensitive: Sequence[str] | None = None,
+    method: MethodName | MethodOptions = "partition",
+    diversity: DiversityKind = "distinct",
     c: float = 3.0,
     person: str | None = None,
     identifiers: Sequence[str] | None = None,
     other: Sequence[str] | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    aim: str | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
+    aim: Aim | None = None,
+    resolution: float | str | Mapping[str, float | str] | None = None,
+    levels: Mapping[str, int] | None = None,
+    suppress: float | None = None,
+    steps: Sequence[tuple[str, Any]] | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    drop: bool | None = None,
     seed: int | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Progress = silent,
-    **options: Any,
 ) -> Protected:
     """Protect a table so that everybody shares their quasi-identifiers with at least k - 1 others.
 
-    Methods: "partition" (default; local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (its S4),
-    "coarsen" (its S3: `resolution` or `levels`), "generalise" (one coding for the whole file; `suppress`, the share of
-    rows that may go), "mask" (its Table S3: `steps`, `top`, `bottom`, `drop`).
-    `t` and `l` with a `sensitive` column ask for t-closeness and l-diversity (`diversity`: distinct, entropy, or
-    recursive with `c`); t="bound" takes the t that classes of k allow (eq. 6), as the paper does. With a `person`
-    column a class is made of people with all their records. `identifiers` are removed; without the option, columns that
-    look like identifiers are. `hierarchies` are `Hierarchy` objects or paths of CSV files. `aim` is the loss to keep
-    small, "information" or "granularity"; without it, granularity where a quasi-identifier is text. What is promised
-    is counted on the protected table before it is returned; with `warn` its `notes` say which columns that are kept
-    would undo it. `other` are columns that nobody outside can know, whatever they look like.
+    The guarantee is counted on the protected table before it is returned. The table is built from released cells
+    alone: no dictionary entry, index, attribute or metadata of the original is passed on.
 
     A table in a Spark cluster is protected there, by "partition", "sorted" or "tcloseness", and written by the workers
-    to the Parquet folder `out` (`force` replaces one that is there); the result's table is that folder's Spark frame.
+    to the Parquet folder `out` (`force` replaces an existing one); the result's table is that folder's Spark frame.
+
+    Args:
+        data: a frame, an Arrow table, a mapping of columns, a path or a `Table`.
+        quasi_identifiers: the columns that an attacker may know.
+        k: the smallest class that is allowed.
+        t: t-closeness: no class is farther than this from the whole table; "bound" takes the t that classes of k
+            allow (eq. 6). Needs a sensitive column.
+        l: l-diversity: every class has so many different sensitive values. Needs a sensitive column.
+        sensitive: the sensitive column, as a list of one name.
+        method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
+            (S3), "generalise" (one coding for the whole file) or "mask" (Table S3); or an options object such as
+            `MaskOptions`, which names its method.
+        diversity: the kind of l: "distinct", "entropy", or "recursive" with `c`.
+        c: of recursive (c, l)-diversity.
+        person: the column that says whose record it is, where people have several. A class is then made of people
+            with all their records, and the column is replaced by random numbers that nothing can reproduce.
+        identifiers: columns to remove. None: those that look like identifiers.
+        other: columns that nobody outside can know, whatever they look like.
+        hierarchies: by column, a `Hierarchy` or the path of a CSV file.
+        aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
+        resolution: for "coarsen": the number of intervals, or the share of the domain that each covers, by column or
+            for all.
+        levels: for "coarsen": levels of the hierarchies, by column.
+        suppress: for "generalise": the share of rows that may be left out.
+        steps: for "mask": pairs of a column and what to do with it, in order.
+        top: for "mask": limits by column; values from there on become one range.
+        bottom: for "mask": limits by column; values up to there become one range.
+        drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        seed: recorded in the result. No method of today draws at random, and pseudonyms never depend on it.
+        warn: whether the result's notes tell which kept columns undo the protection.
+        out: for tables in a cluster: the Parquet folder to write.
+        force: for tables in a cluster: replace an existing folder.
+        progress: called with what is done and how far it is.
+
+    Returns:
+        The protected table in the caller's kind of frame, its guarantee, and what changed.
+
+    Raises:
+        InputError: a column, a value or an option cannot be used as it is.
+        UnsupportedError: the table cannot satisfy what is asked.
 
     >>> safe = protect({"age": [30, 31, 62, 64], "sex": ["f", "f", "m", "f"]}, quasi_identifiers=["age", "sex"], k=2)
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    if method not in METHODS:
-        raise InputError(f"there is no method {method!r}; use {', '.join(METHODS)}")
+    single = {"resolution": resolution, "levels": levels, "suppress": suppress, "steps": steps, "top": top}
+    given = {
+        option: value for option, value in (single | {"bottom": bottom, "drop": drop}).items() if value is not None
+    }
+    method_name, entry, options = choose_method(method, given)
     table = read_table(data)
-    names = check_columns(table, quasi_identifiers, sensitive, person)
+    secret = require_sensitive(table, sensitive)
+    names = check_columns(table, quasi_identifiers, secret, person)
     demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
-    check_demand(demand, table.rows, sensitive, method, options)
-    unknown = _unknown(table, other, [*names, sensitive, person, *(identifiers or ())])
-    removed = _to_remove(table, identifiers, [*names, *unknown], sensitive, person)
+    check_demand(demand, table.rows, secret, entry)
+    unknown = _require_other(table, other, [*names, secret, person, *(identifiers or ())])
+    removed = _choose_identifiers(table, identifiers, {*names, *unknown, secret, person})
     if table.engine == "cluster":
         from incrowd.backends.spark.protect import protect_there
 
         if person is not None or hierarchies:
             what = "people with several records are" if person is not None else "hierarchies are"
             raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
-        how: dict[str, Any] = {"sensitive": sensitive, "aim": aim, "out": out, "force": force, "progress": progress}
-        spoken_for = {*names, sensitive, *removed, *unknown}
+        how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
+        spoken_for = {*names, secret, *removed, *unknown}
         left = [name for name in table.columns if name not in spoken_for] if warn else []
-        return protect_there(table, names, demand, method=method, removed=removed, left=left, **how)
+        return protect_there(table, names, demand, method=method_name, removed=removed, left=left, **how)
     if out is not None:
-        raise InputError("out= is for tables in a cluster; write the result's table with write_table")
+        raise InputError("out= is for tables in a cluster; write the result with write_protected")
     progress("reading", 0.0)
     columns = encode(table, names)
     check_values(columns)
@@ -93,55 +133,55 @@ def protect(
         columns,
         table.rows,
         demand,
-        encode(table, [sensitive])[0] if sensitive else None,
+        encode(table, [secret])[0] if secret else None,
         settle_aim(aim, columns),
-        _hierarchies(hierarchies, names),
+        _read_hierarchies(hierarchies, names),
         options,
-        secrets.randbits(63) if seed is None else seed,
+        seed or 0,
         progress,
     )
-    build = Build(table, problem, method, person, removed)
-    recoding, made, guarantee, classes = build.run()
-    spoken_for = {*names, sensitive, person, *build.removed}
-    left = [name for name in made.column_names if name not in spoken_for] if warn else []
-    undone = tuple(what_undoes_it(table, made, columns, left, person=person, unknown=unknown))
-    open_ = [name for name in left if name not in unknown]
-    values = [(column.name, column.size) for column in encode(table, open_)] if open_ else []
+    build = Build(table, problem, method_name, person, removed)
+    recoding, released, guarantee, classes = build.run()
+    left = [name for name in released.column_names if name not in {*names, secret, person}] if warn else []
+    warnings = tuple(warn_of_undoing(table, released, columns, left, person=person, unknown=unknown))
+    knowable = [name for name in left if name not in unknown]
+    distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
-        table=to_native(made, table.native, recoding.kept),
-        method=method,
+        table=to_native(released, table.native, index=False),
+        method=method_name,
         quasi_identifiers=tuple(names),
         demand=demand,
         guarantee=guarantee,
         classes=classes.sizes,
-        changed=recoding.changed,
-        rows=made.num_rows,
-        suppressed=table.rows - made.num_rows,
-        seed=problem.seed,
-        removed=tuple(build.removed),
+        changed_cells=recoding.changed,
+        rows=released.num_rows,
+        suppressed_rows=table.rows - released.num_rows,
+        seed=seed,
+        removed=tuple(removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *undone, *what_nearly_names(values, table.rows)),
+        notes=(*recoding.notes, *build.notes, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
         settings=recoding.settings,
         original=table,
-        kept=recoding.kept,
-        sensitive=sensitive,
+        kept_rows=recoding.kept_rows,
+        sensitive=(secret,) if secret else (),
         person=person,
         hierarchies=problem.hierarchies,
-        undone=undone,
+        kept_column_warnings=warnings,
     )
 
 
-def _hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Hierarchy]:
-    found = {}
-    for name, hierarchy in (given or {}).items():
-        if name not in names:
-            raise InputError(f"a hierarchy for {name!r}, which is not a quasi-identifier")
-        found[name] = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.from_csv(hierarchy)
-    return found
+def _read_hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Hierarchy]:
+    stray = next((name for name in given or () if name not in names), None)
+    if stray is not None:
+        raise InputError(f"a hierarchy for {stray!r}, which is not a quasi-identifier")
+    return {
+        name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.from_csv(hierarchy)
+        for name, hierarchy in (given or {}).items()
+    }
 
 
-def _unknown(table: Table, other: Sequence[str] | None, spoken_for: Sequence[str | None]) -> list[str]:
-    """The columns that are said to be known to nobody outside."""
+def _require_other(table: Table, other: Sequence[str] | None, spoken_for: Sequence[str | None]) -> list[str]:
+    """The columns that nobody outside can know, if they have no other role."""
     unknown = table.require(other, "other columns") if other else []
     clash = [name for name in unknown if name in spoken_for]
     if clash:
@@ -149,11 +189,8 @@ def _unknown(table: Table, other: Sequence[str] | None, spoken_for: Sequence[str
     return unknown
 
 
-def _to_remove(
-    table: Table, identifiers: Sequence[str] | None, names: Sequence[str], sensitive: str | None, person: str | None
-) -> list[str]:
-    """The identifiers named, or else the columns that look like identifiers and have no other part to play."""
-    spoken_for = {*names, sensitive, person}
+def _choose_identifiers(table: Table, identifiers: Sequence[str] | None, spoken_for: set[str | None]) -> list[str]:
+    """The identifiers named, or else the columns that look like identifiers and have no other role."""
     if identifiers is not None:
         wanted = table.require(identifiers, "identifiers") if len(identifiers) else []
         clash = [name for name in wanted if name in spoken_for]
@@ -161,6 +198,4 @@ def _to_remove(
             raise InputError(f"{', '.join(map(repr, clash))} cannot be an identifier and something else; name it once")
         return wanted
     others = [name for name in table.columns if name not in spoken_for]
-    if not others:
-        return []
-    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"]
+    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"] if others else []

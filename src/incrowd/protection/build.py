@@ -1,125 +1,121 @@
-"""One protection from method to checked table."""
+"""One protection from the method to the checked table."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-import numpy as np
+import pyarrow as pa
 
 from incrowd.backends import Coded, encode
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.coarsen import coarsen
-from incrowd.protection.generalise import generalise
-from incrowd.protection.histories import partition_histories
-from incrowd.protection.mask import mask
-from incrowd.protection.partition import partition
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, spelled_out
+from incrowd.protection.recoding import Recoding, escape_unchanged
+from incrowd.protection.registry import METHODS
+from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.protection.result import Guarantee, count_guarantee
-from incrowd.protection.sorted_runs import sort
-from incrowd.protection.tcloseness import bound_on_t, strata_for, t_close_partition, t_closeness
+from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.tables import Table, read_table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+
+class Built(NamedTuple):
+    """A recoding, the table it makes, and what was counted on that table."""
+
+    recoding: Recoding
+    table: pa.Table
+    guarantee: Guarantee
+    classes: Classes
 
 
+@dataclass(slots=True, eq=False)
 class Build:
-    """One protection from method to checked table; more strata are tried where ties break S4's bound."""
+    """Runs a method, builds the released table and counts its guarantee. `removed` are columns that are left out."""
 
-    def __init__(self, table: Table, problem: Problem, method: str, person: str | None, removed: list[str]) -> None:
-        self.table, self.problem, self.method, self.person, self.removed = table, problem, method, person, removed
-        self.notes: list[str] = []
+    table: Table
+    problem: Problem
+    method: str
+    person: str | None
+    removed: list[str]
+    notes: list[str] = field(default_factory=list)
 
-    def run(self) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
-        """The recoding, the table it makes, and what was counted on it."""
+    def run(self) -> Built:
+        """Protect the table; raises where the guarantee does not hold."""
+        method, problem = METHODS[self.method], self.problem
         if self.person is not None:
-            return self._checked(partition_histories(self.problem, self._whose()))
-        if self.method == "tcloseness" or (self.method == "partition" and self.problem.demand.by_strata):
-            return self._by_strata()
-        methods = {"partition": partition, "sorted": sort, "coarsen": coarsen, "generalise": generalise, "mask": mask}
-        return self._checked(methods[self.method](self.problem))
+            if method.run_by_person is None:
+                raise UnsupportedError(
+                    f"histories of people are protected by the partition; {self.method!r} works on records"
+                )
+            return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
+        if method.run is None or (method.run_by_strata is not None and problem.demand.by_strata):
+            return self._require_guarantee(self._run_by_strata())
+        return self._require_guarantee(self._build(method.run(problem)))
 
-    def _whose(self) -> Coded:
-        if self.method != "partition":
-            raise UnsupportedError(
-                f"histories of people are protected by the partition; {self.method!r} works on records"
-            )
-        (whose,) = encode(self.table, [str(self.person)])
-        if whose.has_null:
+    def _encode_person(self) -> Coded:
+        (person,) = encode(self.table, [str(self.person)])
+        if person.has_null:
             raise InputError(
                 f"some records have no value in the person column {self.person!r}; fill it or leave them out"
             )
-        if whose.size < self.problem.demand.k:
+        if person.size < self.problem.demand.k:
             raise InputError(
-                f"classes of {self.problem.demand.k:,} people from {whose.size:,} people; ask for a smaller k"
+                f"classes of {self.problem.demand.k:,} people from {person.size:,} people; ask for a smaller k",
+                hint="k",
             )
-        return whose
+        return person
 
-    def _by_strata(self) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
-        problem, n = self.problem, self.problem.rows
-        strata = strata_for(n, problem.demand.k, problem.demand.t)
-        method = t_closeness if self.method == "tcloseness" else t_close_partition
-        first = strata
+    def _run_by_strata(self) -> Built:
+        """Make classes of one record of every stratum; add strata where ties break the bound on t."""
+        problem, method, n = self.problem, METHODS[self.method], self.problem.rows
+        assert method.run_by_strata is not None
+        first = strata = strata_for(n, problem.demand.k, problem.demand.t)
         while True:
-            recoding = method(problem, strata)
             bound = bound_on_t(n, strata)
-            settled = replace(recoding, bound=bound, settings={"strata": strata})
-            made, out, guarantee, classes = self._made(settled)
-            too_far = guarantee.asked_t is not None and guarantee.t is not None and guarantee.t > guarantee.asked_t
-            if guarantee.holds or not too_far or strata == n:
+            recoding = replace(method.run_by_strata(problem, strata), bound=bound, settings={"strata": strata})
+            built = self._build(recoding)
+            asked, reached = built.guarantee.asked_t, built.guarantee.t
+            if asked is None or reached is None or reached <= asked or built.guarantee.holds or strata == n:
                 break
-            if self.method == "tcloseness":
+            if not method.enlarges_strata:
                 raise UnsupportedError(
-                    f"S4 with classes of {strata:,} reaches t = {guarantee.t:.4g}, not {guarantee.asked_t:.4g}: "
+                    f"S4 with classes of {strata:,} reaches t = {reached:.4g}, not {asked:.4g}: "
                     f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
-                    f"use the partition, which makes classes larger until t is reached"
+                    f"use the partition, which makes classes larger until t is reached",
+                    hint="method=partition",
                 )
-            assert guarantee.t is not None
-            assert guarantee.asked_t is not None
-            wider = max(1.25, guarantee.t / guarantee.asked_t)  # t falls about as 1 / strata
+            wider = max(1.25, reached / asked)  # t falls about as 1 / strata
             strata = strata_for(n, min(n, math.ceil(strata * wider) + 1), None)
-        if guarantee.asked_t is None and guarantee.t is not None and guarantee.t > bound:
+        if asked is None and reached is not None and reached > bound:
             self.notes.append(
-                f"the bound of {bound:.4g} is for values that all differ; equal ones make it {guarantee.t:.4g}"
+                f"the bound of {bound:.4g} is for values that all differ; equal ones make it {reached:.4g}"
             )
         if strata > first:
             self.notes.append(f"to come within t of the whole table, classes had to be of {strata:,} and not {first:,}")
-        return self._holding(made, out, guarantee, classes)
+        return built
 
-    def _checked(self, recoding: Recoding) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
-        return self._holding(*self._made(recoding))
+    def _require_guarantee(self, built: Built) -> Built:
+        if built.guarantee.holds:
+            return built
+        demand, method, advice = self.problem.demand, METHODS[self.method], ""
+        by_strata = demand.by_strata and method.run_by_strata is not None
+        if demand.l is not None and (not method.reaches_l or by_strata or self.person is not None):
+            advice = "; only the partition of records without t, and generalise, join classes until l is reached"
+        raise UnsupportedError(
+            f"{self.method} cannot give what was asked on this table: {'; '.join(built.guarantee.broken)}{advice}"
+        )
 
-    def _holding(
-        self, recoding: Recoding, out: pa.Table, guarantee: Guarantee, classes: Classes
-    ) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
-        if not guarantee.holds:
-            raise UnsupportedError(
-                f"{self.method} cannot give what was asked on this table: {'; '.join(guarantee.broken)}{self._advice()}"
-            )
-        return recoding, out, guarantee, classes
-
-    def _advice(self) -> str:
-        """What to do where l is only counted at the end, not worked for."""
-        demand = self.problem.demand
-        works_for_l = self.method == "generalise" or (self.method == "partition" and not demand.by_strata)
-        if demand.l is None or (works_for_l and self.person is None):
-            return ""
-        return "; only the partition of records without t, and generalise, join classes until l is reached"
-
-    def _made(self, recoding: Recoding) -> tuple[Recoding, pa.Table, Guarantee, Classes]:
-        """The protected table, and what is counted on it."""
-        out = self._assemble(recoding)
-        if not out.num_rows:
+    def _build(self, recoding: Recoding) -> Built:
+        """Build the released table and count what it guarantees."""
+        released = build_release(self._columns(recoding), recoding.kept_rows)
+        if not released.num_rows:
             raise UnsupportedError(
                 "every row would have to go; ask for a smaller k or give coarser steps or hierarchies"
             )
         self.problem.progress("checking", 0.9)
         guarantee, classes = count_guarantee(
-            read_table(out),
+            read_table(released),
             [column.name for column in self.problem.columns],
             self.problem.demand,
             promises_k=recoding.promises_k,
@@ -127,31 +123,18 @@ class Build:
             person=self.person,
             bound=recoding.bound,
         )
-        return recoding, out, guarantee, classes
+        return Built(recoding, released, guarantee, classes)
 
-    def _assemble(self, recoding: Recoding) -> pa.Table:
-        """The input's columns in their order, those that changed replaced, identifiers gone."""
-        import pyarrow as pa
-
-        columns: dict[str, Any] = {}
-        plain = [name for name in self.table.columns if name not in recoding.columns and name not in self.removed]
-        read = dict(self.table.read(plain)) if plain else {}
-        spelled = {c.name: spelled_out(c) for c in self.problem.columns if c.name in read}
-        awkward = {name: cells for name, cells in spelled.items() if cells is not None}
-        for name in self.table.columns:
-            if name in recoding.columns:
-                columns[name] = recoding.columns[name]
-            elif name == self.person:
-                columns[name] = self._pseudonyms()
-            elif name in read:
-                columns[name] = awkward.get(name, read[name])
-        out = pa.table(columns)
-        return out if recoding.kept is None else out.take(pa.array(recoding.kept))
-
-    def _pseudonyms(self) -> pa.Array:
-        """Numbers for people in random order, the same number for all records of a person."""
-        import pyarrow as pa
-
-        (whose,) = encode(self.table, [str(self.person)])
-        numbers = np.random.default_rng(self.problem.seed).permutation(whose.size) + 1
-        return pa.array(numbers[whose.codes])
+    def _columns(self, recoding: Recoding) -> dict[str, Any]:
+        """The input's columns in their order, recoded ones and pseudonyms in place of what they replace."""
+        replaced: dict[str, Any] = dict(recoding.columns)
+        if self.person is not None:
+            replaced[self.person] = draw_pseudonyms(self._encode_person())
+        unchanged = [name for name in self.table.columns if name not in replaced and name not in self.removed]
+        cells = dict(self.table.read(unchanged)) if unchanged else {}
+        for column in self.problem.columns:
+            escaped = escape_unchanged(column) if column.name in cells else None
+            if escaped is not None:
+                cells[column.name] = escaped
+        cells |= replaced
+        return {name: cells[name] for name in self.table.columns if name in cells}

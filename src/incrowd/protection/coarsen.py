@@ -1,44 +1,54 @@
-"""Algorithm S3: every column coarsened by itself. It promises nothing, which is what it is here to show."""
+"""Algorithm S3: every column is coarsened by itself. It guarantees nothing, and serves as a comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.intervals import equal_parts
-from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, by_column
+from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.protection.recoding import Recoding, recode_columns
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+
+@dataclass(frozen=True, slots=True)
+class CoarsenOptions(MethodOptions):
+    """Intervals per column (16, "1/8", or by column), and levels of hierarchies by column."""
+
+    resolution: float | str | Mapping[str, float | str] | None = None
+    levels: Mapping[str, int] | None = None
 
 
 def coarsen(problem: Problem) -> Recoding:
-    """Fixed intervals per column (`resolution`), or a level of each column's hierarchy (`levels`)."""
-    resolution = problem.options.get("resolution")
-    levels = problem.options.get("levels") or {}
+    """Recode every column into fixed intervals, or to a level of its hierarchy."""
+    options: CoarsenOptions = problem.options
+    resolution, levels = options.resolution, options.levels or {}
     if resolution is None and not levels:
-        raise InputError("coarsening needs a resolution (a number of intervals, or a share such as '1/8') or levels")
-    unknown = [name for name in {**_mapping(resolution), **levels} if name not in {c.name for c in problem.columns}]
+        raise InputError(
+            "coarsening needs a resolution (a number of intervals, or a share such as '1/8') or levels",
+            hint="resolution",
+        )
+    by_column = resolution if isinstance(resolution, Mapping) else {}
+    unknown = [name for name in {**by_column, **levels} if name not in {c.name for c in problem.columns}]
     if unknown:
         raise InputError(f"coarsening is told about {', '.join(map(repr, unknown))}, not a quasi-identifier")
 
     def label(column: Coded) -> pa.Array | None:
-        import pyarrow as pa
-
         if column.name in levels:
             return pa.array(_at_level(problem, column, levels[column.name]), pa.string())
-        wanted = resolution.get(column.name) if isinstance(resolution, Mapping) else resolution
+        wanted = by_column.get(column.name) if isinstance(resolution, Mapping) else resolution
         return None if wanted is None else pa.array(equal_parts(column, parts_of(wanted)), pa.string())
 
-    return by_column(problem, label)
+    return recode_columns(problem, label)
 
 
 def parts_of(resolution: Any) -> int:
-    """How many intervals: 16, or the share of the domain that each covers, 1/16.
+    """Number of intervals: 16, or the share of the domain that each covers, 1/16.
 
     >>> parts_of("1/16"), parts_of(0.125), parts_of(20)
     (16, 8, 20)
@@ -55,12 +65,8 @@ def parts_of(resolution: Any) -> int:
 
 def _at_level(problem: Problem, column: Coded, level: int) -> list[str | None]:
     if column.name not in problem.hierarchies:
-        raise InputError(f"a level for {column.name!r}, which has no hierarchy; give one")
+        raise InputError(f"a level for {column.name!r}, which has no hierarchy; give one", hint="hierarchies")
     levels = problem.hierarchies[column.name].levels(column)
     if not 0 <= level < len(levels):
         raise InputError(f"level {level} for {column.name!r}, whose hierarchy has levels 0 to {len(levels) - 1}")
     return [levels[level].labels[group] for group in levels[level].groups]
-
-
-def _mapping(resolution: Any) -> dict[str, Any]:
-    return dict(resolution) if isinstance(resolution, Mapping) else {}

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.hierarchies import Hierarchy, Level
-from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, by_column
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.protection.recoding import Recoding, recode_columns
 
 _LARGEST_LATTICE = 4_000_000
 
 
 class _Rows(NamedTuple):
-    """Distinct records, what each is worth, and its sensitive value where that matters."""
+    """Distinct records, how often each occurs, and its sensitive value where l is asked for."""
 
     codes: list[NDArray[np.unsignedinteger]]
     weight: NDArray[np.int64]
     sensitive: NDArray[np.unsignedinteger] | None
+
+
+@dataclass(frozen=True, slots=True)
+class GeneraliseOptions(MethodOptions):
+    """The share of rows that may be suppressed."""
+
+    suppress: float = 0.0
 
 
 def generalise(problem: Problem) -> Recoding:
@@ -35,40 +41,31 @@ def generalise(problem: Problem) -> Recoding:
     Columns without a hierarchy get an automatic one. Levels are visited in ascending order of what they cost without
     suppression, which never exceeds what they cost with it; the search ends when no level left can be better.
     """
-    limit = float(problem.options.get("suppress", 0.0) or 0.0)
+    options: GeneraliseOptions = problem.options
+    limit = float(options.suppress)
     if not 0.0 <= limit < 1.0:
         raise InputError(f"at most a share of {limit:g} of the rows suppressed; give 0 up to 1")
     if problem.demand.l is not None and problem.demand.diversity != "distinct":
-        raise UnsupportedError("full-domain generalisation takes distinct l-diversity only; use the partition")
+        raise UnsupportedError(
+            "full-domain generalisation takes distinct l-diversity only; use the partition", hint="method=partition"
+        )
     ladders = [problem.hierarchies.get(column.name, Hierarchy.automatic()).levels(column) for column in problem.columns]
     best, rows = _search(problem, ladders, limit)
     chosen = [ladder[level] for ladder, level in zip(ladders, best, strict=True)]
-    small = _failing(problem, rows, chosen)[1]
     names = [column.name for column in problem.columns]
-    kept = None if not small.any() else np.flatnonzero(~small[_row_of_each(problem)])
-    recoding = by_column(problem, _labelled(problem, chosen), kept)
-    return Recoding(
-        recoding.columns,
-        recoding.changed,
-        kept=kept,
-        settings={"levels": dict(zip(names, best, strict=True)), "suppression limit": limit},
-    )
+    labels = {
+        name: pa.array([level.labels[group] for group in level.groups], pa.string())
+        for name, level in zip(names, chosen, strict=True)
+    }
+    small = _failing(problem, rows, chosen)[1]
+    kept_rows = np.flatnonzero(~small[_number_distinct(problem)]) if small.any() else None
+    recoding = recode_columns(problem, lambda column: labels[column.name], kept_rows)
+    settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": limit}
+    return replace(recoding, promises_k=True, settings=settings)
 
 
-def _labelled(problem: Problem, chosen: list[Level]):  # type: ignore[no-untyped-def]
-    import pyarrow as pa
-
-    by_name = {column.name: level for column, level in zip(problem.columns, chosen, strict=True)}
-
-    def label(column: Coded) -> pa.Array:
-        level = by_name[column.name]
-        return pa.array([level.labels[group] for group in level.groups], pa.string())
-
-    return label
-
-
-def _row_of_each(problem: Problem) -> NDArray[np.uint32]:
-    """Which distinct record every record is."""
+def _number_distinct(problem: Problem) -> NDArray[np.uint32]:
+    """The number of the distinct record that every record is."""
     columns = [*problem.columns, problem.sensitive] if _needs_sensitive(problem) else problem.columns
     return class_numbers(pack(columns))[0]  # type: ignore[arg-type]
 
@@ -78,16 +75,14 @@ def _needs_sensitive(problem: Problem) -> bool:
 
 
 def _distinct(problem: Problem) -> _Rows:
-    numbers = _row_of_each(problem)
+    numbers = _number_distinct(problem)
     _, first, weight = np.unique(numbers, return_index=True, return_counts=True)
     sensitive = problem.sensitive.codes[first] if _needs_sensitive(problem) and problem.sensitive else None
     return _Rows([column.codes[first] for column in problem.columns], weight, sensitive)
 
 
 def _failing(problem: Problem, rows: _Rows, levels: list[Level]) -> tuple[int, NDArray[np.bool_]]:
-    """How many records are in classes that do not satisfy what is asked, and which distinct records they are."""
-    import pyarrow as pa
-
+    """Count the records in classes that do not satisfy the demand, and mark those distinct records."""
     recoded = [
         Coded("", level.groups[codes], pa.array(np.arange(len(level.labels))))
         for level, codes in zip(levels, rows.codes, strict=True)
@@ -132,7 +127,9 @@ def _search(problem: Problem, ladders: list[list[Level]], limit: float) -> tuple
         else:
             _rule_out(problem, ladders, rows, node, limit, too_fine)
     if best is None:
-        raise UnsupportedError("no level of the hierarchies satisfies what is asked; allow some rows to be suppressed")
+        raise UnsupportedError(
+            "no level of the hierarchies satisfies what is asked; allow some rows to be suppressed", hint="suppress"
+        )
     return best, rows
 
 
@@ -144,7 +141,7 @@ def _rule_out(
     limit: float,
     too_fine: NDArray[np.bool_],
 ) -> None:
-    """Climb from a level that fails to the highest that fails on the way up; all finer ones fail too."""
+    """Mark all levels finer than the highest that fails on the way up from a failing one: they fail too."""
     path = [node]
     while any(level + 1 < len(ladder) for level, ladder in zip(path[-1], ladders, strict=True)):
         heights = [level / (len(ladder) - 1) for level, ladder in zip(path[-1], ladders, strict=True)]

@@ -10,15 +10,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import equal_parts, grid
+from incrowd.protection.intervals import Labels, calendar, equal_parts, grid
 from incrowd.protection.problem import is_number
-from incrowd.protection.recoding import ANYTHING, as_text, as_written, quoted, set_of
-
-Labels = list[str | None]
+from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, quote_members
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +58,15 @@ class Hierarchy:
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, separator: str = ";") -> Hierarchy:
-        """A file in ARX's layout: a value, then its label at each coarser level, `value;level 1;level 2;…`."""
+        """Read a file in ARX's layout: a value, then its label at each coarser level, `value;level 1;level 2;…`.
+
+        Args:
+            path: the file, in UTF-8.
+            separator: of the cells of a line.
+
+        Raises:
+            InputError: the file cannot be read, or its lines differ in length.
+        """
         try:
             with open(path, encoding="utf-8-sig", newline="") as file:
                 lines = [line for line in csv.reader(file, delimiter=separator) if line]
@@ -69,7 +76,7 @@ class Hierarchy:
 
     @classmethod
     def from_rows(cls, lines: Sequence[Sequence[str]], *, name: str = "hierarchy") -> Hierarchy:
-        """Each row a value and its label at each coarser level."""
+        """Make a hierarchy of rows, each a value and its label at each coarser level."""
         if not lines or len({len(line) for line in lines}) != 1 or len(lines[0]) < 2:
             raise InputError(f"{name}: every line needs a value and the same number of labels, at least one")
         parents = {line[0].strip(): [label.strip() for label in line[1:]] for line in lines}
@@ -88,36 +95,28 @@ class Hierarchy:
 
     @classmethod
     def intervals(cls, widths: Sequence[float], *, origin: float = 0.0) -> Hierarchy:
-        """Numbers in steps of each width, counted from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
+        """Group numbers by each width, counted from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
         return cls("intervals", lambda column: [grid(column, width, origin) for width in widths])
 
     @classmethod
     def prefixes(cls, keep: Sequence[int]) -> Hierarchy:
-        """Codes by their first characters: keep 3, then 2 makes 93722 become 937**, 93***."""
-
-        def rule(column: Coded) -> list[Labels]:
-            return [prefix_labels(column, length) for length in keep]
-
-        return cls("prefixes", rule)
+        """Group codes by their first characters: keep 3, then 2 makes 93722 become 937**, 93***."""
+        return cls("prefixes", lambda column: [prefix_labels(column, length) for length in keep])
 
     @classmethod
     def dates(cls) -> Hierarchy:
-        """Dates by month, quarter, year and decade, as intervals."""
-        from incrowd.protection.intervals import calendar
-
+        """Group dates by month, quarter, year and decade, as intervals."""
         return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
 
     @classmethod
     def automatic(cls) -> Hierarchy:
-        """Built from the data: halves of halves of a number's domain, months to decades, shorter and shorter codes,
-        and for other text ever larger sets of values that are rare."""
+        """Build a hierarchy from the data: halves of a number's domain, months to decades, prefixes of codes, and for
+        other text sets of rare values."""
         return cls("automatic", _automatic)
 
 
 def prefix_labels(column: Coded, keep: int) -> Labels:
-    """Codes with all but their first characters hidden; those that are no longer as they are."""
-    import pyarrow as pa
-
+    """Hide all but the first characters of codes; shorter codes stay as they are."""
     if is_number(column) and not pa.types.is_integer(column.values.type):
         raise InputError(
             f"the first characters of {column.name!r}, which holds {column.values.type}; use intervals or dates for it"
@@ -136,8 +135,6 @@ def _level(labels: Labels) -> Level:
 
 
 def _automatic(column: Coded) -> list[Labels]:
-    import pyarrow as pa
-
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
     if is_number(column):
@@ -152,7 +149,7 @@ def _automatic(column: Coded) -> list[Labels]:
 def _rarest_together(column: Coded) -> list[Labels]:
     """Halve the number of groups at each level by joining the rarest, so common values stay as they are longest."""
     values: Labels = as_written(column.values).to_pylist()
-    members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
+    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     tally = np.bincount(column.codes, minlength=column.size)
     groups = [([code], int(tally[code])) for code in range(column.size)]
     levels: list[Labels] = []
@@ -166,6 +163,6 @@ def _rarest_together(column: Coded) -> list[Labels]:
         for codes, _ in groups:
             if len(codes) > 1:
                 for code in codes:
-                    labels[code] = set_of([members[other] for other in codes])
+                    labels[code] = format_set([members[other] for other in codes])
         levels.append(labels)
     return levels

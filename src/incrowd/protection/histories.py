@@ -1,6 +1,8 @@
-"""Histories: where a person has several records, a class is made of people, each with the same number of records."""
+"""Protection of people with several records: a class is made of people with the same number of records."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 
 
-def partition_histories(problem: Problem, whose: Coded) -> Recoding:
+def partition_histories(problem: Problem, person: Coded) -> Recoding:
     """Put people into classes whose histories look alike, record by record.
 
     Each person's records are put in order, people with the same number of records are split as single records are, and
@@ -19,8 +21,8 @@ def partition_histories(problem: Problem, whose: Coded) -> Recoding:
     of records, those beyond the next smaller number are dropped (Table 3 of the leak-attack paper does the same).
     """
     points = problem.points()
-    order = _in_order(points, whose)
-    lengths = np.bincount(whose.codes, minlength=whose.size)
+    order = _order_by_person(points, person)
+    lengths = np.bincount(person.codes, minlength=person.size)
     starts = np.cumsum(lengths) - lengths
     planned = planned_lengths(lengths, problem.demand.k)
     groups: list[NDArray[np.int64]] = []
@@ -36,30 +38,25 @@ def partition_histories(problem: Problem, whose: Coded) -> Recoding:
         groups.append(rows[listed].ravel()[np.argsort(key.ravel(), kind="stable")])
         sizes.append(np.repeat(for_each, length))
     grouping = Grouping(np.concatenate(groups), np.cumsum(np.concatenate(sizes)))
-    recoding = generalise_classes(problem, grouping)
     dropped = problem.rows - grouping.order.size
     note = f"{dropped:,} records were dropped so that histories in a class have the same length"
-    return Recoding(
-        recoding.columns,
-        recoding.changed,
-        kept=np.sort(grouping.order) if dropped else None,
-        notes=(note,) if dropped else (),
-    )
+    recoding = generalise_classes(problem, grouping)
+    return replace(recoding, kept_rows=np.sort(grouping.order), notes=(note,)) if dropped else recoding
 
 
-def _in_order(points: NDArray[np.float32], whose: Coded) -> NDArray[np.int64]:
-    """Records person by person, each person's by the column that varies most within people, then by the next."""
-    counts = np.bincount(whose.codes, minlength=whose.size)
+def _order_by_person(points: NDArray[np.float32], person: Coded) -> NDArray[np.int64]:
+    """Order of records: by person, then by the column that varies most within people, then by the next."""
+    counts = np.bincount(person.codes, minlength=person.size)
     within = np.empty(points.shape[1])
     for c in range(points.shape[1]):
-        means = np.bincount(whose.codes, weights=points[:, c], minlength=whose.size) / counts
-        within[c] = np.square(points[:, c] - means[whose.codes]).sum()
+        means = np.bincount(person.codes, weights=points[:, c], minlength=person.size) / counts
+        within[c] = np.square(points[:, c] - means[person.codes]).sum()
     keys = [points[:, c] for c in np.argsort(within, kind="stable")]
-    return np.lexsort([*keys, whose.codes])
+    return np.lexsort([*keys, person.codes])
 
 
 def planned_lengths(lengths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """How many records every person keeps, so that no number of records is shared by fewer than k people.
+    """Number of records every person keeps, so that no number of records is shared by fewer than k people.
 
     >>> planned_lengths(np.array([2, 2, 3, 1, 1, 1, 1]), 3).tolist()
     [2, 2, 2, 1, 1, 1, 1]

@@ -8,12 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.problem import as_days, as_floats, first_of, is_number
-from incrowd.protection.recoding import as_text, as_written, quoted, set_of
+from incrowd.protection.problem import as_days, as_floats, is_number, offset_of
+from incrowd.protection.recoding import as_text, as_written, format_set, quote_members
 
 Labels = list[str | None]
 
@@ -55,8 +56,6 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
 
 def calendar(column: Coded, months: int) -> Labels:
     """Dates in intervals of so many months, counted from January of year 0."""
-    import pyarrow as pa
-
     if not pa.types.is_temporal(column.values.type) or pa.types.is_time(column.values.type):
         raise InputError(f"calendar intervals for {column.name!r}, which holds no dates")
     labels: Labels = []
@@ -78,32 +77,28 @@ def _month_start(month: int) -> int:
 
 def _parts_of_text(column: Coded, parts: int) -> Labels:
     """Runs of consecutive values as sets."""
-    members: list[Any] = quoted(as_text(column.values)).fill_null("").to_pylist()
+    members: list[Any] = quote_members(as_text(column.values)).fill_null("").to_pylist()
     labels: Labels = as_written(column.values).to_pylist()
     edges = [index * column.size // parts for index in range(parts + 1)]
     for start, end in pairwise(edges):
         if end - start > 1:
-            labels[start:end] = [set_of(members[start:end])] * (end - start)
+            labels[start:end] = [format_set(members[start:end])] * (end - start)
     return labels
 
 
 def _places(column: Coded) -> tuple[NDArray[np.float64], bool, int]:
     """Values as floats without the null, whether they are whole numbers (days for dates), and from where they count."""
-    import pyarrow as pa
-
     values = column.values.slice(0, column.size - column.has_null)
     if not len(values):
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
     if pa.types.is_timestamp(values.type):
         values = as_days(values)
-    start = first_of(column) if pa.types.is_integer(values.type) else 0
+    start = offset_of(column) if pa.types.is_integer(values.type) else 0
     return as_floats(values, start), pa.types.is_integer(values.type) or pa.types.is_date(values.type), start
 
 
 def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float64], whole: bool, start: int) -> Labels:
     """The label of every value between ascending edges; a null stays null."""
-    import pyarrow as pa
-
     where = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
     days = pa.types.is_temporal(column.values.type)
     names: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""Columns that protection leaves as they are, and that give back what it took."""
+"""Warnings of columns that protection keeps as they are and that undo it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from incrowd.backends import Coded, encode
 from incrowd.measures.auxiliary import determines, known_beside
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
-_NEARLY = 0.5  # different values for every row, from which on a value nearly names its record
-_FEW = 20  # a kind of thing has not more values than that
+_NEARLY_UNIQUE = 0.5  # distinct values for each row, from which on a value nearly identifies its record
+_FEW = 20  # categories have no more values than that
 
 
-def what_nearly_names(values: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
-    """Notes on kept columns in which most values differ: whoever knows one finds the record.
-
-    `values` are the columns that somebody may know, and how many values each has.
-    """
-    for name, size in values:
-        if size > max(_FEW, _NEARLY * rows):
+def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
+    """Warn of kept columns in which most values differ; `distinct` holds columns and their number of values."""
+    for name, size in distinct:
+        if size > max(_FEW, _NEARLY_UNIQUE * rows):
             yield (
                 f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
-                "somebody's finds the record; remove it, make it coarser, or say that nobody outside knows it (--other)"
+                "somebody's finds the record; remove it, make it coarser, or name it as an other column, which nobody "
+                "outside knows"
             )
 
 
-def what_undoes_it(
+def warn_of_undoing(
     original: Table,
     protected: Any,
     quasi_identifiers: Sequence[Coded],
@@ -35,9 +33,9 @@ def what_undoes_it(
     person: str | None,
     unknown: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Notes on kept columns that determine a quasi-identifier, or look like one; with what they would do, counted.
+    """Warn of kept columns that determine a quasi-identifier or look like one, with the class sizes they lead to.
 
-    Of those that are said to be `unknown` outside, how they look is not told; that they give something back is.
+    Columns that are `unknown` outside are warned of only where they determine a quasi-identifier.
     """
     if not kept:
         return
@@ -45,9 +43,10 @@ def what_undoes_it(
     names = [column.name for column in quasi_identifiers]
     before_k = known_beside(after, names, [], person=person).k
     given_back = {
-        column.name: next(one.name for one in quasi_identifiers if determines(column.codes, one.codes))
+        column.name: known.name
         for column in encode(original, list(kept))
-        if any(determines(column.codes, one.codes) for one in quasi_identifiers)
+        for known in reversed(quasi_identifiers)  # the first that is determined is told
+        if determines(column.codes, known.codes)
     }
     for name, told in given_back.items():
         known = known_beside(after, names, [name], person=person)
@@ -57,13 +56,13 @@ def what_undoes_it(
                 f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
             )
     looks = [one for one in suggest_roles(original, kept) if one.column not in {*given_back, *unknown}]
-    yield from what_others_may_know(after, names, looks, before_k, person=person)
+    yield from warn_of_known_columns(after, names, looks, before_k, person=person)
 
 
-def what_others_may_know(
+def warn_of_known_columns(
     after: Table, names: Sequence[str], looks: Sequence[SuggestedRole], before_k: int, *, person: str | None = None
 ) -> Iterator[str]:
-    """A note on kept columns that look like quasi-identifiers, if they tell people apart."""
+    """Warn of kept columns that look like quasi-identifiers, if they make classes smaller."""
     others = [one.column for one in looks if one.role == "quasi-identifier"]
     if others:
         known = known_beside(after, names, others, person=person)

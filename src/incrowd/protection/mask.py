@@ -1,18 +1,21 @@
-"""Masking step by step, as the HIPAA-style sequence of the paper's Table S3: records that stand out only."""
+"""Masking in steps, as in the HIPAA-style sequence of the paper's Table S3; only records that stand out change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, prefix_labels
 from incrowd.protection.intervals import equal_parts
-from incrowd.protection.problem import Problem, is_number
+from incrowd.protection.problem import MethodOptions, Problem, is_number
 from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written
 
 # Table S3, for the columns of the demo table
@@ -30,15 +33,25 @@ HIPAA_STEPS = (
 )
 
 
-def mask(problem: Problem) -> Recoding:
-    """Apply the `steps` in order, each to the records still in a class smaller than k; then drop those still left.
+@dataclass(frozen=True, slots=True)
+class MaskOptions(MethodOptions):
+    """Steps of masking, and limits of top and bottom coding by column.
 
     A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
-    the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). `top` and `bottom` map
-    columns to limits; the values from there on become one range. `drop=False` leaves the rest as they are.
+    the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). Values beyond a limit become
+    one range. `drop=False` keeps the records that still stand out after the last step.
     """
-    steps: Sequence[tuple[str, Any]] = problem.options.get("steps") or ()
-    limits = {**(problem.options.get("top") or {}), **(problem.options.get("bottom") or {})}
+
+    steps: Sequence[tuple[str, Any]] = ()
+    top: Mapping[str, float] | None = None
+    bottom: Mapping[str, float] | None = None
+    drop: bool = True
+
+
+def mask(problem: Problem) -> Recoding:
+    """Apply the steps in order, each to the records still in a class smaller than k; then drop those still left."""
+    options: MaskOptions = problem.options
+    steps, limits = options.steps, {**(options.top or {}), **(options.bottom or {})}
     if not steps and not limits:
         raise InputError("masking needs steps such as [('age', 'ranges=20'), ('sex', '*')], or limits in top or bottom")
     names = [column.name for column in problem.columns]
@@ -48,7 +61,7 @@ def mask(problem: Problem) -> Recoding:
     current = [_within_limits(problem, column) for column in problem.columns]
     for done, (name, action) in enumerate(steps):
         problem.progress("masking", done / len(steps))
-        small = _standing_out(current, problem.demand.k)
+        small = _in_small_classes(current, problem.demand.k)
         if not small.any():
             break
         index = names.index(name)
@@ -56,7 +69,7 @@ def mask(problem: Problem) -> Recoding:
     return _result(problem, current)
 
 
-def _standing_out(columns: list[Coded], k: int) -> NDArray[np.bool_]:
+def _in_small_classes(columns: list[Coded], k: int) -> NDArray[np.bool_]:
     numbers, sizes = class_numbers(pack(columns))
     small: NDArray[np.bool_] = sizes[numbers] < k
     return small
@@ -64,10 +77,8 @@ def _standing_out(columns: list[Coded], k: int) -> NDArray[np.bool_]:
 
 def _within_limits(problem: Problem, column: Coded) -> Coded:
     """Top and bottom coding: values from a limit on become one range, as ages from 85 become [85;97]."""
-    import pyarrow as pa
-
-    top = (problem.options.get("top") or {}).get(column.name)
-    bottom = (problem.options.get("bottom") or {}).get(column.name)
+    top = (problem.options.top or {}).get(column.name)
+    bottom = (problem.options.bottom or {}).get(column.name)
     if top is None and bottom is None:
         return column
     if not is_number(column) or pa.types.is_temporal(column.values.type):
@@ -80,36 +91,29 @@ def _within_limits(problem: Problem, column: Coded) -> Coded:
     below = 0 if bottom is None else _first_at_least(column, bottom, filled)
     if bottom is not None and below < filled and column.values[below].as_py() == bottom:
         below += 1
-    if filled - above > 0 and text[filled - 1] != _limit(column, top):
-        text[above:filled] = [f"[{_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
-    if below > 0 and text[0] != _limit(column, bottom):
-        text[:below] = [f"[{text[0]};{_limit(column, bottom)}]"] * below
+    if filled - above > 0 and text[filled - 1] != _write_limit(column, top):
+        text[above:filled] = [f"[{_write_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
+    if below > 0 and text[0] != _write_limit(column, bottom):
+        text[:below] = [f"[{text[0]};{_write_limit(column, bottom)}]"] * below
     labels = pa.array(text, pa.string())
     return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
 
 
 def _first_at_least(column: Coded, limit: float, filled: int) -> int:
-    """Where the column's ascending values reach a limit."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    beyond = pc.greater_equal(column.values.slice(0, filled), pa.scalar(_number(column, limit), column.values.type))
+    """Position where the column's ascending values reach a limit."""
+    beyond = pc.greater_equal(column.values.slice(0, filled), _to_column_type(column, limit)[0])
     return filled - int(pc.sum(beyond).as_py() or 0)
 
 
-def _limit(column: Coded, limit: Any) -> str:
+def _write_limit(column: Coded, limit: Any) -> str:
     """A limit as the column's values are written."""
-    import pyarrow as pa
-
-    return str(as_text(pa.array([_number(column, limit)], column.values.type))[0].as_py())
+    return str(as_text(_to_column_type(column, limit))[0].as_py())
 
 
-def _number(column: Coded, limit: Any) -> Any:
-    """A limit as a number of the column's type."""
-    import pyarrow as pa
-
+def _to_column_type(column: Coded, limit: Any) -> pa.Array:
+    """A limit as an array of one number of the column's type."""
     try:
-        return pa.scalar(limit, column.values.type).as_py()
+        return pa.array([limit], column.values.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         raise InputError(f"a limit for {column.name!r} is not a number of its type ({column.values.type})") from None
 
@@ -122,7 +126,7 @@ def _renumbered(column: Coded, labels: Any) -> Coded:
 
 
 def _labels(column: Coded, action: Any) -> list[str | None]:
-    """What every original value becomes by a step."""
+    """The label that a step gives to every original value."""
     if isinstance(action, Hierarchy):
         level = action.levels(column)[1]
         return [level.labels[group] for group in level.groups]
@@ -141,8 +145,6 @@ def _labels(column: Coded, action: Any) -> list[str | None]:
 
 def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
     """The column with the step's label for some records, and what it was for the others."""
-    import pyarrow as pa
-
     original = problem.columns[index]
     entries = as_written(now.values) if now is original else as_text(now.values)
     table: dict[str | None, int] = {value: code for code, value in enumerate(entries.to_pylist())}
@@ -152,12 +154,10 @@ def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, 
 
 
 def _result(problem: Problem, current: list[Coded]) -> Recoding:
-    import pyarrow as pa
-
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
-    left = _standing_out(current, problem.demand.k)
-    drop = bool(problem.options.get("drop", True)) and bool(problem.options.get("steps"))
+    left = _in_small_classes(current, problem.demand.k)
+    drop = problem.options.drop and bool(problem.options.steps)
     stays = ~left if drop else np.ones_like(left)
     for before, after in zip(problem.columns, current, strict=True):
         changed[after.name] = 0
@@ -170,5 +170,5 @@ def _result(problem: Problem, current: list[Coded]) -> Recoding:
         changed[after.name] = int(np.count_nonzero(differs & stays))
         if differs.any():
             columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
-    kept = np.flatnonzero(~left) if drop and left.any() else None
-    return Recoding(columns, changed, kept=kept, promises_k=drop or not left.any())
+    kept_rows = np.flatnonzero(~left) if drop and left.any() else None
+    return Recoding(columns, changed, kept_rows=kept_rows, promises_k=drop or not left.any())

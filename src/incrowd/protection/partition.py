@@ -17,7 +17,7 @@ _SUBTREES = 32  # parts that are worked on at the same time
 
 
 def partition(problem: Problem) -> Recoding:
-    """Classes of records that are alike, each written as what its members span."""
+    """Make classes of records that are alike, each written as the range or set of its members."""
     return generalise_classes(problem, partition_classes(problem))
 
 
@@ -27,25 +27,25 @@ def partition_classes(problem: Problem) -> Grouping:
     Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
     each is diverse.
     """
-    frozen, pool = _already_alike(problem)
+    frozen, pool = _split_off_safe(problem)
     order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
     return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
 
 
-def _already_alike(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
-    """The classes that satisfy what is asked as they are, and the records that do not."""
+def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
+    """Separate the classes that satisfy the demand as they are from the records of all others."""
     k = problem.demand.k
     numbers, sizes = class_numbers(pack(problem.columns))
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(sizes)
     safe = sizes >= k
     if problem.demand.l is not None:
-        safe &= _diverse_as_they_are(problem, order, ends)
+        safe &= _find_diverse(problem, order, ends)
     in_pool = ~safe[numbers]
     if in_pool.any() and (problem.demand.l is not None or in_pool.sum() < k):
         # too few are left to make a class among themselves: the smallest safe classes join them
         for number in np.argsort(np.where(safe, sizes, sizes.max() + 1), kind="stable"):
-            if _enough(problem, in_pool) or not safe[number]:
+            if _can_make_class(problem, in_pool) or not safe[number]:
                 break
             safe[number] = False
             in_pool[order[ends[number] - sizes[number] : ends[number]]] = True
@@ -53,21 +53,21 @@ def _already_alike(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
     return Grouping(frozen, np.cumsum(sizes[safe])), np.flatnonzero(in_pool)
 
 
-def _enough(problem: Problem, in_pool: NDArray[np.bool_]) -> bool:
+def _can_make_class(problem: Problem, in_pool: NDArray[np.bool_]) -> bool:
     """Whether the records that must change can make a class that satisfies what is asked."""
     if in_pool.sum() < problem.demand.k:
         return False
     rows = np.flatnonzero(in_pool)
-    return problem.demand.l is None or bool(_joined(problem, rows, np.array([rows.size])).size)
+    return problem.demand.l is None or bool(_merge_until_diverse(problem, rows, np.array([rows.size])).size)
 
 
-def _diverse_as_they_are(problem: Problem, order: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _find_diverse(problem: Problem, order: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which classes are l-diverse without being joined to others."""
     diverse = np.zeros(ends.size, dtype=np.bool_)
     starts = np.concatenate([[0], ends[:-1]])
     for number in np.flatnonzero(ends - starts >= problem.demand.k):
         rows = order[starts[number] : ends[number]]
-        diverse[number] = _joined(problem, rows, np.array([rows.size])).size > 0
+        diverse[number] = _merge_until_diverse(problem, rows, np.array([rows.size])).size > 0
     return diverse
 
 
@@ -78,7 +78,7 @@ def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> tuple[NDArray[np.i
         points = points[pool]
     rows, ends = split_into_classes(problem, points, pool, problem.nominal())
     if problem.demand.l is not None:
-        ends = _joined(problem, rows, ends)
+        ends = _merge_until_diverse(problem, rows, ends)
         if not ends.size:
             raise UnsupportedError(
                 f"the records are not {problem.demand.l:g}-diverse ({problem.demand.diversity}) even all together; "
@@ -112,8 +112,8 @@ def split_into_classes(
     return rows, np.concatenate(ends)
 
 
-def _joined(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The ends of classes after neighbours are joined until each is l-diverse."""
+def _merge_until_diverse(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Merge neighbouring classes until each is l-diverse; returns where classes end, none where that is impossible."""
     from incrowd.protection import kernels_classes
 
     demand, sensitive = problem.demand, problem.sensitive

@@ -1,13 +1,14 @@
-"""What every method starts from: the coded columns, where their values lie, and what is asked for."""
+"""The input of every method: encoded columns, the position of their values, and the guarantee that is asked for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -15,17 +16,22 @@ from incrowd.backends import Coded
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.protection.hierarchies import Hierarchy
 
-DIVERSITIES = ("distinct", "entropy", "recursive")
-AIMS = ("information", "granularity")
+DiversityKind = Literal["distinct", "entropy", "recursive"]
+DIVERSITIES: tuple[DiversityKind, ...] = get_args(DiversityKind)
+Aim = Literal["information", "granularity"]
+AIMS: tuple[Aim, ...] = get_args(Aim)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOptions:
+    """Base of the options of one method each; it has no fields of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What the protected table must satisfy. `by_strata` asks for t-closeness, by its bound where t is None."""
+    """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None."""
 
     k: int
     l: float | None = None  # noqa: E741
@@ -42,9 +48,12 @@ class Demand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A table to protect. `aim` is the loss that classes are kept small by: "information" measures distances in
-    standard deviations (eq. 2), "granularity" in shares of each column's domain. `tallies` say how often every value
-    occurs in the whole table, where these rows are only a part of it."""
+    """A table to protect.
+
+    `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
+    "granularity" in shares of each column's domain. `options` are those of the method. `tallies` count every value in
+    the whole table, where these rows are only a part of it.
+    """
 
     columns: list[Coded]
     rows: int
@@ -52,7 +61,7 @@ class Problem:
     sensitive: Coded | None = None
     aim: str = "information"
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Any = None
     seed: int = 0
     progress: Progress = silent
     tallies: Sequence[NDArray[np.int64]] | None = None
@@ -63,7 +72,7 @@ class Problem:
         return 2 if self.aim == "information" else 1
 
     def nominal(self) -> NDArray[np.float64]:
-        """What one more value in a class costs, for columns written as sets; 0 for those written as intervals."""
+        """The cost of one more value in a class, for columns written as sets; 0 for those written as intervals."""
         return np.array(
             [
                 0.0 if self.aim == "information" or is_number(column) else 1.0 / max(column.size - 1, 1)
@@ -72,7 +81,7 @@ class Problem:
         )
 
     def points(self) -> NDArray[np.float32]:
-        """Every record's scaled coordinates, centred so that 32 bits are enough."""
+        """Scaled coordinates of every record, centred so that 32 bits are enough."""
         points = np.empty((self.rows, len(self.columns)), dtype=np.float32)
         for index, column in enumerate(self.columns):
             points[:, index] = self._scaled(index).astype(np.float32)[column.codes]
@@ -94,8 +103,6 @@ class Problem:
 
 def is_number(column: Coded) -> bool:
     """Whether classes of this column are intervals: numbers, dates and times; text and yes/no are sets."""
-    import pyarrow as pa
-
     kind = column.values.type
     return bool(
         pa.types.is_integer(kind)
@@ -106,24 +113,24 @@ def is_number(column: Coded) -> bool:
 
 
 def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:
-    """The aim that was asked for; without one, granularity where a quasi-identifier is text."""
+    """Check the aim; without one, choose granularity where a quasi-identifier is text."""
     if aim is None:
         return "information" if all(is_number(column) for column in columns) else "granularity"
     if aim not in AIMS:
-        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}")
+        raise InputError(f"there is no aim {aim!r}; use {' or '.join(AIMS)}", hint="aim")
     return aim
 
 
 def positions(column: Coded) -> NDArray[np.float64]:
-    """Where each value of a column lies on a line: numbers and dates by themselves, text by its rank.
+    """Position of each value of a column on a line: numbers and dates by themselves, text by its rank.
 
     A null lies half the domain's length beyond the largest value: apart from all others, but not so far that it
-    swamps the column's spread.
+    dominates the standard deviation.
     """
     if not is_number(column):
         return np.arange(column.size, dtype=np.float64)
     filled = column.values.slice(0, column.size - column.has_null)
-    place = as_floats(filled, first_of(column))
+    place = as_floats(filled, offset_of(column))
     if not place.size:
         raise InputError(f"column {column.name!r} has no values at all; leave it out of the quasi-identifiers")
     if not np.all(np.isfinite(place)):
@@ -133,10 +140,8 @@ def positions(column: Coded) -> NDArray[np.float64]:
     return place
 
 
-def first_of(column: Coded) -> int:
-    """What places are counted from: 0, or the smallest value where floats cannot tell a column's whole numbers."""
-    import pyarrow as pa
-
+def offset_of(column: Coded) -> int:
+    """The number that positions are counted from: 0, or the smallest value where floats cannot tell values apart."""
     values = column.values.slice(0, column.size - column.has_null)
     if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_timestamp(values.type)):
         return 0
@@ -148,8 +153,6 @@ def first_of(column: Coded) -> int:
 
 def as_days(values: pa.Array) -> pa.Array:
     """The day of every date or time, UTC's where times have a zone."""
-    import pyarrow as pa
-
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.timestamp(values.type.unit))
     return values.cast(pa.date32(), safe=False)
@@ -157,8 +160,6 @@ def as_days(values: pa.Array) -> pa.Array:
 
 def as_floats(values: pa.Array, first: int = 0) -> NDArray[np.float64]:
     """Numbers, dates and times as floats, counted from `first`."""
-    import pyarrow as pa
-
     kind = values.type
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):
         values = values.cast(pa.int32())

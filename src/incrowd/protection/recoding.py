@@ -1,4 +1,4 @@
-"""How classes and recoded values become columns: what a method hands back."""
+"""Recoded columns: the result of every method, and how classes and values are written as cells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
@@ -15,8 +17,6 @@ from incrowd.protection.problem import Problem, is_number
 from incrowd.tables import parse_generalised
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from incrowd.protection.hierarchies import Hierarchy
 
 ANYTHING = "*"
@@ -28,7 +28,7 @@ class Recoding:
 
     columns: dict[str, pa.Array]
     changed: dict[str, int]
-    kept: NDArray[np.int64] | None = None
+    kept_rows: NDArray[np.int64] | None = None
     promises_k: bool = True
     bound: float | None = None
     notes: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Grouping:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many records each class has."""
+        """Number of records of each class."""
         return np.diff(self.ends, prepend=0)
 
     def numbers(self, rows: int) -> NDArray[np.uint32]:
@@ -55,8 +55,7 @@ class Grouping:
 
 
 def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
-    """Give all records of a class the same value: the interval or the set its members span, or their own value where
-    they agree."""
+    """Give all records of a class one value: the interval or set its members span, or their own where they agree."""
     numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
@@ -73,7 +72,7 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
 def _class_labels(
     column: Coded, grouping: Grouping, hierarchy: Hierarchy | None
 ) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
-    """For every class which label it has; the labels; and whether members differ."""
+    """The label of every class, as numbers; the labels; and whether members of a class differ."""
     from incrowd.protection import kernels_classes
 
     low = np.empty(grouping.ends.size, dtype=column.codes.dtype)
@@ -106,52 +105,40 @@ def _ancestors(column: Coded, grouping: Grouping, hierarchy: Hierarchy) -> tuple
         agree = (low == high) & (labels < 0)
         named = np.array([entries.setdefault(label, len(entries)) for label in level.labels])
         labels[agree] = named[low[agree]]
-    return labels.astype(np.int32), _strings(list(entries))
+    return labels.astype(np.int32), pa.array(list(entries), pa.string())
 
 
 def interval_labels(column: Coded, low: NDArray[np.int64], high: NDArray[np.int64]) -> pa.Array:
     """[24;28] for every pair of codes, the plain value where they are equal, * where a null is among the values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = as_text(column.values)
     first, last = text.take(pa.array(low)), text.take(pa.array(high))
-    ranges = pc.binary_join_element_wise(_each("[", first), first, _each(";", first), last, _each("]", first), "")
+    ranges = pc.binary_join_element_wise("[", first, ";", last, "]", "")
     mixed = pa.array((low != high) & (high == column.size - 1)) if column.has_null else pa.scalar(False)
     return pc.if_else(pa.array(low == high), first, pc.if_else(mixed, pa.scalar(ANYTHING), ranges))
 
 
-def _each(text: str, like: pa.Array) -> pa.Scalar:
-    import pyarrow as pa
-
-    return pa.scalar(text, like.type)
-
-
 def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArray[np.int32]) -> pa.Array:
     """{a,b} for every list of codes, the plain value where there is one; a null is the empty member."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = as_written(column.values)
-    members = quoted(as_text(column.values)).fill_null("").take(pa.array(flat.astype(np.int64)))
+    members = quote_members(as_text(column.values)).fill_null("").take(pa.array(flat.astype(np.int64)))
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), members), ",")
-    sets = pc.binary_join_element_wise(_each("{", joined), joined, _each("}", joined), "")
+    sets = pc.binary_join_element_wise("{", joined, "}", "")
     alone = text.take(pa.array(flat[np.minimum(offsets[:-1], flat.size - 1)].astype(np.int64)))
     return pc.if_else(pa.array(np.diff(offsets) == 1), alone, sets)
 
 
-def quoted(text: pa.Array) -> pa.Array:
-    """Members of a set as CSV cells: in quotation marks where a comma, brace or quotation mark is inside, or nothing
-    is; without them nothing is a null."""
-    import pyarrow.compute as pc
+def quote_members(text: pa.Array) -> pa.Array:
+    """Quote members of a set as CSV cells: those with a comma, brace or quotation mark, and the empty text.
 
+    An empty member without quotation marks is a null.
+    """
     awkward = pc.match_substring_regex(text, r'[,{}"\r\n]|^\s|\s$|^$')
     doubled = pc.replace_substring(text, '"', '""')
     return pc.if_else(awkward, pc.binary_join_element_wise('"', doubled, '"', ""), text)
 
 
-def set_of(members: Sequence[str]) -> str:
-    """A set of members that are written as `quoted` does."""
+def format_set(members: Sequence[str]) -> str:
+    """Write a set of members that `quote_members` has quoted."""
     return "{" + ",".join(members) + "}"
 
 
@@ -162,9 +149,6 @@ def as_written(values: pa.Array) -> pa.Array:
     >>> as_written(pa.array(["York", "*", "{a,b}"])).to_pylist()
     ['York', '{*}', '{"{a,b}"}']
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = as_text(values)
     if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
         return text
@@ -173,20 +157,18 @@ def as_written(values: pa.Array) -> pa.Array:
         generalised[at] = parse_generalised(text[at].as_py()) is not None
     if not generalised.any():
         return text
-    sets = pc.binary_join_element_wise("{", quoted(text), "}", "")
+    sets = pc.binary_join_element_wise("{", quote_members(text), "}", "")
     return pc.if_else(pa.array(generalised), sets, text)
 
 
 def may_be_generalised(text: pa.Array) -> NDArray[np.bool_]:
-    """Which texts end as generalised values do, so that only those are read one by one."""
-    import pyarrow.compute as pc
-
+    """Find the texts that end as generalised values do, so that only those are parsed."""
     ending = pc.fill_null(pc.match_substring_regex(text, r"[*\])}][\s\pZ\pC]*$"), False)
     return np.array(ending.to_numpy(zero_copy_only=False))  # a copy: Arrow's own cannot be written to
 
 
-def spelled_out(column: Coded) -> pa.Array | None:
-    """An unchanged column whose values would be read as something else, as cells that are not; None for all others."""
+def escape_unchanged(column: Coded) -> pa.Array | None:
+    """Escape the values of an unchanged column that would be read as ranges or sets; None where there are none."""
     written = as_written(column.values)
     if written.equals(as_text(column.values)):
         return None
@@ -195,9 +177,6 @@ def spelled_out(column: Coded) -> pa.Array | None:
 
 def as_text(values: pa.Array) -> pa.Array:
     """Values as text; a column of dates with no time of day is dates, times with a zone are UTC's."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = values.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError("a quasi-identifier holds raw bytes; make it text first")
@@ -210,28 +189,24 @@ def as_text(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
-def recode_values(column: Coded, labels: pa.Array, kept: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
+def recode_values(column: Coded, labels: pa.Array, kept_rows: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
     """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
-    import pyarrow.compute as pc
-
     encoded = labels.dictionary_encode()
     same = pc.fill_null(pc.equal(labels, as_written(column.values)), False).to_numpy(zero_copy_only=False)
     if column.has_null:
         same[-1] = not labels[-1].is_valid
-    tally = np.bincount(column.codes if kept is None else column.codes[kept], minlength=column.size)
+    tally = np.bincount(column.codes if kept_rows is None else column.codes[kept_rows], minlength=column.size)
     return _dictionary(_indices(encoded)[column.codes], encoded.dictionary), int(tally[~same].sum())
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
-    """Which entry each label is; one beyond all entries for a null."""
+    """The entry number of each label; one beyond all entries for a null."""
     indices: NDArray[np.int32] = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
     return indices
 
 
 def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
     """A text column as codes and entries, each entry once; a code beyond them, or of a null entry, is a null."""
-    import pyarrow as pa
-
     encoded = entries.dictionary_encode()
     distinct = encoded.dictionary
     renumbered = np.append(_indices(encoded), len(distinct)).astype(np.int32)
@@ -240,14 +215,8 @@ def _dictionary(indices: NDArray[np.int32], entries: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=missing if missing.any() else None), distinct)
 
 
-def _strings(entries: list[str | None]) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.array(entries, pa.string())
-
-
-def by_column(
-    problem: Problem, label: Callable[[Coded], pa.Array | None], kept: NDArray[np.int64] | None = None
+def recode_columns(
+    problem: Problem, label: Callable[[Coded], pa.Array | None], kept_rows: NDArray[np.int64] | None = None
 ) -> Recoding:
     """Recode every column by a label for each of its values; None leaves a column as it is."""
     columns: dict[str, pa.Array] = {}
@@ -256,8 +225,8 @@ def by_column(
         problem.progress("recoding columns", done / len(problem.columns))
         labels = label(column)
         if labels is not None:
-            recoded, cells = recode_values(column, labels, kept)
+            recoded, cells = recode_values(column, labels, kept_rows)
             changed[column.name] = cells
             if cells:
                 columns[column.name] = recoded
-    return Recoding(columns, changed, kept=kept, promises_k=False)
+    return Recoding(columns, changed, kept_rows=kept_rows, promises_k=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.backends import encode
@@ -15,17 +16,26 @@ from incrowd.tables import parse_generalised, read_table, to_native
 
 
 def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int = 0) -> Any:
-    """The table with masked cells replaced by original values drawn without replacement from `counts`.
+    """Replace masked cells by original values drawn without replacement from published counts.
 
-    `counts` gives, for every column to fill, how many masked cells hid each value. A cell is masked where it is a
-    wildcard, a range, a set or a prefix. The marginals of the result are then exactly those published.
+    A cell is masked where it is a wildcard, a range, a set or a prefix. The marginals of the result are exactly those
+    published.
+
+    Args:
+        data: the masked table.
+        counts: for every column to fill, how many masked cells hid each value.
+        seed: of the draws.
+
+    Returns:
+        The filled table, in the caller's kind of frame.
+
+    Raises:
+        InputError: the counts of a column do not add up to its masked cells.
 
     >>> out = regenerate({"race": ["*", "1", "*"]}, {"race": {"1": 1, "2": 1}}, seed=1)
     >>> sorted(out["race"].to_pylist())
     ['1', '1', '2']
     """
-    import pyarrow as pa
-
     table = read_table(data)
     table.require(list(counts), "columns with counts")
     filled = table.to_arrow()
@@ -36,7 +46,7 @@ def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int 
         hidden = np.array([text is not None and parse_generalised(text) is not None for text in texts])
         cells = np.flatnonzero(hidden[column.codes])
         numbers = {text: code for code, text in enumerate(texts)}
-        drawn = _drawn(name, originals, cells.size, generator, numbers)
+        drawn = _draw_values(name, originals, cells.size, generator, numbers)
         codes = column.codes.astype(np.int64)
         codes[cells] = drawn
         values = pa.array(list(numbers), pa.string()).take(pa.array(codes))
@@ -44,7 +54,7 @@ def regenerate(data: Any, counts: Mapping[str, Mapping[Any, int]], *, seed: int 
     return to_native(filled, table.native)
 
 
-def _drawn(
+def _draw_values(
     name: str,
     originals: Mapping[Any, int],
     masked: int,

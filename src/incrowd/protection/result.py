@@ -1,14 +1,15 @@
-"""What protecting a table gives: the table, what is guaranteed, what it took."""
+"""The result of protecting a table: the table, its guarantee, and what changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
 from incrowd.errors import UnsupportedError
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee(Result):
-    """What was asked, and what was counted on the protected table itself.
+    """The guarantee that was asked for, and what was counted on the protected table itself.
 
     `k`, `l` and `t` are as counted; `asked_k` is None where the method promises nothing. `bound` is the t that the
     method promises for sensitive values that are all different (eq. 6).
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("holds", "sentence")
     asked_k: int | None
     k: int
     asked_l: float | None = None
@@ -40,7 +42,7 @@ class Guarantee(Result):
 
     @property
     def broken(self) -> list[str]:
-        """What was asked and is not there; empty where the guarantee holds."""
+        """The parts of the guarantee that do not hold, in words."""
         wrong = []
         if self.asked_k is not None and self.k < self.asked_k:
             wrong.append(f"classes of {self.asked_k} were asked for, the smallest has {self.k}")
@@ -70,10 +72,6 @@ class Guarantee(Result):
             crowd += f"; no class is more than {self.t:.3g} away from the whole table"
         return crowd
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"holds": self.holds, "sentence": self.sentence}
-
 
 def count_guarantee(
     table: Table,
@@ -85,7 +83,7 @@ def count_guarantee(
     person: str | None = None,
     bound: float | None = None,
 ) -> tuple[Guarantee, Classes]:
-    """Count the protected table as it is, forgetting how it was made."""
+    """Count the guarantee on a protected table, whatever way it was made."""
     classes = assign_classes(table, quasi_identifiers, person)
     found_l = found_t = None
     if sensitive is not None:
@@ -110,7 +108,7 @@ def count_guarantee(
 
 
 def _reached(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
-    """The l reached, by the kind that was asked for; for the recursive kind l itself where it holds and 1 where not."""
+    """The l that classes reach, by the kind that was asked for; of the recursive kind l where it holds, else 1."""
     if demand.diversity == "entropy":
         return float(facts.entropy_l)
     if demand.diversity == "recursive" and demand.l is not None:
@@ -135,69 +133,74 @@ def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
 class Protected(Result):
     """A protected table, in the caller's kind of frame, with what is guaranteed about it and what it took.
 
-    `classes` are counted on the table; `changed` is how many cells of each quasi-identifier differ from the original;
-    `kept` lists the original's rows that are still there (None: all). `removed` and `pseudonymised` are columns.
-    `undone` are those of the notes that tell which kept columns undo the protection.
+    `classes` are counted on the table; `changed_cells` counts the cells of each quasi-identifier that differ from the
+    original; `kept_rows` lists the original's rows that are still there (None: all). `removed` and `pseudonymised` are
+    columns. `kept_column_warnings` are the notes on kept columns that undo the protection.
     """
 
-    table: Any = field(repr=False)  # its rows are not printed by chance
+    _hidden: ClassVar[frozenset[str]] = frozenset(
+        {"table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"}
+    )
+    _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
+
+    table: Any
     method: str
     quasi_identifiers: tuple[str, ...]
     demand: Demand
     guarantee: Guarantee
     classes: ClassSizes
-    changed: dict[str, int]
+    changed_cells: dict[str, int]
     rows: int
-    suppressed: int
-    seed: int
+    suppressed_rows: int
+    seed: int | None = None
     removed: tuple[str, ...] = ()
     pseudonymised: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    settings: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     original: Table | None = None
-    kept: NDArray[np.int64] | None = None
-    sensitive: str | None = None
+    kept_rows: NDArray[np.int64] | None = None
+    sensitive: tuple[str, ...] = ()
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
-    undone: tuple[str, ...] = ()
+    kept_column_warnings: tuple[str, ...] = ()
 
     @property
     def share_changed(self) -> float:
         """The share of quasi-identifier cells, of the rows that are left, that differ from the original."""
         cells = self.rows * len(self.quasi_identifiers)
-        return sum(self.changed.values()) / cells if cells else 0.0
+        return sum(self.changed_cells.values()) / cells if cells else 0.0
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """The columns that are passed on as they were."""
+        """The columns that are released as they were."""
         touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised}
         every = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
         return tuple(name for name in every if name not in touched)
 
-    def evaluate(self, **options: Any) -> Any:
-        """An `Evaluation` against the original: risk, loss, disclosure. Options are those of `evaluate`."""
+    def evaluate(
+        self, *, sensitive: Sequence[str] | None = None, secret: Any = None, progress: Progress = silent
+    ) -> Any:
+        """Evaluate the protected table against the original.
+
+        Args:
+            sensitive: the sensitive column, as a list of one name. None: the one that was given to `protect`.
+            secret: a value of the sensitive column or a range, as in `incrowd.evaluate`.
+            progress: called with what is done and how far it is.
+
+        Returns:
+            An `Evaluation`: risk, loss, disclosure.
+
+        Raises:
+            UnsupportedError: the table was protected in a cluster.
+        """
         if self.original is None:
             raise UnsupportedError(
                 "what protection cost is measured row by row, and a cluster keeps no order of rows; "
                 "protect and evaluate a sample here"
             )
-        return provided("evaluation")(self, **options)
+        asked = self.sensitive if sensitive is None else sensitive
+        return provided("evaluation")(self, sensitive=asked, secret=secret, progress=progress)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types: everything but the table."""
-        return {
-            "method": self.method,
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "guarantee": self.guarantee.to_dict(),
-            "rows": self.rows,
-            "suppressed_rows": self.suppressed,
-            "classes": self.classes.to_dict(),
-            "changed_cells": self.changed,
-            "share_changed": self.share_changed,
-            "removed": list(self.removed),
-            "pseudonymised": list(self.pseudonymised),
-            "settings": dict(self.settings or {}),
-            "notes": list(self.notes),
-            "undone": list(self.undone),
-            "seed": self.seed,
-        }
+        """The result in plain JSON types, without the table; the warnings of kept columns are called `undone`."""
+        return {**Result.to_dict(self), "undone": list(self.kept_column_warnings)}

@@ -24,7 +24,7 @@ def distance_to_zero(problem: Problem) -> NDArray[np.float64]:
 
 
 def sort(problem: Problem) -> Recoding:
-    """The paper's S2, exactly: classes of k in ascending order of distance, the last of k to 2k-1."""
+    """Apply algorithm S2: classes of k in ascending order of distance, the last of k to 2k-1."""
     order = np.argsort(distance_to_zero(problem), kind="stable")
     k = problem.demand.k
     ends = np.arange(1, problem.rows // k + 1, dtype=np.int64) * k

@@ -20,7 +20,7 @@ _SUBTREES = 32
 
 
 def strata_for(n: int, k: int, t: float | None) -> int:
-    """How many strata, so one record of each in every class gives k and t (eq. 7 and 8, and step 2 of S4).
+    """Number of strata, so that one record of each in every class gives k and t (eq. 7 and 8, and step 2 of S4).
 
     >>> strata_for(3_985_166, 2, 0.1)
     5
@@ -40,7 +40,7 @@ def bound_on_t(n: int, k: int) -> float:
 
 
 def t_closeness(problem: Problem, strata: int) -> Recoding:
-    """The paper's S4, exactly: strata by the sensitive value, each sorted by distance, one record of each a class."""
+    """Apply algorithm S4: strata by the sensitive value, each sorted by distance; a class has one record of each."""
     assert problem.sensitive is not None
     order = by_sensitive(problem.sensitive)
     distance = distance_to_zero(problem)
@@ -80,7 +80,7 @@ def t_close_partition(problem: Problem, strata: int) -> Recoding:
     with ThreadPoolExecutor(2) as pool:
         for done, _ in enumerate(pool.map(classes, range(parts.size - 1))):
             problem.progress("making classes", (done + 1) / (parts.size - 1))
-    return generalise_classes(problem, _one_of_each(rows, strata, length, _places(points, strata, length)))
+    return generalise_classes(problem, _one_of_each(rows, strata, length, _assign_spare(points, strata, length)))
 
 
 def by_sensitive(sensitive: Coded) -> NDArray[np.int64]:
@@ -88,8 +88,8 @@ def by_sensitive(sensitive: Coded) -> NDArray[np.int64]:
     return np.argsort(sensitive.codes, kind="stable")
 
 
-def _places(points: NDArray[np.float32], strata: int, length: int) -> NDArray[np.int64]:
-    """For every spare record the class it widens least, no class twice."""
+def _assign_spare(points: NDArray[np.float32], strata: int, length: int) -> NDArray[np.int64]:
+    """The class of every spare record: the one it widens least, no class twice."""
     members = points[: strata * length].reshape(strata, length, -1)
     low, high = members.min(axis=0), members.max(axis=0)
     places = np.empty(len(points) - strata * length, dtype=np.int64)

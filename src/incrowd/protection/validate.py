@@ -1,34 +1,43 @@
-"""What can be wrong before any work is done."""
+"""Checks of columns, demands and values before any work is done."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from incrowd.backends import Coded
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.problem import DIVERSITIES, Demand
 from incrowd.tables import Table
 
-_OPTIONS = {
-    "coarsen": {"resolution", "levels"},
-    "generalise": {"suppress"},
-    "mask": {"steps", "top", "bottom", "drop"},
-}
+if TYPE_CHECKING:
+    from incrowd.protection.registry import Method
+
+
+def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> str | None:
+    """The one sensitive column of a list of names, if it exists; None for no list or an empty one."""
+    if sensitive is None:
+        return None
+    if not isinstance(sensitive, Sequence) or not all(isinstance(name, str) for name in sensitive):
+        raise InputError("sensitive columns must be a list of column names")
+    names = table.require(sensitive, "sensitive columns") if len(sensitive) else [None]
+    if len(names) > 1:
+        raise UnsupportedError(f"{len(names)} sensitive columns at once are not supported; give one")
+    return names[0]
 
 
 def check_columns(
     table: Table, quasi_identifiers: Sequence[str], sensitive: str | None, person: str | None
 ) -> list[str]:
-    """The quasi-identifiers, if every column plays one part only."""
+    """The quasi-identifiers, if every column has one role only."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
+    if person is not None:
+        table.require([person], "person column")
     for what, column in (("sensitive", sensitive), ("person", person)):
-        if column is not None:
-            table.require([column], f"{what} column")
-            if column in names:
-                raise InputError(
-                    f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them"
-                )
+        if column is not None and column in names:
+            raise InputError(f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them")
     if sensitive is not None and sensitive == person:
         raise InputError(f"{sensitive!r} cannot be the sensitive column and the person column")
     if not table.rows:
@@ -36,34 +45,29 @@ def check_columns(
     return names
 
 
-def check_demand(demand: Demand, rows: int, sensitive: str | None, method: str, options: Mapping[str, Any]) -> None:
-    """Whether k, l and t make sense for so many rows, and the method takes these options."""
+def check_demand(demand: Demand, rows: int, sensitive: str | None, method: Method) -> None:
+    """Refuse a k, l or t that makes no sense for so many rows or for the method."""
     if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
         raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
-    if demand.k > rows and method not in {"coarsen"}:
-        raise InputError(f"classes of {demand.k:,} from {rows:,} rows; ask for a k of at most {rows:,}")
+    if demand.k > rows and method.guarantees_k:
+        raise InputError(f"classes of {demand.k:,} from {rows:,} rows; ask for a k of at most {rows:,}", hint="k")
     if demand.t is not None and not 0.0 < demand.t <= 1.0:
         raise InputError(f"t must be above 0 and at most 1; {demand.t!r} was given")
     if demand.diversity not in DIVERSITIES:
-        raise InputError(f"there is no diversity {demand.diversity!r}; use {', '.join(DIVERSITIES)}")
+        raise InputError(f"there is no diversity {demand.diversity!r}; use {', '.join(DIVERSITIES)}", hint="diversity")
     if demand.l is not None and not demand.l >= 1:
         raise InputError(f"l must be 1 or more; {demand.l!r} was given")
     if demand.l is not None and demand.diversity != "entropy" and demand.l != int(demand.l):
         raise InputError(f"l must be a whole number for {demand.diversity} l-diversity; {demand.l!r} was given")
     if not demand.c > 0:
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
-    if sensitive is None and (demand.by_strata or demand.l is not None or method == "tcloseness"):
-        raise InputError("t-closeness and l-diversity need a sensitive column; name it")
-    unknown = sorted(set(options) - _OPTIONS.get(method, set()))
-    if unknown:
-        raise InputError(f"{method!r} does not take {', '.join(unknown)}")
+    if sensitive is None and (demand.by_strata or demand.l is not None or method.run is None):
+        raise InputError("t-closeness and l-diversity need a sensitive column; name it", hint="sensitive")
 
 
 def check_values(columns: Sequence[Coded]) -> None:
-    """Whether every quasi-identifier has values, of a kind that can be written as ranges or sets."""
+    """Refuse quasi-identifiers without values, or of a type that cannot be written as ranges or sets."""
     empty = [column.name for column in columns if column.size == column.has_null]
-    import pyarrow as pa
-
     clocks = [
         column.name
         for column in columns

@@ -81,10 +81,10 @@ def _without_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-def to_native(table: pa.Table, like: Any, kept: Any = None) -> Any:
+def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:
     """An Arrow table as the kind of frame `like` is; Arrow stays Arrow.
 
-    Where the rows are those of `like`, or those of it that `kept` lists, they keep the index that pandas gave them.
+    With `index`, rows that are those of `like` keep the index that pandas gave them.
     """
     import narwhals.stable.v2 as nw
 
@@ -95,9 +95,8 @@ def to_native(table: pa.Table, like: Any, kept: Any = None) -> Any:
         return table
     if kind.is_pandas():
         frame = table.to_pandas()
-        index = like.index if kept is None else like.index[kept]
-        if len(index) == len(frame):
-            frame.index = index
+        if index and len(like) == len(frame):
+            frame.index = like.index
         return frame
     if kind.is_polars():
         import polars as pl

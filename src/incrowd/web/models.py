@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from incrowd.evaluation.frontier import FrontierMethod
+from incrowd.protection import MethodName
+
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
 Recipient = Literal["trusted", "restricted", "public"]
-Method = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "mask"]
-FrontierMethod = Literal["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
@@ -131,7 +132,7 @@ class Protection(Model):
     t: Share | Literal["bound"] | None = None
     l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
     sensitive: Name | None = None
-    method: Method = "partition"
+    method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
     resolution: (
         Annotated[int, Field(ge=1, le=10**6), _WHOLE] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.assessment import RECIPIENTS
-from incrowd.figures.protect import NAMES
+from incrowd.protection import METHODS
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.read import FORMATS
@@ -39,9 +39,8 @@ STEPS = (
     ("report", "Report", "Take the answers with you."),
 )
 _RECIPIENTS = {"trusted": "A trusted partner", "restricted": "A closed circle", "public": "The public"}
-_METHODS = (
-    *((name, NAMES[name].capitalize()) for name in ("partition", "sorted", "tcloseness", "coarsen")),
-    ("mask", "By hand, column by column"),
+_METHODS = tuple(  # the hierarchies of generalise are files, which the form does not take
+    (name, method.label.capitalize()) for name, method in METHODS.items() if name != "generalise"
 )
 
 router = APIRouter(include_in_schema=False)

@@ -125,7 +125,7 @@ def assess_protection(
         asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
         safe = protect(table, **asked, k=k, identifiers=[], warn=False, seed=seed, progress=part(step, 0.0, 0.6))
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
-        found = evaluate(table, after, **asked, kept=safe.kept, progress=part(step, 0.6, 0.9))
+        found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
         costs.append(
             ProtectionCost(

@@ -20,7 +20,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import measure
 from incrowd.protection import cells
-from incrowd.protection.kept_columns import what_nearly_names, what_others_may_know
+from incrowd.protection.kept_columns import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.problem import Demand
 from incrowd.protection.recoding import as_written
 from incrowd.protection.result import Guarantee, Protected
@@ -70,7 +70,7 @@ def protect_there(
             _check_promise(guarantee, classes, table.rows, method)
             changed = _changed(written, work.scale)
             looks = suggest_roles(written, left) if left else ()
-            undone = tuple(what_others_may_know(written, names, looks, guarantee.k))
+            warnings = tuple(warn_of_known_columns(written, names, looks, guarantee.k))
             table.confirm()
     return Protected(
         table=table.native.sparkSession.read.parquet(target),
@@ -79,21 +79,20 @@ def protect_there(
         demand=demand,
         guarantee=guarantee,
         classes=classes,
-        changed=changed,
+        changed_cells=changed,
         rows=table.rows,
-        suppressed=0,
-        seed=0,  # nothing is drawn: choices are hashes of rows
+        suppressed_rows=0,
         removed=tuple(removed),
         notes=(
-            *undone,
-            *what_nearly_names(((one.column, one.distinct) for one in looks), table.rows),
+            *warnings,
+            *warn_of_nearly_unique(((one.column, one.distinct) for one in looks), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
             "detail kept and information loss are measured row by row, which a cluster does not do; protect and "
             "evaluate a sample on this machine to see them",
         ),
         settings=dict(settings),
-        sensitive=sensitive,
-        undone=undone,
+        sensitive=(sensitive,) if sensitive else (),
+        kept_column_warnings=warnings,
     )
 
 

@@ -1,4 +1,4 @@
-"""Every way of protecting a table side by side."""
+"""Every way of protecting a table, side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> Work:
             quasi_identifiers=known,
             methods=question.methods,
             k=question.k,
-            sensitive=question.sensitive,
+            sensitive=[question.sensitive] if question.sensitive else None,
             person=person,
             progress=progress,
         )

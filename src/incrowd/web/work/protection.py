@@ -1,4 +1,4 @@
-"""Protection: the table made safe, what is left of risk and detail, and what was passed on as it is."""
+"""Protecting a table: the file, the risk and detail that are left, and the columns that stay as they are."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from incrowd.evaluation import Evaluation, distributions
 from incrowd.figures.assess import class_size_bins
 from incrowd.figures.protect import before_and_after, distribution_chart
 from incrowd.measures import measure
-from incrowd.protection import Protected, protect
+from incrowd.protection import Protected, protect, write_protected
 from incrowd.recipients import in_words, settle_threshold
 from incrowd.reports import DataTable, Figure
-from incrowd.tables import write_table
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Work
 from incrowd.web.tables import OpenTable
@@ -24,17 +23,17 @@ from incrowd.web.work.basis import basis_of, question_of
 from incrowd.web.work.figures import as_figures
 from incrowd.wording import share
 
-_NEARLY_UNIQUE = 0.5  # different values for each row, from which a column tells most people apart
+_NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
 def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
-    """The options of `protect` for what was asked; the columns' roles say the rest."""
+    """The arguments of `protect`: the settings of the form, and the roles of columns."""
     options: dict[str, Any] = {
         "quasi_identifiers": table.with_role("quasi-identifier"),
         "k": asked.k,
         "t": asked.t,
         "l": asked.l,
-        "sensitive": asked.sensitive,
+        "sensitive": [asked.sensitive] if asked.sensitive else None,
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": table.with_role("identifier"),
@@ -52,7 +51,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
 
 
 def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work:
-    """Protect the table and keep it as a file; the rows do not stay in memory."""
+    """Protect the table and write it to a file; the rows do not stay in memory."""
     options = options_of(asked, table)
     secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
     threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
@@ -79,16 +78,16 @@ def protection(table: OpenTable, asked: models.Protection, folder: Path) -> Work
             "unchanged": _unchanged(table, safe, roles),
         }
         progress("writing the protected table", 0.95)
-        file = _kept(safe, folder)
+        file = _write(safe, folder)
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size)
 
     return work
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
-    """The columns that go out as they came, and whether they tell most people apart by themselves.
+    """The columns that are released as they were, and whether their values are nearly unique.
 
-    Of a sensitive column that is not told: it is what the table is about.
+    A sensitive column is never called nearly unique: it is what the table is about.
     """
     touched = {*safe.quasi_identifiers, *safe.removed, *safe.pseudonymised, safe.person}
     return [
@@ -105,13 +104,13 @@ def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Rol
 
 
 def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[str, Any]]:
-    """How well each sensitive column is hidden, before and after."""
-    there = [name for name in names if name not in {*safe.quasi_identifiers, *safe.removed, safe.person}]
-    if not there:
+    """Diversity and closeness of each sensitive column, before and after."""
+    released = [name for name in names if name not in {*safe.quasi_identifiers, *safe.removed, safe.person}]
+    if not released:
         return []
     known: dict[str, Any] = {
         "quasi_identifiers": list(safe.quasi_identifiers),
-        "sensitive": there,
+        "sensitive": released,
         "person": safe.person,
     }
     before, after = measure(table.table, **known).sensitive, measure(safe.table, **known).sensitive
@@ -121,11 +120,11 @@ def _secrets(table: OpenTable, safe: Protected, names: list[str]) -> list[dict[s
     ]
 
 
-def _kept(safe: Protected, folder: Path) -> Path:
-    """The protected table as a file, written last: whoever stops the work before leaves none behind."""
+def _write(safe: Protected, folder: Path) -> Path:
+    """Write the protected table and check the file; last of all, so that work that is stopped leaves none behind."""
     file = folder / f"{secrets.token_hex(8)}.parquet"
     try:
-        return write_table(safe.table, file)
+        return write_protected(safe, file)
     except BaseException:
         file.unlink(missing_ok=True)
         raise
@@ -160,7 +159,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
 
 
 def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
-    """One for each quasi-identifier, those that have changed most first."""
+    """A figure for each quasi-identifier, those that changed most first."""
     found = distributions(table.table, safe.table, columns=list(safe.quasi_identifiers), hierarchies=safe.hierarchies)
     return [
         Figure(

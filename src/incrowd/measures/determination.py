@@ -1,0 +1,133 @@
+"""Whether one column gives away another: exactly, or for nearly all records.
+
+A column that is kept beside a coarsened one undoes the coarsening if its values tell the finer ones: a year of birth
+beside an age in ranges, an item's name beside its coarsened number. A few altered cells must not hide that, so a
+relation counts that holds for nearly all records, as long as chance would not have shown it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.results import Result
+
+_FEWEST = 30  # records with a value in common, below which nothing can be told from chance
+_NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
+_OF_CHANCE = 0.2  # share of the errors of chance that may remain
+
+
+@dataclass(frozen=True, slots=True)
+class Determination(Result):
+    """How well one column tells another.
+
+    Attributes:
+        records: records that share their value of the first column with at least one other record.
+        told: share of these whose second value is told by the others that share the first.
+        by_chance: share that would be told without the first column.
+    """
+
+    records: int
+    told: float
+    by_chance: float
+    _derived: ClassVar[tuple[str, ...]] = ("gives_away",)
+
+    @property
+    def gives_away(self) -> bool:
+        """Whether the first column gives the second away for nearly all records, and chance does not explain it."""
+        return (
+            self.records >= _FEWEST
+            and self.told >= _NEARLY_ALL
+            and 1.0 - self.told <= _OF_CHANCE * (1.0 - self.by_chance)
+        )
+
+
+def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int64] | None = None) -> Determination:
+    """How well the codes of one column tell those of another.
+
+    A record is told if its value of `other` is the only most frequent one among the *other* records that share its
+    value of `one`: a record never tells itself, so a column of all different values tells nothing.
+
+    Args:
+        one: codes from 0 of the column that may give the other away.
+        other: codes from 0 of the column that may be given away.
+        times: how many records each entry stands for; one each, if left out.
+
+    Returns:
+        The share of records told, beside the share that chance tells.
+
+    >>> school = np.repeat(np.arange(10), 20)
+    >>> determination(school, school // 2).gives_away, determination(school // 2, school).gives_away
+    (True, False)
+    >>> determination(np.arange(200), school).records
+    0
+    """
+    weights = np.ones(one.size, dtype=np.int64) if times is None else times
+    width = np.int64(other.max(initial=0)) + 1
+    cells, where = np.unique(one.astype(np.int64) * width + other, return_inverse=True)
+    counts = np.bincount(where, weights=weights).astype(np.int64)
+    starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
+    groups = np.repeat(np.arange(starts.size), np.diff(starts, append=cells.size))
+    most = np.maximum.reduceat(counts, starts)[groups]
+    size = np.add.reduceat(counts, starts)[groups]
+    ties = np.add.reduceat(counts == most, starts)[groups]
+    second = np.maximum.reduceat(np.where(counts == most, 0, counts), starts)[groups]
+    rival = np.where((counts == most) & (ties == 1), second, most)
+    shared = size > 1
+    told = int(counts[shared & (counts - 1 > rival)].sum())
+    records = int(counts[shared].sum())
+    if not records:
+        return Determination(0, 0.0, 0.0)
+    overall = np.bincount(cells[shared] % width, weights=counts[shared])
+    return Determination(records, told / records, float(overall.max()) / records)
+
+
+def range_determination(
+    one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64], *, seed: int = 0
+) -> Determination:
+    """How well the codes of one column tell the values behind ranges, where only the ranges are known.
+
+    If the column tells the value, all ranges of the records that share a code hold one point in common. So the share of
+    records told is the largest number of ranges with a common point, group by group; chance is what codes dealt out at
+    random give.
+
+    Args:
+        one: codes from 0 of the column that may give the values away.
+        low: lower limit of each record's range.
+        high: upper limit of each record's range, included.
+        seed: seed of the random order that stands for chance.
+
+    Returns:
+        The share of records told, beside the share that chance tells.
+
+    >>> age = np.repeat(np.arange(20.0, 60.0), 8)
+    >>> start = age - np.tile(np.arange(8.0), 40)  # overlapping ranges of width 8 that hold the age
+    >>> year = (2000 - age).astype(np.int64)
+    >>> range_determination(year, start, start + 8).gives_away
+    True
+    >>> range_determination(np.arange(320) % 40, start, start + 8).gives_away
+    False
+    """
+    told, records = _in_common(one, low, high)
+    if not records:
+        return Determination(0, 0.0, 0.0)
+    shuffled, _ = _in_common(np.random.default_rng(seed).permutation(one), low, high)
+    return Determination(records, told / records, shuffled / records)
+
+
+def _in_common(one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[int, int]:
+    """Sum over groups of at least two of the most ranges that share a point, and the records in such groups."""
+    size = np.bincount(one)
+    shared = size[one] > 1
+    group = np.concatenate([one[shared], one[shared]])
+    place = np.concatenate([low[shared], high[shared]])
+    ends = np.repeat([0, 1], int(shared.sum()))  # a range that ends where another begins shares that point with it
+    order = np.lexsort((ends, place, group))
+    if not order.size:
+        return 0, 0
+    depth = np.cumsum(1 - 2 * ends[order])  # back to 0 at the end of every group
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return int(np.maximum.reduceat(depth, starts).sum()), int(shared.sum())

@@ -1,0 +1,136 @@
+"""Growing a sample to a population by the crowd model, one person at a time (a Pólya urn)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.populations.crowd_model import CrowdModel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrownPopulation:
+    """One population grown from the sample.
+
+    Attributes:
+        sizes: numbers of people on the way, ascending; the last is the whole population.
+        classes: how many classes there were at each of these sizes.
+        uniques: how many people were alone at each of these sizes.
+        sample_class_sizes: size of the class of each person of the sample in the whole population.
+        class_sizes: sizes of all classes of the whole population.
+        values: the codes of everybody, column by column in the order of the model.
+    """
+
+    sizes: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    uniques: NDArray[np.int64]
+    sample_class_sizes: NDArray[np.int64]
+    class_sizes: NDArray[np.int64]
+    values: NDArray[np.int32]
+
+
+class _Urn:
+    """Everything the compiled loop keeps of the people added so far; arrays double when they are full."""
+
+    def __init__(self, model: CrowdModel, people: int, seed: Sequence[int]) -> None:
+        n, columns = model.people, len(model.codes)
+        self.values = np.zeros((columns, people), dtype=np.int32)
+        for column, codes in enumerate(model.codes):
+            self.values[column, :n] = codes
+        sizes = [int(codes.max()) + 1 for codes in model.codes]
+        self.value_sizes = np.array(sizes, dtype=np.int64)
+        self.value_counts = np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32)
+        ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
+        self.levels = (
+            np.array([level.column for level in model.levels], dtype=np.int64),
+            ends[:-1],
+            ends[1:],
+            np.array([place for level in model.levels for place in level.given], dtype=np.int64),
+            np.array([level.discount for level in model.levels]),
+            np.array([level.strength for level in model.levels]),
+            model.margins,
+        )
+        room = 1 << int(n).bit_length()
+        self.group_keys, self.group_numbers = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
+        self.groups = [
+            np.zeros(2 * room, dtype=np.int32),
+            np.zeros(2 * room, dtype=np.int64),
+            np.zeros(2 * room, np.int32),
+        ]
+        self.pair_keys, self.pair_counts = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
+        self.class_keys, self.class_counts = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
+        self.pool = np.zeros(2 * room, dtype=np.int32)
+        self.used = np.zeros(5, dtype=np.int64)
+        self.random = np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64)
+
+    def add(self, start: int, stop: int, *, drawn: bool) -> None:
+        """Add people; enlarge what is full and go on."""
+        from incrowd.populations import kernels_crowd
+
+        while start < stop:
+            start = kernels_crowd.add_people(
+                self.values, self.value_counts, self.value_sizes, *self.levels, self.group_keys, self.group_numbers,
+                *self.groups, self.pair_keys, self.pair_counts, self.class_keys, self.class_counts, self.pool,
+                self.used, start, stop, drawn, self.random,
+            )  # fmt: skip
+            if start < stop:
+                self._enlarge()
+
+    def _enlarge(self) -> None:
+        levels = self.levels[0].size
+        if self.used[0] + levels > self.group_keys.size * 6 // 10:
+            self.group_keys, self.group_numbers = _larger(self.group_keys, self.group_numbers)
+        if self.used[0] + levels > self.groups[0].size:
+            self.groups = [np.concatenate([array, np.zeros_like(array)]) for array in self.groups]
+        if self.used[1] + levels > self.pair_keys.size * 6 // 10:
+            self.pair_keys, self.pair_counts = _larger(self.pair_keys, self.pair_counts)
+        if self.used[3] + 1 > self.class_keys.size * 6 // 10:
+            self.class_keys, self.class_counts = _larger(self.class_keys, self.class_counts)
+        if self.used[2] > 0.4 * self.pool.size:
+            self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
+
+
+def _larger(keys: NDArray[np.uint64], numbers: NDArray[Any]) -> tuple[NDArray[np.uint64], NDArray[Any]]:
+    """A hash table of twice the size with the same entries."""
+    from incrowd.populations import kernels_crowd
+
+    new_keys, new_numbers = np.zeros(2 * keys.size, dtype=np.uint64), np.zeros(2 * keys.size, dtype=numbers.dtype)
+    kernels_crowd.rehash(keys, numbers, new_keys, new_numbers)
+    return new_keys, new_numbers
+
+
+def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Sequence[int] = (0,)) -> GrownPopulation:
+    """Grow the sample of a model to a population.
+
+    Args:
+        model: the fitted model.
+        population: how many people to grow it to.
+        at: numbers of people on the way at which classes are counted too.
+        seed: seed of the random draws.
+
+    Returns:
+        The classes on the way and at the end.
+    """
+    from incrowd.populations import kernels_crowd
+
+    urn, n = _Urn(model, population, seed), model.people
+    urn.add(0, n, drawn=False)
+    stops = sorted({n, *(size for size in at if n < size < population), population})
+    classes, uniques, size = [], [], n
+    for stop in stops:
+        urn.add(size, stop, drawn=True)
+        size = stop
+        classes.append(int(urn.used[3]))
+        uniques.append(int(urn.used[4]))
+    return GrownPopulation(
+        np.array(stops, dtype=np.int64),
+        np.array(classes, dtype=np.int64),
+        np.array(uniques, dtype=np.int64),
+        kernels_crowd.class_sizes_of(urn.values, urn.class_keys, urn.class_counts, n),
+        urn.class_counts[urn.class_keys != 0].astype(np.int64),
+        urn.values,
+    )

@@ -1,0 +1,174 @@
+"""The crowd model: every column given the columns before it, backing off to fewer of them.
+
+Columns are taken in ascending order of entropy. A column's value is drawn given all earlier columns; where that context
+was seen too rarely the model backs off to the two earlier columns that tell most about it, to one, to the column's own
+distribution, and last to a value nobody has seen. Each level is a Pitman–Yor process whose base is the level below: a
+context of c records in which value v occurs c_v times and T values occur gives v the chance
+
+    (c_v − d + (θ + d T) · base(v)) / (c + θ),
+
+with discount d and strength θ of that level chosen by the likelihood of leaving each record out. No order among the
+values of a column is used, so names of categories do not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import UnsupportedError
+
+_DISCOUNTS = np.array([0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])
+_STRENGTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0])
+_MARGIN_STRENGTHS = np.array([1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0, 1e4])
+_PARENTS = 2  # columns that tell most about another and are conditioned on before all
+_WORTHWHILE = 1.0  # nats that a context must add to the likelihood, or it is left out
+_FITTED = 20_000  # records whose likelihood is summed; the counts behind it are those of all records
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """One context of a column: which columns are given, and the discount and strength there."""
+
+    column: int
+    given: tuple[int, ...]
+    discount: float
+    strength: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrowdModel:
+    """A fitted model of whole records.
+
+    Attributes:
+        codes: the sample's columns as codes from 0, in the order of the model; columns of one value are left out.
+        margins: discount and strength of each column's own distribution.
+        levels: the contexts, column by column, the most specific first.
+        log_chances: log of the chance of each record's values, by the model without that record.
+    """
+
+    codes: tuple[Codes, ...]
+    margins: NDArray[np.float64]
+    levels: tuple[Level, ...]
+    log_chances: NDArray[np.float64]
+
+    @property
+    def people(self) -> int:
+        """How many people are in the sample."""
+        return int(self.codes[0].size)
+
+
+def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
+    """Fit the model to a sample.
+
+    Args:
+        columns: the quasi-identifiers as codes, one array a column, all of one length.
+
+    Returns:
+        The model, with the sample in it.
+
+    Raises:
+        UnsupportedError: every column has one value only.
+    """
+    coded = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
+    coded = [column for column in coded if column.max(initial=0) > 0]
+    if not coded:
+        raise UnsupportedError("every column has one value only, so there is nothing to model")
+    entropies = [_entropy(column) for column in coded]
+    order = np.argsort(entropies, kind="stable")
+    coded, entropies = [coded[place] for place in order], [entropies[place] for place in order]
+    some = np.unique(np.linspace(0, coded[0].size - 1, min(_FITTED, coded[0].size)).astype(np.int64))
+    margins, levels, prefix = [], [], np.zeros(coded[0].size, dtype=np.int64)
+    log_chances = np.zeros(coded[0].size)
+    for column, codes in enumerate(coded):
+        discount, strength, base = _fit_margin(codes, some)
+        margins.append((discount, strength))
+        chain = []
+        for given in _contexts(coded, entropies, column):
+            context = prefix if len(given) == column else _joint([coded[place] for place in given])
+            fitted = _fit_level(context, codes, base, some)
+            if fitted is not None:
+                discount, strength, base = fitted
+                chain.append(Level(column, given, discount, strength))
+        levels += chain[::-1]
+        log_chances += np.log(base)
+        prefix = _joint([prefix, codes])
+    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances)
+
+
+def _contexts(coded: list[Codes], entropies: list[float], column: int) -> list[tuple[int, ...]]:
+    """The sets of earlier columns a column is given, the smallest first: those that tell most, then all."""
+    told = [
+        entropies[other] + entropies[column] - _entropy(_joint([coded[other], coded[column]]))
+        for other in range(column)
+    ]
+    ranked = np.argsort(told, kind="stable")[::-1]
+    contexts = [tuple(sorted(ranked[:size].tolist())) for size in range(1, min(_PARENTS, column) + 1)]
+    return [*contexts, tuple(range(column))] if column > _PARENTS else contexts
+
+
+def _joint(columns: list[Any]) -> NDArray[np.int64]:
+    """Codes of the combinations of several columns."""
+    found = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        found = np.unique(found * (np.int64(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(
+            np.int64
+        )
+    return found
+
+
+def _entropy(codes: NDArray[Any]) -> float:
+    """Entropy in nats, with the correction of Miller and Madow for small samples."""
+    counts = np.bincount(codes)
+    share = counts[counts > 0] / codes.size
+    return float(-(share * np.log(share)).sum() + (share.size - 1) / (2 * codes.size))
+
+
+def _fit_margin(codes: Codes, some: NDArray[np.int64]) -> tuple[float, float, NDArray[np.float64]]:
+    """Discount and strength of a column's own distribution, and each record's chance without itself.
+
+    A value that only the record has is new without it, and has the chance of any new value.
+    """
+    counts = np.bincount(codes)
+    others, alone = counts[codes] - 1, counts[codes] == 1
+    distinct, n = counts.size - alone, codes.size
+
+    def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
+        seen = np.maximum(others[rows] - d, 1e-300)
+        return np.where(alone[rows], theta + d * distinct[rows], seen) / (n - 1 + theta)
+
+    best = max(
+        ((d, theta) for d in _DISCOUNTS[:-1] for theta in _MARGIN_STRENGTHS),
+        key=lambda pair: float(np.log(np.maximum(chances(*pair, some), 1e-300)).sum()),
+    )
+    return float(best[0]), float(best[1]), chances(*best, slice(None))
+
+
+def _fit_level(
+    context: NDArray[np.int64], codes: Codes, base: NDArray[np.float64], some: NDArray[np.int64]
+) -> tuple[float, float, NDArray[np.float64]] | None:
+    """Discount and strength of one context, and each record's chance there without itself.
+
+    None where the context tells no more than the level below.
+    """
+    from incrowd.populations import kernels_crowd
+
+    pairs = context * (np.int64(codes.max(initial=0)) + 1) + codes
+    _, first, pair_of, pair_counts = np.unique(pairs, return_index=True, return_inverse=True, return_counts=True)
+    group = np.bincount(context)[context] - 1.0
+    pair = pair_counts[pair_of] - 1.0
+    distinct = np.bincount(context[first])[context] - (pair == 0)
+    likelihood = kernels_crowd.level_likelihoods(
+        base[some], group[some], pair[some], distinct[some].astype(np.float64), _DISCOUNTS, _STRENGTHS
+    )
+    if likelihood.max() - np.log(base[some]).sum() < _WORTHWHILE:
+        return None
+    d_at, theta_at = np.unravel_index(np.argmax(likelihood), likelihood.shape)
+    d, theta = float(_DISCOUNTS[d_at]), float(_STRENGTHS[theta_at])
+    kept = np.where(pair > 0, np.maximum(pair - d, 0.0), 0.0)
+    return d, theta, (kept + (theta + d * distinct) * base) / (group + theta)

@@ -1,0 +1,72 @@
+"""The protection methods: a new one is a file of its own and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.coarsen import CoarsenOptions, coarsen
+from incrowd.protection.generalise import GeneraliseOptions, generalise
+from incrowd.protection.histories import partition_histories
+from incrowd.protection.mask import MaskOptions, mask
+from incrowd.protection.partition import partition
+from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.protection.recoding import Recoding
+from incrowd.protection.sorted_runs import sort
+from incrowd.protection.tcloseness import t_close_partition, t_closeness
+
+MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "mask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a protection method is called, what runs it, and what it can promise. Every method takes hierarchies.
+
+    - `run` protects records. None: the method works by strata only, and so needs a sensitive column.
+    - `run_by_strata` takes the number of strata of the sensitive column and gives t-closeness.
+    - `run_by_person` takes the person of every record and protects whole histories.
+    - `options` is the class of the options that only this method has.
+    - `guarantees_k`: every class has k records. `reaches_l`: classes are joined until they are l-diverse; any other
+      method is refused where it misses l. `enlarges_strata`: strata are added until t is reached.
+    """
+
+    label: str
+    run: Callable[[Problem], Recoding] | None = None
+    run_by_strata: Callable[[Problem, int], Recoding] | None = None
+    run_by_person: Callable[[Problem, Coded], Recoding] | None = None
+    options: type[MethodOptions] | None = None
+    guarantees_k: bool = True
+    reaches_l: bool = False
+    enlarges_strata: bool = False
+
+
+METHODS: dict[str, Method] = {
+    "partition": Method("partition", partition, t_close_partition, partition_histories, None, True, True, True),
+    "sorted": Method("sorted groups", sort),
+    "tcloseness": Method("groups that hide the secret", None, t_closeness),
+    "coarsen": Method("same ranges for everybody", coarsen, options=CoarsenOptions, guarantees_k=False),
+    "generalise": Method("one coding for all", generalise, options=GeneraliseOptions, reaches_l=True),
+    "mask": Method("by hand, column by column", mask, options=MaskOptions),
+}
+
+
+def choose_method(method: str | MethodOptions, given: Mapping[str, Any]) -> tuple[str, Method, MethodOptions | None]:
+    """Find a method by its name or by its options; `given` are the options that were given one by one."""
+    if isinstance(method, MethodOptions):
+        found = [name for name, entry in METHODS.items() if entry.options is type(method)]
+        if not found or given:
+            raise InputError(
+                f"the method is given as {type(method).__name__}; "
+                + (f"put {', '.join(given)} into it" if found else "no method has these options")
+            )
+        return found[0], METHODS[found[0]], method
+    if not isinstance(method, str) or method not in METHODS:
+        raise InputError(f"there is no method {method!r}; use {', '.join(METHODS)}", hint="method")
+    options = METHODS[method].options
+    unknown = sorted(set(given) - {field.name for field in fields(options)} if options else given)
+    if unknown:
+        raise InputError(f"{method!r} does not take {', '.join(unknown)}")
+    return method, METHODS[method], options(**given) if options else None

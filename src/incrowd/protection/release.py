@@ -1,0 +1,190 @@
+"""The released table and file: built from released cells alone, and checked for anything else.
+
+Arrow dictionaries, null slots and sliced buffers keep values that no cell shows. A protected table is rebuilt here,
+column by column, before it is counted, returned or written.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd._support.files import written_whole
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import Coded
+from incrowd.errors import UnsupportedError
+from incrowd.protection.result import count_guarantee
+from incrowd.tables import read_table, without_formula, write_into
+
+if TYPE_CHECKING:
+    from incrowd.protection.result import Protected
+
+_CSV = {".csv", ".tsv"}
+_BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
+
+
+def build_release(columns: Mapping[str, Any], kept_rows: NDArray[np.int64] | None = None) -> pa.Table:
+    """Build the protected table from the cells of the rows that are kept (None: all), without any metadata."""
+    rows = None if kept_rows is None else pa.array(kept_rows)
+    return pa.table({name: _rebuild(column, rows) for name, column in columns.items()})
+
+
+def _rebuild(column: Any, rows: pa.Array | None) -> pa.ChunkedArray:
+    """Copy a column where it may hold more than its cells do; a zero has no sign."""
+    column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if rows is not None:
+        column = column.take(rows)
+    if pa.types.is_dictionary(column.type):
+        return _compact_dictionary(column)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([pa.array(column.to_pylist(), _without_dictionaries(column.type))])
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 becomes 0.0
+    if any(chunk.null_count or chunk.get_total_buffer_size() != chunk.nbytes for chunk in column.chunks):
+        chunks = [chunk.take(pa.array(np.arange(len(chunk)))) for chunk in column.chunks]  # null slots become zeros
+        column = pa.chunked_array(chunks, column.type)
+    return column
+
+
+def _compact_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary column whose entries are those that its cells use, each once."""
+    chunks = column.unify_dictionaries().chunks
+    entries = chunks[0].dictionary if chunks else pa.array([], column.type.value_type)
+    size = len(entries)
+    parts = [chunk.indices.cast(pa.int64()).fill_null(size).to_numpy(zero_copy_only=False) for chunk in chunks]
+    codes = np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
+    used = np.bincount(codes, minlength=size + 1)[:size] > 0
+    encoded = entries.filter(pa.array(used)).dictionary_encode(null_encoding="encode")
+    places = np.full(size + 1, -1, dtype=np.int64)
+    places[:size][used] = encoded.indices.to_numpy(zero_copy_only=False)
+    released = places[codes]
+    missing = released < 0
+    numbers = np.where(missing, 0, released).astype(column.type.index_type.to_pandas_dtype())
+    indices = pa.array(numbers, mask=missing if missing.any() else None)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=column.type.ordered)])
+
+
+def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
+    """A nested type of plain values: no dictionaries, no extension types, no metadata of fields."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _without_dictionaries(kind.storage_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _without_dictionaries(field.type)) for field in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return (pa.list_ if pa.types.is_list(kind) else pa.large_list)(_without_dictionaries(kind.value_type))
+    return kind
+
+
+def draw_pseudonyms(person: Coded) -> pa.Array:
+    """Replace every person by a random number that nothing can reproduce; a person's records share it.
+
+    The numbers come from the system's secure source, never from a seed, and their order tells nothing.
+    """
+    tokens = np.zeros(0, dtype=np.int64)
+    while np.unique(tokens).size < person.size:  # drawn again in the rare case that two people get the same
+        drawn = np.frombuffer(secrets.token_bytes(8 * person.size), dtype=np.uint64)
+        tokens = (drawn >> np.uint64(64 - _BITS)).astype(np.int64)
+    return pa.array(tokens[person.codes])
+
+
+def write_protected(
+    protected: Protected, path: str | os.PathLike[str], *, force: bool = False, progress: Progress = silent
+) -> Path:
+    """Write a protected table, read the file again and check it, and only then give it its name.
+
+    The file is counted as any table is, and its dictionaries are compared with its cells.
+
+    Args:
+        protected: what `protect` returned.
+        path: the file to write: .parquet, .feather, .csv or .tsv.
+        force: replace an existing file.
+        progress: called with what is done and how far it is.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InputError: the file exists already, or cannot be written in this format.
+        UnsupportedError: the file does not keep the guarantee or holds more than its cells; nothing is left of it.
+    """
+    target = Path(path)
+    table = protected.table if isinstance(protected.table, pa.Table) else read_table(protected.table).to_arrow()
+    with written_whole(target, force=force) as temporary:
+        progress("writing", 0.95)
+        write_into(table, temporary)
+        progress("checking the file", 0.98)
+        _check_guarantee(protected, temporary)
+        _check_metadata(temporary)
+    return target
+
+
+def _check_guarantee(protected: Protected, file: Path) -> None:
+    """Count the rows and the guarantee of a written file."""
+    written = read_table(file)
+    if written.rows != protected.rows:
+        raise UnsupportedError(
+            f"the file has {written.rows:,} rows where {protected.rows:,} were written; nothing is left"
+        )
+
+    def in_file(name: str) -> str:
+        return without_formula(name) if file.suffix.lower() in _CSV else name
+
+    found, _ = count_guarantee(
+        written,
+        [in_file(name) for name in protected.quasi_identifiers],
+        protected.demand,
+        promises_k=protected.guarantee.asked_k is not None,
+        sensitive=in_file(protected.sensitive[0]) if protected.sensitive else None,
+        person=in_file(protected.person) if protected.person else None,
+    )
+    if not found.holds:
+        raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")
+
+
+def _check_metadata(file: Path) -> None:
+    """Compare a file's dictionaries with its cells, and refuse metadata."""
+    import pyarrow.parquet
+
+    kind = file.suffix.lower()
+    if kind in _CSV:
+        return
+    if kind in {".parquet", ".pq"}:
+        with pyarrow.parquet.ParquetFile(file) as opened:
+            schema, keys = opened.schema_arrow, set(opened.metadata.metadata or ())
+        names = [field.name for field in schema if _is_text(field.type)]
+        table = pyarrow.parquet.ParquetFile(file, read_dictionary=names).read(names) if names else None
+    else:
+        with pa.memory_map(str(file)) as source:
+            table = pa.ipc.open_file(source).read_all()
+        schema, keys = table.schema, set()
+    if (keys | set(schema.metadata or ())) - {b"ARROW:schema"} or any(field.metadata for field in schema):
+        raise UnsupportedError("the file holds metadata beside its cells; nothing is left")
+    for name, column in zip(table.column_names, table.columns, strict=True) if table is not None else ():
+        if pa.types.is_dictionary(column.type) and column.num_chunks and _has_unused_entries(column):
+            raise UnsupportedError(f"the file's dictionary of {name!r} differs from its cells; nothing is left")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _has_unused_entries(column: pa.ChunkedArray) -> bool:
+    """Whether the dictionaries of a column hold an entry that no cell has, or one twice."""
+    chunks = column.unify_dictionaries().chunks
+    entries = chunks[0].dictionary
+    used = np.zeros(len(entries), dtype=np.bool_)
+    for chunk in chunks:
+        used[chunk.indices.drop_null().to_numpy(zero_copy_only=False)] = True
+    repeated = any(len(chunk.dictionary.unique()) < len(chunk.dictionary) for chunk in column.chunks[:1])
+    return repeated or not used.all()

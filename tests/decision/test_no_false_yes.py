@@ -1,0 +1,79 @@
+"""No trap gets a yes; harmless look-alikes get one once a person has judged their columns."""
+
+import pytest
+from tests.decision import traps
+
+from incrowd import assess, check, protect, read_table
+
+YES = "within"
+
+
+def decision(table, **question):
+    return assess(table, protection=False, **{"recipient": "public", **question}).verdict.decision
+
+
+def test_guessed_roles_never_say_yes():
+    assert decision(traps.survey()) != YES
+
+
+def test_columns_that_nobody_judged_count_as_known():
+    named = {"quasi_identifiers": ["age_group", "sex", "region"], "sensitive": ["answer"]}
+    found = assess(traps.survey(), **named, recipient="public", protection=False)
+    assert found.verdict.decision == "undecided"
+    harmful = [column.column for column in found.verdict.undecided]
+    assert set(harmful) == {"birth_year", "occupation_code", "municipality", "nationality", "marital"}
+    assert [column.uniques for column in found.verdict.undecided] == sorted(
+        (column.uniques for column in found.verdict.undecided), reverse=True
+    )
+    assert decision(traps.survey(), **named, other=harmful) == YES
+
+
+@pytest.mark.parametrize("name", traps.PERSON_NUMBERS)
+def test_an_all_different_number_is_no_amount(name):
+    table = traps.numbered(name)
+    assert decision(table) != YES
+    assert decision(table, quasi_identifiers=["sex", "age_group"]) != YES
+    assert not check(table, quasi_identifiers=["sex", "age_group"], max_identifiers=0).passed
+
+
+@pytest.mark.parametrize("altered", [0.0, 1 / 6_000, 0.01])
+def test_a_kept_column_that_gives_back_a_coarsened_one_is_no_yes(altered):
+    table = traps.kept_beside(altered)
+    named = {"quasi_identifiers": ["county", "sex"], "other": ["town_name"]}
+    safe = protect(table, quasi_identifiers=["county", "sex"], k=11, other=["town_name"], identifiers=[])
+    assert decision(safe.table, **named) != YES
+
+
+def test_a_panel_is_asked_about():
+    named = {"quasi_identifiers": ["region", "status"], "sensitive": ["hours"], "other": ["wave"]}
+    found = assess(traps.panel(), **named, recipient="public", protection=False)
+    assert found.verdict.decision != YES
+    assert decision(traps.panel(), **named, person="case") != YES
+
+
+def test_households_and_communes_are_asked_about():
+    assert decision(traps.households(), quasi_identifiers=["region", "age_group", "sex"]) != YES
+    assert decision(traps.communes(), quasi_identifiers=["departement"]) != YES
+
+
+def test_ten_people_at_one_half_are_not_for_the_public():
+    named = {"quasi_identifiers": ["region", "sex"]}
+    assert decision(traps.ten_in_pairs(), **named) != YES
+    assert decision(traps.ten_in_pairs(), **named, recipient="trusted") != YES
+
+
+def test_a_value_that_nearly_everybody_has_is_no_secret():
+    assert decision(traps.rare_drug(), quasi_identifiers=["age_group", "sex"], sensitive=["examide"]) == YES
+
+
+def test_a_question_that_was_not_asked_is_no_secret():
+    assert decision(traps.skip_pattern(), quasi_identifiers=["age_group", "sex"], sensitive=["school_trouble"]) == YES
+
+
+def test_reading_a_protected_table_back_changes_no_verdict():
+    table = read_table(traps.survey())
+    names = ["birth_year", "sex", "municipality"]
+    others = [name for name in table.columns if name not in names]
+    safe = protect(table, quasi_identifiers=names, k=11, other=others, identifiers=[])
+    assert decision(safe.table, quasi_identifiers=names, other=others) == YES
+    assert decision(safe.table, quasi_identifiers=names) == "undecided"

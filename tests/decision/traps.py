@@ -1,0 +1,119 @@
+"""Generated tables on which a careless tool says yes: each has one person-finding flaw, or a harmless look-alike of one."""
+
+import numpy as np
+
+PERSON_NUMBERS = ("dossier", "IPP", "num_adherent", "case", "sprawa", "zaak", "processo", "Vorgang", "ref", "x1")
+"""Innocent names under which a file numbers its people."""
+
+
+def survey(rows=4_000, seed=0):
+    """A survey in which nobody stands out by age group, sex and region, but most do by everything else."""
+    draw = np.random.default_rng(seed)
+    return {
+        "age_group": draw.choice(["18-34", "35-54", "55+"], rows),
+        "sex": draw.choice(["f", "m"], rows),
+        "region": draw.choice(["north", "south"], rows),
+        "birth_year": draw.integers(1935, 2007, rows),
+        "occupation_code": draw.integers(1_000, 1_400, rows),
+        "municipality": draw.integers(1, 250, rows),
+        "nationality": draw.choice(["a", "b", "c", "d", "e"], rows, p=[0.9, 0.04, 0.03, 0.02, 0.01]),
+        "marital": draw.integers(1, 6, rows),
+        "answer": draw.choice(["yes", "no", "cannot say"], rows),
+    }
+
+
+def numbered(name, rows=2_000, seed=1):
+    """A table that is safe by its quasi-identifiers and carries an all-different whole number under a plain name."""
+    draw = np.random.default_rng(seed)
+    return {
+        name: draw.permutation(np.arange(100_000, 100_000 + 7 * rows, 7)),
+        "sex": draw.choice(["f", "m"], rows),
+        "age_group": draw.choice(["young", "old"], rows),
+    }
+
+
+def kept_beside(altered, rows=6_000, seed=2):
+    """Towns in a coarser `county`, with the town's own name kept; a share of the cells is altered."""
+    draw = np.random.default_rng(seed)
+    town = draw.integers(0, 300, rows)
+    county = town // 30
+    wrong = draw.random(rows) < altered
+    if altered:
+        wrong[0] = True
+    return {
+        "county": np.where(wrong, draw.integers(0, 10, rows), county),
+        "sex": draw.choice(["f", "m"], rows),
+        "town_name": np.array([f"town {number}" for number in town]),
+    }
+
+
+def panel(people=600, waves=4, seed=3):
+    """The same people asked in several waves: a row is a person in a wave."""
+    draw = np.random.default_rng(seed)
+    person = np.repeat(draw.permutation(np.arange(50_000, 50_000 + people)), waves)
+    region = np.repeat(draw.integers(0, 8, people), waves)
+    return {
+        "case": person,
+        "wave": np.tile(np.arange(1, waves + 1), people),
+        "region": region,
+        "status": draw.integers(0, 4, people * waves),
+        "hours": draw.integers(0, 6, people * waves),
+    }
+
+
+def households(count=900, seed=4):
+    """People in households: a household number, and a person's number within it."""
+    draw = np.random.default_rng(seed)
+    size = draw.integers(1, 6, count)
+    return {
+        "hh": np.repeat(np.arange(1, count + 1), size),
+        "person_no": np.concatenate([np.arange(1, members + 1) for members in size]),
+        "region": np.repeat(draw.integers(0, 5, count), size),
+        "age_group": draw.integers(0, 5, size.sum()),
+        "sex": draw.integers(1, 3, size.sum()),
+    }
+
+
+def communes(rows=1_200, seed=5):
+    """One row for each commune: no row is a person."""
+    draw = np.random.default_rng(seed)
+    return {
+        "commune": np.array([f"commune {number}" for number in range(rows)]),
+        "departement": draw.integers(1, 96, rows),
+        "population": (draw.pareto(1.1, rows) * 400 + 50).astype(np.int64),
+        "births": draw.poisson(20, rows),
+        "deaths": draw.poisson(18, rows),
+    }
+
+
+def rare_drug(rows=40_000, seed=6):
+    """A drug that four people in forty thousand take: its absence is no secret."""
+    draw = np.random.default_rng(seed)
+    drug = np.full(rows, "No")
+    drug[draw.choice(rows, 4, replace=False)] = "Up"
+    return {
+        "age_group": draw.choice(["0-30", "30-60", "60+"], rows),
+        "sex": draw.choice(["f", "m"], rows),
+        "examide": drug,
+    }
+
+
+def skip_pattern(rows=6_000, seed=7):
+    """A question that only children were asked: it is missing for every adult."""
+    draw = np.random.default_rng(seed)
+    child = draw.random(rows) < 0.3
+    school = draw.choice(["primary", "secondary", "none"], rows).astype(object)
+    school[~child] = None
+    return {
+        "age_group": np.where(child, "child", draw.choice(["adult", "old"], rows)),
+        "sex": draw.choice(["f", "m"], rows),
+        "school_trouble": school,
+    }
+
+
+def ten_in_pairs(rows=4_000, seed=8):
+    """Everybody is in a crowd, but for ten people in five pairs: low on average, a half for those."""
+    draw = np.random.default_rng(seed)
+    region = draw.integers(0, 4, rows)
+    region[:10] = 100 + np.repeat(np.arange(5), 2)
+    return {"region": region, "sex": np.where(np.arange(rows) < 10, 1, draw.integers(1, 3, rows))}

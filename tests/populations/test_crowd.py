@@ -1,0 +1,108 @@
+"""The crowd model against enumeration, closed forms and populations whose answer is known."""
+
+import numpy as np
+import pytest
+
+from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor.predict import new_classes
+from incrowd.populations.crowd_growth import grow
+from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
+
+
+def sample_of(columns, people, seed):
+    rows = np.random.default_rng(seed).choice(columns[0].size, people, replace=False)
+    return [column[rows] for column in columns], rows
+
+
+def class_sizes(columns):
+    _, numbers = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return np.bincount(numbers.ravel())[numbers.ravel()]
+
+
+@pytest.fixture(scope="module")
+def population():
+    """People in towns, with an age, a sex and a trade that depends on the town and the age."""
+    draw = np.random.default_rng(7)
+    town = draw.zipf(1.6, 30_000) % 80
+    age = draw.integers(0, 70, 30_000)
+    trade = (town * 3 + age // 10 + draw.integers(0, 4, 30_000)) % 40
+    return [town, age, draw.integers(0, 2, 30_000), trade]
+
+
+def test_one_column_grows_like_a_pitman_yor_process():
+    codes = np.repeat(np.arange(6), [9, 5, 3, 1, 1, 1]).astype(np.int32)
+    d, theta, n, grown = 0.35, 3.0, 20, 400
+    model = CrowdModel((codes,), np.array([[d, theta]]), (), np.zeros(n))
+    found = [grow(model, grown, seed=(3, draw)).classes[-1] for draw in range(600)]
+    expected = 6 + float(new_classes(d, theta, people=n, classes=6, population=grown))
+    assert np.mean(found) == pytest.approx(expected, abs=4 * np.std(found) / np.sqrt(600))
+
+
+def test_classes_on_the_way_and_at_the_end_are_those_of_the_people_grown(population):
+    sample, _ = sample_of(population, 500, 1)
+    found = grow(fit_crowd_model(sample), 3_000, at=[900, 2_000], seed=(1,))
+    assert found.sizes.tolist() == [500, 900, 2_000, 3_000]
+    for size, classes, uniques in zip(found.sizes, found.classes, found.uniques, strict=True):
+        sizes = class_sizes(list(found.values[:, :size]))
+        assert (1 / sizes).sum() == pytest.approx(classes)
+        assert (sizes == 1).sum() == uniques
+    everybody = class_sizes(list(found.values))
+    assert found.sample_class_sizes.tolist() == everybody[:500].tolist()
+    assert sorted(found.class_sizes) == sorted(np.unique(np.stack(list(found.values)), axis=1, return_counts=True)[1])
+
+
+def test_the_sample_is_kept_as_it_is(population):
+    sample, _ = sample_of(population, 300, 2)
+    found = grow(fit_crowd_model(sample), 1_000)
+    assert sorted(class_sizes(list(found.values[:, :300]))) == sorted(class_sizes(sample))
+
+
+def test_the_names_of_categories_do_not_matter(population):
+    sample, _ = sample_of(population, 400, 3)
+    draw = np.random.default_rng(4)
+    renamed = [draw.permutation(int(column.max()) + 1)[column] for column in sample]
+    one, other = (grow(fit_crowd_model(columns), 4_000, seed=(5,)) for columns in (sample, renamed))
+    assert one.sample_class_sizes.tolist() == other.sample_class_sizes.tolist()
+
+
+def test_a_seed_gives_the_same_people_and_another_seed_others(population):
+    model = fit_crowd_model(sample_of(population, 300, 5)[0])
+    assert grow(model, 2_000, seed=(1,)).values.tolist() == grow(model, 2_000, seed=(1,)).values.tolist()
+    assert grow(model, 2_000, seed=(1,)).values.tolist() != grow(model, 2_000, seed=(2,)).values.tolist()
+
+
+def test_leaving_a_record_out_is_what_it_says():
+    """The chance of every record by counting the others by hand, on two columns."""
+    one, other = np.array([0, 0, 0, 1, 1, 1, 0, 1] * 6), np.array([0, 0, 1, 1, 1, 1, 0, 2] * 6)
+    model = fit_crowd_model([one, other])
+    chances = np.zeros(one.size)
+    for column, codes in enumerate(model.codes):
+        d, theta = model.margins[column]
+        for row in range(codes.size):
+            rest = np.delete(np.arange(codes.size), row)
+            seen = (codes[rest] == codes[row]).sum()
+            base = (seen - d) / (rest.size + theta) if seen else None
+            for level in reversed([one for one in model.levels if one.column == column]):
+                alike = rest[np.all([model.codes[g][rest] == model.codes[g][row] for g in level.given], axis=0)]
+                pair = (codes[alike] == codes[row]).sum()
+                new = (level.strength + level.discount * np.unique(codes[alike]).size) * base
+                base = (max(pair - level.discount, 0) * (pair > 0) + new) / (alike.size + level.strength)
+            chances[row] += np.log(base)
+    assert model.log_chances == pytest.approx(chances)
+
+
+@pytest.mark.parametrize(("people", "within"), [(600, 0.08), (3_000, 0.02)])
+def test_the_risk_of_a_sample_is_near_that_in_its_population(population, people, within):
+    truth = class_sizes(population)
+    for seed in range(3):
+        sample, rows = sample_of(population, people, seed)
+        found = grow(fit_crowd_model(sample), truth.size, seed=(seed,))
+        assert (1 / found.sample_class_sizes).mean() == pytest.approx((1 / truth[rows]).mean(), abs=within)
+
+
+def test_columns_of_one_value_are_left_out_and_nothing_else_is_refused():
+    constant = np.zeros(50, dtype=np.int64)
+    model = fit_crowd_model([constant, np.arange(50) % 7])
+    assert len(model.codes) == 1
+    with pytest.raises(UnsupportedError, match="one value only"):
+        fit_crowd_model([constant, constant])
