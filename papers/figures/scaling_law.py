@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from incrowd.figures.curves import LONG_NAMES, inline, inline_columns, people_axis, share_axis
+from incrowd.figures.curve_charts import LONG_NAMES, inline, inline_columns, people_axis, share_axis
 from incrowd.figures.theme import BLUE, GREY, PALETTE, dressed
 
 if TYPE_CHECKING:

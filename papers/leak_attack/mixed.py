@@ -111,7 +111,7 @@ def _grid(tables: dict[str, ClassSizes], lines: dict[str, list[LeakRisk]]) -> Gr
 
 
 def _picture(lines: dict[str, list[LeakRisk]], dots: dict[str, list[LeakSimulation]]) -> Picture:
-    from incrowd.figures.leak import against_targets
+    from incrowd.figures.leak_charts import against_targets
 
     chart = against_targets(lines, simulations=dots, dashed=list(lines)[1:], title="Equal classes and larger ones")
     below = all(difference <= 0 for difference in _differences(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.figures.curves import entropy_plot, tail_plot, unique_people_plot
+from incrowd.figures.curve_charts import entropy_plot, tail_plot, unique_people_plot
 from incrowd.pitman_yor.fit import fit_curve
 from incrowd.pitman_yor.model import PitmanYor
 from papers.parts import Comparison, Context, PartResult, Picture, Row

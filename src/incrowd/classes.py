@@ -5,31 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.backends import (
-    Counted,
-    class_numbers,
-    count_in_engine,
-    encode,
-    encode_each,
-    frequencies,
-    history_classes,
-    pack,
-    split_by_class,
-    write_with_class_sizes,
-)
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.backends import CountedRows, class_numbers, encode_each, pack
+from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
-
-_BYTES_A_RECORD = 52  # to number classes: keys, dealt out and in order, their rows, the numbers, the sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,21 +83,10 @@ class ClassSizes(Result):
         """
         table = read_table(source)
         names = table.require(quasi_identifiers, "quasi-identifiers")
-        if person is not None and table.engine == "cluster":
-            check_person(table, names, person)
-            return cls.from_counts(*count_in_engine(table, names, person), records=table.rows)
-        if person is not None and needs_splitting(table):
-            check_person(table, names, person)
-            keys = [f"c{place}" for place in range(len(names) + 1)]
-            parts = (
-                assign_classes(part, keys[:-1], keys[-1]).sizes for part in split_by_class(table, names, [], person)
-            )
-            return reduce(add, parts)
-        if person is not None:
-            return assign_classes(table, names, person).sizes
-        if table.counted_in_engine or not table.fits(names):
-            return cls.from_counts(*count_in_engine(table, names))
-        return cls.from_counts(*frequencies(pack(encode_each(table, names))))
+        if person is None:
+            return cls.from_counts(*table.backend.count_classes(names))
+        check_person(table, names, person)
+        return cls.from_counts(*table.backend.count_classes(names, person), records=table.rows)
 
     @property
     def people(self) -> int:
@@ -198,7 +172,7 @@ class ClassSizes(Result):
 class Classes:
     """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people.
 
-    Where rows were counted in a cluster, i is a row that differs from all others and `times[i]` how often it occurs.
+    Where distinct rows were counted, i is a row that differs from all others and `times[i]` how often it occurs.
     """
 
     numbers: NDArray[np.uint32]
@@ -213,44 +187,22 @@ class Classes:
         return ClassSizes.from_counts(sizes, counts, records=records)
 
 
-def needs_splitting(table: Table) -> bool:
-    """Whether telling every record its class takes more than the memory limit: it is then done part by part."""
-    return table.engine != "cluster" and table.rows * _BYTES_A_RECORD > table.memory
-
-
 def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
     """Number the classes of a table and tell every record its own."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
-    if table.engine == "cluster":
-        raise UnsupportedError(
-            f"{table.name} stays in its cluster, and every record's class with it; the cluster can write them "
-            "(--records, write_class_sizes), and what looks at each record here is not done there"
-        )
-    needed = table.rows * _BYTES_A_RECORD
-    if needed > table.memory:
-        raise UnsupportedError(
-            f"telling {table.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
-            f"{table.memory / 1e6:,.0f} MB; give more memory"
-        )
-    if person is None:
-        return Classes(*class_numbers(pack(encode_each(table, names))))
-    check_person(table, names, person)
-    (whose,) = encode(table, [person])
-    if whose.has_null:
-        raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
-    rows, _ = class_numbers(pack(encode_each(table, names)))
-    classes, sizes = history_classes(rows, whose.codes)
-    return Classes(classes[whose.codes], sizes)
+    if person is not None:
+        check_person(table, names, person)
+    return Classes(*table.backend.assign_classes(names, person))
 
 
-def classes_of_counted(counted: Counted, quasi_identifiers: Sequence[str]) -> Classes:
+def classes_of_counted(counted: CountedRows, quasi_identifiers: Sequence[str]) -> Classes:
     """Number the classes of rows that stand for others."""
-    classes = assign_classes(counted.table, quasi_identifiers)
+    numbers, sizes = counted.backend.assign_classes(quasi_identifiers)
     if counted.times is None:
-        return classes
-    people = np.zeros(classes.people.size, dtype=np.int64)
-    np.add.at(people, classes.numbers, counted.times)
-    return Classes(classes.numbers, people, counted.times)
+        return Classes(numbers, sizes)
+    people = np.zeros(sizes.size, dtype=np.int64)
+    np.add.at(people, numbers, counted.times)
+    return Classes(numbers, people, counted.times)
 
 
 def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) -> None:
@@ -301,7 +253,7 @@ def write_class_sizes(
     [1, 2, 2]
     """
     table = read_table(source)
-    return write_with_class_sizes(table, table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
+    return table.write_with_class_sizes(table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:

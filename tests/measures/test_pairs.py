@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from incrowd.backends import deal_out
+from incrowd.backends import partition_keys
 from incrowd.measures.class_values import count_pairs
 
 
@@ -51,7 +51,7 @@ def test_records_whose_keys_nearly_all_begin_alike_are_dealt_out_too():
     generator = np.random.default_rng(1)
     classes = np.append(generator.integers(0, 2**40, 600_000, dtype=np.uint64), np.uint64(2**48))
     codes = generator.integers(0, 1_000, classes.size).astype(np.uint16)
-    parts = deal_out(classes, codes)
+    parts = partition_keys(classes, codes)
     assert max(keys.size for keys, _ in parts) < classes.size / 2
     assert all(before[0].max() < after[0].min() for before, after in pairwise(parts))
     assert np.array_equal(met(classes, codes, 1_000), plain(classes, codes))

@@ -9,20 +9,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd import ClassSizes, demo_table, measure, read_table
-from incrowd.backends import count_in_engine, split_by_class
+from incrowd.backends import MemoryNeeds
+from incrowd.backends.relational import count_in_engine
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import indistinguishable
 
 DEMO = ["age_yrs", "sex", "race", "patcnty"]
 
 
-@pytest.fixture
-def small_memory(monkeypatch):
-    """The smallest limit, and records that weigh a megabyte: more than fifty do not fit."""
-    monkeypatch.setattr("incrowd.classes._BYTES_A_RECORD", 10**6)
-    monkeypatch.setattr(indistinguishable, "_BYTES_A_PAIR", 10**6)
-    monkeypatch.setattr("incrowd.backends.disk_parts._BYTES_A_RECORD", 10**6)
-    return "50MB"
+def in_little_memory(source):
+    """A table with the smallest limit, and records that weigh a megabyte: more than fifty do not fit."""
+    table = read_table(source, memory="50MB")
+    table.backend.needs = MemoryNeeds(record_class=10**6, class_value=10**6, split_record=10**6)
+    return table
 
 
 def written(tmp_path, table):
@@ -30,14 +29,13 @@ def written(tmp_path, table):
     return str(tmp_path / "table.parquet")
 
 
-def test_the_facts_of_a_table_in_parts_are_those_of_the_whole(tmp_path, monkeypatch, small_memory):
+def test_the_facts_of_a_table_in_parts_are_those_of_the_whole(tmp_path):
     table = demo_table(600)
     table = table.append_column("seen", pa.array([datetime.date(2020, 1, 1 + row % 7) for row in range(600)]))
     sensitive = ["charge", "diag_p", "seen"]
     file = written(tmp_path, table)
-    found = measure(read_table(file, memory=small_memory), quasi_identifiers=DEMO, sensitive=sensitive).to_dict()
-    coarse = measure(read_table(file, memory=small_memory), quasi_identifiers=["adm_qtr"], sensitive=["seen"]).to_dict()
-    monkeypatch.undo()
+    found = measure(in_little_memory(file), quasi_identifiers=DEMO, sensitive=sensitive).to_dict()
+    coarse = measure(in_little_memory(file), quasi_identifiers=["adm_qtr"], sensitive=["seen"]).to_dict()
     assert found == measure(file, quasi_identifiers=DEMO, sensitive=sensitive).to_dict()
     assert coarse == measure(file, quasi_identifiers=["adm_qtr"], sensitive=["seen"]).to_dict(), (
         "crowds larger than a part"
@@ -65,7 +63,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_histories_in_parts_are_those_of_the_whole(tmp_path, monkeypatch, small_memory, seed):
+def test_histories_in_parts_are_those_of_the_whole(tmp_path, seed):
     generator, rows = np.random.default_rng(seed), 120
     drawn = {
         name: pa.array([cells[place] for place in generator.integers(0, len(cells), rows)], kind)
@@ -73,40 +71,37 @@ def test_histories_in_parts_are_those_of_the_whole(tmp_path, monkeypatch, small_
     }
     table = pa.table({**drawn, "person": generator.integers(0, 90, rows), "ill": np.arange(rows) % 3})
     names = list(CELLS)
-    parts = read_table(written(tmp_path, table), memory=small_memory)
-    split = split_by_class(parts, names, ["ill"], "person")
+    parts = in_little_memory(written(tmp_path, table))
+    split = parts.backend.split_by_class(names, ["ill"], "person")
     assert len(split.files) > 1
     assert sum(part.rows for part in split) == rows
     sizes = ClassSizes.from_table(parts, quasi_identifiers=names, person="person")
     found = measure(parts, quasi_identifiers=names, sensitive=["ill"], person="person").to_dict()
-    monkeypatch.undo()
     assert sizes == ClassSizes.from_table(table, quasi_identifiers=names, person="person")
     assert found == measure(table, quasi_identifiers=names, sensitive=["ill"], person="person").to_dict()
 
 
-def test_a_record_without_a_person_is_refused(tmp_path, small_memory):
+def test_a_record_without_a_person_is_refused(tmp_path):
     table = pa.table({"a": [1] * 99, "person": [None, *range(98)]})
     with pytest.raises(InputError, match="no value in the person column 'person'"):
-        ClassSizes.from_table(
-            read_table(written(tmp_path, table), memory=small_memory), quasi_identifiers=["a"], person="person"
-        )
+        ClassSizes.from_table(in_little_memory(written(tmp_path, table)), quasi_identifiers=["a"], person="person")
 
 
-def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch, small_memory):
-    table = read_table(written(tmp_path, demo_table(300_000)), memory=small_memory)
+def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
+    table = in_little_memory(written(tmp_path, demo_table(300_000)))
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    connection = table._reader._connection()
+    connection = table.backend.connection()
     connection.execute("SET max_temp_directory_size = '1MB'")
     connection.execute("SET memory_limit = '10MB'")
     with pytest.raises(UnsupportedError, match="memory and temporary disk space ran out; nothing was kept"):
-        count_in_engine(table, list(table.columns))
+        count_in_engine(table.backend, list(table.columns))
     del connection, table
     assert list(scratch.iterdir()) == []
 
 
-def test_a_frame_that_cannot_be_split_is_refused(small_memory):
-    table = read_table(pa.table({"a": list(range(99)), "b": list(range(99))}), memory=small_memory)
+def test_a_frame_that_cannot_be_split_is_refused():
+    table = in_little_memory(pa.table({"a": list(range(99)), "b": list(range(99))}))
     with pytest.raises(UnsupportedError, match="write the frame to Parquet"):
         measure(table, quasi_identifiers=["a"], sensitive=["b"])

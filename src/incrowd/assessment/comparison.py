@@ -150,7 +150,7 @@ def _measured(
 def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
     """How much there is to work with: rows, columns, and the plain values of every quasi-identifier."""
     found = {"rows": table.rows, "columns": len(table.columns)}
-    if table.engine == "cluster":  # the cells stay there
+    if not table.backend.rows_are_local:
         return found
     return found | {f"plain values of {name}": _count_plain(column) for name, column in table.read(names)}
 

@@ -6,14 +6,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,25 +43,54 @@ class Coded:
         return bool(self.values.null_count)
 
 
-_known: WeakKeyDictionary[Table, dict[str, Coded]] = WeakKeyDictionary()
+class Columns(Protocol):
+    """What is encoded: a table or a backend."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """Bytes that work on it keeps to."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        ...
+
+    @property
+    def encoded(self) -> dict[str, Coded]:
+        """Columns that are kept for the next question."""
+        ...
+
+    def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
+        """The names, if all exist."""
+        ...
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The named columns, one at a time."""
+        ...
 
 
-def encode(table: Table, names: Sequence[str]) -> list[Coded]:
-    """The named columns of a table as codes."""
+def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
+    """The named columns of a table or backend as codes."""
     return list(encode_each(table, names))
 
 
-def encode_each(table: Table, names: Sequence[str]) -> Iterator[Coded]:
+def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     """The named columns as codes, one after the other, the next prepared while one is used.
 
-    A column is encoded once and kept with its table, unless the codes would take more than a quarter of the memory.
+    A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
     """
     import pyarrow as pa
 
     wanted = table.require(names)
     if not table.rows:
         raise InputError(f"{table.name} has columns but no rows")
-    known = _known.setdefault(table, {})
+    known = table.encoded
     keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
 
     def encoded(name: str) -> Coded:

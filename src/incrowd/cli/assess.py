@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.assessment.question import FILE_NAME, Question, read_question
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
+from incrowd.cli.outputs import Input, Output
 from incrowd.cli.prompts import confirm_roles
 from incrowd.cli.question_options import ASSESS, asks, question_from
 from incrowd.errors import InputError
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 @asks(*ASSESS)
 def assess_table(
     table: options.TablePath,
-    html: Annotated[Path | None, typer.Option("--html", help="Write the report as one self-contained page.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write the report as one self-contained page."), Output("report")
+    ] = None,
     external: Annotated[
         bool, typer.Option("--external", help="The page for outsiders: short, and no help for an attacker.")
     ] = False,
@@ -33,9 +36,12 @@ def assess_table(
     config: Annotated[
         Path | None,
         typer.Option("--config", help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
+        Input(),
     ] = None,
     save: Annotated[
-        bool, typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table.")
+        bool,
+        typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
+        Output("settings file", beside="incrowd.toml", replaces=True),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Take the suggested roles without asking.")] = False,
     json: options.Json = False,
@@ -50,9 +56,6 @@ def assess_table(
 
     Exit 0 if the risk is within the threshold and nobody is exposed, 1 if not or too close to call.
     """
-    for path in (html, plot):
-        if path is not None:
-            outputs.check_place(table, path, force)
     if save:
         _check_save(table, force)
     question = question_from(typed, table.columns, _saved_question(table, config))
@@ -107,7 +110,7 @@ def _write(
         progress("writing the report", 1.0)
         write_html(found, html, external=external, force=force)
     if plot is not None:
-        from incrowd.figures.assess import overview
+        from incrowd.figures.assessment_charts import overview
         from incrowd.figures.theme import save as save_figure
 
         save_figure(overview(found), plot, force=force)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.assessment.question import Question, read_question
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import options, terminal
 from incrowd.cli.hints import with_flags
+from incrowd.cli.outputs import Input, Output
 from incrowd.cli.question_options import asks, question_from
 from incrowd.errors import IncrowdError, InputError
 
@@ -67,9 +68,12 @@ def check_table(
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
+        Input(),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one.")
+        Path | None,
+        typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one."),
+        Output("result", replaces=True),
     ] = None,
     json: options.Json = False,
     **typed: Any,
@@ -80,8 +84,6 @@ def check_table(
 
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
-    if junit is not None:
-        outputs.check_place(table, junit, force=True)
     found = _check(table, _question(table, policy, typed))
     if junit is not None:
         _write_junit(found.to_junit(), junit)

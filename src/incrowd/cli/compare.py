@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input
 from incrowd.cli.question_options import asks, question_from
 
 if TYPE_CHECKING:
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 @options.opens_two_tables
 @asks("quasi_identifiers", "sensitive", "person", "population")
 def compare_tables(
-    before: Annotated[Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False)],
-    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False)],
+    before: Annotated[
+        Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False), Input()
+    ],
+    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False), Input()],
     fail: Annotated[bool, typer.Option("--fail-if-worse", help="Exit 1 if any number got worse.")] = False,
     json: options.Json = False,
     **typed: Any,

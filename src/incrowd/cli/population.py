@@ -12,6 +12,7 @@ from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS, in_words, judge, listed
+from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -43,7 +44,9 @@ def population_of_table(
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
     seed: options.Seed = 0,
     records: Annotated[
-        str | None, typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv.")
+        str | None,
+        typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv."),
+        outputs.STORED_TABLE,
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
@@ -60,9 +63,7 @@ def population_of_table(
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    place = None if records is None else outputs.table_place(table, records, force)
-    if plot is not None:
-        outputs.check_figure(table, plot, force)
+    place = None if records is None else outputs.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
         "population": None if population is None else options.count(population, "--population"),
@@ -78,10 +79,9 @@ def population_of_table(
         if place is not None:
             _write_records(table, place, known, force)
     if plot is not None and moved is not None:
-        from incrowd.figures import theme
-        from incrowd.figures.population import plot_sensitivity
+        from incrowd.figures.population_charts import plot_sensitivity
 
-        theme.save(plot_sensitivity(moved), plot, force=force)
+        outputs.save_figure(plot_sensitivity(moved), plot, force=force)
     if json:
         terminal.as_json(_plain(risk, moved if sensitivity else None, quoted))
     else:
@@ -96,7 +96,7 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: b
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
-    if table.engine != "cluster":
+    if table.backend.rows_are_local:
         write_table(record_risk(table, **known).to_arrow(), path, force=force)
         return
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
@@ -115,19 +115,24 @@ def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, Cl
 
 
 def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> None:
-    terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({risk.fraction:.3g} of it)")
+    terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({percent(risk.fraction)})")
     terminal.table(("", "", "what it means"), _facts(risk))
     terminal.line(_verdict(risk))
     if moved is not None:
         terminal.heading("If the population is not what you think")
         terminal.table(
-            ("population", "factor", "sample → population (B)", "95 % interval", "change"),
+            ("population", "factor", "sample → population (B)", "95% interval", "change"),
             [
-                (f"{row['population']:,}", f"×{row['factor']:.3g}", f"{row['B']:.4f}",
-                 f"{row['low']:.4f} – {row['high']:.4f}", f"{row['change']:+.1%}")
+                (
+                    f"{row['population']:,}",
+                    f"×{number(row['factor'])}",
+                    number(row["B"]),
+                    number_interval(row["low"], row["high"]),
+                    f"{percentage_points(row['change'])}%",
+                )
                 for row in moved.rows
             ],
-        )  # fmt: skip
+        )
         terminal.line("A population taken too large understates the risk.")
     if quoted:
         terminal.heading("Classical estimators")
@@ -144,44 +149,38 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     rows = [
         (
             "sample → population (B)",
-            f"{risk.B:.4g}",
-            f"of 100 records matched against everybody, {_hundred(risk.B)} get the right name",
+            number(risk.B),
+            f"of 100 records matched against everybody, {out_of_hundred(risk.B)} get the right name",
         ),
     ]
     if risk.interval is not None:
-        rows.append(
-            ("  95 % interval", f"{risk.interval[0]:.4g} – {risk.interval[1]:.4g}", f"by the {risk.method} estimator")
-        )
+        rows.append(("  95% interval", number_interval(*risk.interval), f"by the {risk.method} estimator"))
     rows += [
         (
             "population → sample (A)",
-            f"{risk.A:.4g}",
+            number(risk.A),
             "people looked up in the table and named correctly; known",
         ),
-        ("risk to report", f"{risk.overall:.4g}", "the larger of the two"),
-        ("in the table alone", f"{risk.classes / risk.people:.4f}", "what the table looks like if it were everybody"),
+        ("risk to report", number(risk.overall), "the larger of the two"),
+        ("in the table alone", number(risk.classes / risk.people), "what the table looks like if it were everybody"),
     ]
     if risk.population_uniques is not None:
         rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
     if risk.still_unique is not None:
         rows.append(
-            ("unique here and there", f"{risk.still_unique:.4g}", "chance that a unique record is so everywhere")
+            ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")
         )
-    rows += [(f"  {name}", f"{value:.4g}", "what the estimate is made of") for name, value in risk.parts.items()]
+    rows += [(f"  {name}", number(value), "what the estimate is made of") for name, value in risk.parts.items()]
     return rows
 
 
 def _people(risk: PopulationRisk) -> str:
     alone = risk.population_uniques or 0.0
-    return f"{alone:,.0f} ({alone / risk.population:.3%})" if alone >= 1 else "fewer than 1"
-
-
-def _hundred(share: float) -> str:
-    return f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.1f}" if share >= 0.0005 else "almost none"
+    return f"{alone:,.0f} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
 
 
 def _verdict(risk: PopulationRisk) -> str:
-    """To whom it may go, in the words of `assess`: where a threshold is inside the interval it cannot be told."""
+    """For which recipients the risk is low enough; undecided where a threshold lies inside the interval."""
     low, high = (max(risk.A, end) for end in risk.interval or (risk.B, risk.B))
     judged = {name: judge(risk.overall, limit, (low, high)) for name, limit in RECIPIENTS.items()}
     fit, close, over = (
@@ -189,7 +188,7 @@ def _verdict(risk: PopulationRisk) -> str:
     )
     said = [f"Low enough for {_whom(fit)}."] if fit else []
     if close:
-        said.append(f"Too close to call for {_whom(close)}: the 95 % interval is {low:.3g} to {high:.3g}.")
+        said.append(f"Too close to call for {_whom(close)}: the 95% interval is {number_interval(low, high)}.")
     if over:
         said.append("Too high even for a trusted recipient." if "trusted" in over else f"Too high for {_whom(over)}.")
     return f"{' '.join(said)} (Usual thresholds: {listed()}.)"
@@ -203,7 +202,7 @@ def _quoted(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
     unique, risk = estimate.population_uniqueness, estimate.B
     return (
         estimate.method,
-        "–" if unique is None else f"{unique:.4f}",
-        "–" if risk is None else f"{risk:.4f}",
+        "–" if unique is None else number(unique),
+        "–" if risk is None else number(risk),
         estimate.refused or "",
     )

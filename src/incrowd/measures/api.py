@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import TooManyDistinctError, counted_rows, encode, with_histories
+from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.errors import InputError
-from incrowd.measures.by_parts import measure_in_parts, measure_there_in_parts
+from incrowd.measures.by_parts import measure_distinct_in_parts, measure_in_parts
 from incrowd.measures.diversity import Diversity, diversity
 from incrowd.measures.indistinguishable import group_records, needs_parts
 from incrowd.results import Result
@@ -150,8 +150,8 @@ def measure(
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
-    if table.engine == "cluster":
-        sizes, found = _measured_there(table, names, wanted, person, progress)
+    if not table.backend.rows_are_local:
+        sizes, found = _measure_distinct(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
     if needs_parts(table, names, person):
         sizes, found = measure_in_parts(table, names, wanted, person, progress)
@@ -164,30 +164,30 @@ def measure(
     return Measurement(tuple(names), groups.sizes(), tuple(found), person, tuple(notes))
 
 
-def _measured_there(
+def _measure_distinct(
     table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """The same for a table that stays in its cluster."""
-    if person is not None:
-        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
-        groups = with_histories(table, names, wanted, person)
-        _, found = _measured_there(groups, [*names, person], wanted, None, progress)
-        table.confirm()
-        return sizes, found
-    try:
-        return _counted_there(table, names, wanted, progress)
-    except TooManyDistinctError:
-        return measure_there_in_parts(table, names, wanted, progress)
+    """Class sizes and the sensitive columns of rows that are not here: from the distinct ones, counted."""
+    if person is None:
+        return _measure_counted(table.backend, names, wanted, progress)
+    sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+    merged = table.backend.merge_histories(names, wanted, person)
+    _, found = _measure_counted(merged, [*names, person], wanted, progress)
+    table.backend.confirm()
+    return sizes, found
 
 
-def _counted_there(
-    table: Table, names: list[str], wanted: list[str], progress: Progress
+def _measure_counted(
+    backend: Backend, names: list[str], wanted: list[str], progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """The same from the counts of every class and value, one sensitive column after the other."""
+    """Class sizes and the sensitive columns from the counts of every class and value, one column after the other."""
     found = []
-    for done, column in enumerate(wanted):
-        counted = counted_rows(table, [*names, column])
-        progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        classes = classes_of_counted(counted, names)
-        found.append(diversity(classes.numbers, encode(counted.table, [column])[0], classes.times))
+    try:
+        for done, column in enumerate(wanted):
+            counted = backend.counted_rows([*names, column])
+            progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
+            classes = classes_of_counted(counted, names)
+            found.append(diversity(classes.numbers, encode(counted.backend, [column])[0], classes.times))
+    except TooManyDistinctError:
+        return measure_distinct_in_parts(backend, names, wanted, progress)
     return classes.sizes, found

@@ -2,74 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add
 
 import numpy as np
 
 from incrowd._support.progress import Progress
-from incrowd.backends import (
-    Coded,
-    Counted,
-    CountedParts,
-    Split,
-    codes_among,
-    distinct_in_engine,
-    encode,
-    most_distinct,
-    split_by_class,
-)
+from incrowd.backends import Backend, Coded, CountedRows, codes_among, encode
 from incrowd.classes import ClassSizes, classes_of_counted
 from incrowd.errors import UnsupportedError
 from incrowd.measures.class_values import Pairs, count_pairs
 from incrowd.measures.diversity import Diversity, worst_of
 from incrowd.measures.indistinguishable import Groups, group_records, needs_parts
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table
 
 
 def measure_in_parts(
     table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
     """Class sizes, and each sensitive column within classes, with no more than a part of the table in memory."""
-    values = [_values(table, column) for column in sensitive]
+    values = [_values(table.backend, column) for column in sensitive]
     progress("splitting the table by its classes", 0.2)
-    split = split_by_class(table, names, sensitive, person)
-    keys = [f"c{place}" for place in range(len(names))]
-    whose = None if person is None else f"c{len(names) + len(sensitive)}"
+    split = table.backend.split_by_class(names, sensitive, person)
     found, sizes = [], None
     for done, (column, known) in enumerate(zip(sensitive, values, strict=True)):
         progress(f"comparing {column} within classes", 0.5 + 0.5 * done / len(sensitive))
-        parts = _Parts(split, keys, whose, f"c{len(names) + done}", known)
+        parts = _Parts(split, names, person, known)
         found.append(worst_of(column, known.values, known.codes, parts))
         sizes = sizes or reduce(add, parts.sizes)  # classes are whole in their parts, so they lie side by side
     assert sizes is not None, "there is a sensitive column"
     return sizes, found
 
 
-def measure_there_in_parts(
-    table: Table, names: Sequence[str], sensitive: Sequence[str], progress: Progress
+def measure_distinct_in_parts(
+    backend: Backend, names: Sequence[str], sensitive: Sequence[str], progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """The same for a table that stays in its cluster: its workers count, and a part of the counts is here at a time."""
+    """Class sizes and each sensitive column, from distinct rows that are brought here part by part."""
     found, sizes = [], None
     for done, column in enumerate(sensitive):
         progress(f"comparing {column} within classes, part by part", 0.4 + 0.6 * done / len(sensitive))
-        known = _values(table, column)
-        counted = CountedParts(table, names, column)
-        try:
-            parts = _PartsThere(counted, names, known)
+        known = _values(backend, column)
+        with backend.counted_parts(names, column) as counted:
+            parts = _DistinctParts(counted, names, known)
             found.append(worst_of(column, known.values, known.codes, parts))
-        finally:
-            counted.close()
         sizes = sizes or reduce(add, parts.sizes)
     assert sizes is not None, "there is a sensitive column"
     return sizes, found
 
 
-class _PartsThere:
-    """Pairs of a class and a value, and the sizes of classes, of every part of a cluster's counts."""
+class _DistinctParts:
+    """Pairs of a class and a value, and the sizes of classes, of every part of the distinct rows."""
 
-    def __init__(self, counted: CountedParts, names: Sequence[str], known: Coded) -> None:
+    def __init__(self, counted: Iterable[CountedRows], names: Sequence[str], known: Coded) -> None:
         self._counted, self._names, self._known = counted, names, known
         self.sizes: list[ClassSizes] = []
 
@@ -78,52 +63,53 @@ class _PartsThere:
         for part in self._counted:
             classes = classes_of_counted(part, self._names)
             self.sizes.append(classes.sizes)
-            (coded,) = encode(part.table, [self._known.name])
+            (coded,) = encode(part.backend, [self._known.name])
             codes = codes_among(coded, self._known.values)
             yield from count_pairs(classes.numbers, codes, self._known.size, classes.times)
 
 
-def _values(table: Table, column: str) -> Coded:
+def _values(backend: Backend, column: str) -> Coded:
     """The values of a column in order; in place of every record's code, how many records have each."""
-    most = most_distinct(table, 1)
-    found = distinct_in_engine(table, [column], most)
+    most = backend.most_distinct(1)
+    found = backend.distinct_rows([column], most)
     if found is None:
         raise UnsupportedError(
             f"{column} has more than {most:,} values, too many for a quarter of the memory limit of "
-            f"{table.memory / 1e6:,.0f} MB; give more memory, or group its values first"
+            f"{backend.memory / 1e6:,.0f} MB; give more memory, or group its values first",
+            hint="memory",
         )
-    (coded,) = encode(read_table(found[0]), [column])
+    (coded,) = encode(found.backend, [column])
     tally = np.zeros(coded.size, dtype=np.int64)
-    tally[coded.codes] = found[1]
+    tally[coded.codes] = 1 if found.times is None else found.times
     return Coded(column, tally, coded.values)
 
 
 class _Parts:
     """Every part's pairs of a class and a value, and the sizes of its classes; may be gone through more than once."""
 
-    def __init__(self, split: Split, keys: Sequence[str], whose: str | None, column: str, known: Coded) -> None:
-        self._split, self._keys, self._whose, self._column, self._known = split, keys, whose, column, known
+    def __init__(self, split: Iterable[Backend], names: Sequence[str], person: str | None, known: Coded) -> None:
+        self._split, self._names, self._person, self._known = split, names, person, known
         self.sizes: list[ClassSizes] = []
 
     def __iter__(self) -> Iterator[Pairs]:
         self.sizes = []
         for part in self._split:
-            rows, groups = self._groups(part)
+            rows, groups = self._groups(Table(part))
             self.sizes.append(groups.sizes())
-            (coded,) = encode(rows, [self._column])
+            (coded,) = encode(rows, [self._known.name])
             codes = codes_among(coded, self._known.values)
             yield from count_pairs(groups.numbers, codes, self._known.size, groups.times)
 
-    def _groups(self, part: Table) -> tuple[Table, Groups]:
+    def _groups(self, part: Table) -> tuple[Backend, Groups]:
         """The groups of a part; of one with a crowd in it that is too large, those of its distinct rows, counted."""
-        if self._whose is not None or not needs_parts(part, self._keys):
-            return part, group_records(part, self._keys, self._whose)
-        wanted = [*self._keys, self._column]
-        found = distinct_in_engine(part, wanted, most_distinct(part, len(wanted)))
-        if found is None:
+        if self._person is not None or not needs_parts(part, self._names):
+            return part.backend, group_records(part, self._names, self._person)
+        wanted = [*self._names, self._known.name]
+        counted = part.backend.distinct_rows(wanted, part.backend.most_distinct(len(wanted)))
+        if counted is None:
             raise UnsupportedError(
-                f"too many rows of a part differ for a memory limit of {part.memory / 1e6:,.0f} MB; give more memory"
+                f"too many rows of a part differ for a memory limit of {part.memory / 1e6:,.0f} MB; give more memory",
+                hint="memory",
             )
-        counted = Counted(read_table(found[0], memory=part.memory), found[1])
-        classes = classes_of_counted(counted, self._keys)
-        return counted.table, Groups(classes.numbers, classes.times, classes)
+        classes = classes_of_counted(counted, self._names)
+        return counted.backend, Groups(classes.numbers, classes.times, classes)

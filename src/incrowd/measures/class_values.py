@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import class_numbers, deal_out, each_part
+from incrowd.backends import class_numbers, map_parts, partition_keys
 
 
 class Pairs(NamedTuple):
@@ -32,7 +32,7 @@ def count_pairs(
         counts = np.zeros(distinct.size, dtype=np.int64)
         np.add.at(counts, place, times)
         return [Pairs(distinct, counts)]
-    return list(each_part(lambda keys, values: _counted(keys, values, size), deal_out(classes, codes)))
+    return list(map_parts(lambda keys, values: _counted(keys, values, size), partition_keys(classes, codes)))
 
 
 def _counted(keys: NDArray[np.uint64], codes: NDArray[Any], size: int) -> Pairs:

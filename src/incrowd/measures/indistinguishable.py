@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import encode_each, frequencies, pack
-from incrowd.classes import Classes, ClassSizes, assign_classes, needs_splitting, told_apart
+from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
 from incrowd.tables import Table
-
-_BYTES_A_PAIR = 32  # a key, the pair of it and a value, how often that occurs, and the value's code
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +43,4 @@ def group_records(table: Table, names: Sequence[str], person: str | None = None)
 
 def needs_parts(table: Table, names: Sequence[str], person: str | None = None) -> bool:
     """Whether comparing secrets within groups takes more than the memory limit: it is then done part by part."""
-    if person is not None:
-        return needs_splitting(table)
-    return not table.fits(names) or table.rows * _BYTES_A_PAIR > table.memory
+    return not table.backend.fits_values(names, person)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import TooManyDistinctError, counted_rows, encode
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import classes_of_counted
 from incrowd.tables import Table
 
@@ -37,11 +37,11 @@ class ClassTable:
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> ClassTable:
         """Count a table by the columns."""
-        counted = counted_rows(table, columns)
+        counted = table.backend.counted_rows(columns)
         classes = classes_of_counted(counted, columns)
         first = np.empty(classes.people.size, dtype=np.int64)
         first[classes.numbers[::-1]] = np.arange(classes.numbers.size - 1, -1, -1)
-        coded = encode(counted.table, columns)
+        coded = encode(counted.backend, columns)
         return cls(
             tuple(columns),
             tuple(column.codes[first] for column in coded),

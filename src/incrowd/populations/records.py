@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import write_with_class_sizes
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.class_growth import GrownSizes
@@ -124,12 +123,11 @@ def write_record_risk(
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
-    return write_with_class_sizes(
-        sample.table,
+    return sample.table.write_with_class_sizes(
         sample.names,
         out,
-        of_size=_risk_of_sizes(sample),
-        counted=sample.sizes.histogram(),
+        facts_by_size=_risk_of_sizes(sample),
+        class_counts=sample.sizes.histogram(),
         force=force,
     )
 

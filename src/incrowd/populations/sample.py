@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.backends import TooManyDistinctError, counted_rows, encode, encode_each
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
@@ -54,14 +54,14 @@ class Sample:
         """
         assert self.table is not None
         try:
-            counted = counted_rows(self.table, self.names)
+            counted = self.table.backend.counted_rows(self.names)
         except TooManyDistinctError:
             if not pairs:
                 raise
             return columns_in_engine(self.table, self.names)
-        coded = [column for column in encode(counted.table, self.names) if column.size > 1]
+        coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
         if not coded:
-            return Columns(np.zeros((1, counted.table.rows), dtype=np.int64), (1,), counted.times)
+            return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes = np.stack([column.codes.astype(np.int64) for column in coded])
         return Columns(codes, tuple(column.size for column in coded), counted.times)
 
@@ -84,7 +84,7 @@ def read_sample(
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
-    if weights is not None and table.engine == "cluster":
+    if weights is not None and not table.backend.rows_are_local:
         raise UnsupportedError(
             "survey weights are looked at record by record, which is not done in a cluster; give the population instead"
         )
@@ -100,7 +100,7 @@ def read_sample(
     people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
     if known is not None:
         known = known.scaled_to(people)
-    notes = _notes(table, names, sizes) if table.engine != "cluster" else ()
+    notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     return Sample(sizes, people, table, tuple(names), person, known, (*notes, *(known.notes if known else ())))
 
 
@@ -143,10 +143,7 @@ def settle_population(
 
 def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
     """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
-    if table.counted_in_engine or not table.fits(names):
-        values = {name: ClassSizes.from_table(table, quasi_identifiers=[name]).classes for name in names}
-    else:
-        values = {column.name: column.size for column in encode_each(table, names)}
+    values = table.backend.count_values(names)
     rows = sizes.records
     constant = [name for name, size in values.items() if size == 1 and rows > 1]
     own = [name for name, size in values.items() if size == rows > 1]

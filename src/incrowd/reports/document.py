@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incrowd.assessment import Assessment
-from incrowd.figures import assess as plots
+from incrowd.figures import assessment_charts as plots
 from incrowd.recipients import RECIPIENTS, judge
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.sections import PAGE

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from incrowd.assessment import Assessment, Protection
-from incrowd.figures import assess as plots
+from incrowd.figures import assessment_charts as plots
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about, missing
-from incrowd.wording import percentage_points, share
+from incrowd.wording import chosen_percent, percent, percentage_points, share
 
 _OUTSIDE = (
     "people",
@@ -212,8 +212,8 @@ def leaks(found: Assessment, external: bool) -> Section | None:
     shares = sorted({risk.share_leaked for risk in risks if risk.targets == 1})
     by = {(risk.share_leaked, risk.targets): risk for risk in risks}
     rows = tuple(
-        (f"{share:.0%}", by[share, 1].leaked, *(_chance(by[share, each].probability) for each in targets))
-        for share in shares
+        (chosen_percent(part), by[part, 1].leaked, *(percent(by[part, each].probability) for each in targets))
+        for part in shares
     )
     named = tuple("one person named" if each == 1 else f"all of {each} named" for each in targets)
     figure = Figure(
@@ -235,10 +235,6 @@ def leaks(found: Assessment, external: bool) -> Section | None:
         about(found, "leaks"),
         (figure,),
     )
-
-
-def _chance(probability: float) -> str:
-    return share(probability) if probability >= 1e-4 or not probability else f"{probability:.1e}"
 
 
 def protection(found: Assessment, external: bool) -> Section | None:

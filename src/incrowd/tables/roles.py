@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from incrowd.backends.engine_errors import engine_errors
 from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables.generalised import parse_generalised
@@ -68,7 +69,7 @@ _suggested: WeakKeyDictionary[Table, dict[tuple[str, ...], tuple[SuggestedRole, 
 
 
 def _suggest_roles(table: Table, names: Sequence[str]) -> tuple[SuggestedRole, ...]:
-    if table.engine == "cluster":
+    if not table.backend.rows_are_local:
         looked_at = _looked_at_there(table, names)
     else:
         try:
@@ -143,8 +144,6 @@ def _looked_at_there(table: Table, names: Sequence[str]) -> list[_Column]:
     """The same with values counted in the cluster, all columns at once; of text the first filled cells come here."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
-
-    from incrowd.tables.readers import engine_errors
 
     with engine_errors(table.name):
         frame = table.lazy(names)

@@ -9,10 +9,10 @@ from typing import Any
 from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
-from incrowd.web.tables import OpenTable, Source
-from incrowd.web.work.assessment import assessment_question
-from incrowd.web.work.leak import leaked_people
-from incrowd.web.work.protection import options_of
+from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.tasks.assess_task import assessment_question
+from incrowd.web.tasks.leak_task import leaked_people
+from incrowd.web.tasks.protect_task import options_of
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
-from incrowd.backends import TooManyDistinctError, counted_rows, encode
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.errors import UnsupportedError
 from incrowd.measures import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
@@ -101,7 +101,7 @@ def assess_knowledge(
     singling: SinglingOut | str
     if in_one_count:
         counted, singling = _count_records(table, names, largest, step)
-    elif person is not None and table.engine != "cluster":
+    elif person is not None and table.backend.rows_are_local:
         counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
@@ -160,7 +160,7 @@ def _count_records(
 def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
     try:
-        encode(counted_rows(table, names).table, names)
+        encode(table.backend.counted_rows(names).backend, names)
     except TooManyDistinctError:
         return False
     return True
@@ -218,7 +218,7 @@ def _knowledge(work: Work) -> Knowledge:
 
 
 def _first_look(work: Work) -> Knowledge:
-    if work.roles.person is not None or work.table.engine == "cluster":
+    if work.roles.person is not None or not work.table.backend.rows_are_local:
         raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
     return look_at_knowledge(work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15))
 

@@ -112,7 +112,7 @@ def assess_protection(
     progress: Progress = silent,
 ) -> Protection:
     """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
-    if table.engine == "cluster":
+    if not table.backend.rows_are_local:
         raise UnsupportedError(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
             "assess a sample of it"
