@@ -21,7 +21,7 @@ from incrowd.populations.sample import Sample
 from incrowd.tables import Table, read_table
 
 SMALLEST_SAMPLE, SMALLEST_RISK = 200, 0.003
-TRIES = 1_000  # in a row, after which no set of columns is expected to do
+MOST_ATTEMPTS = 1_000  # in a row, after which no set of columns is expected to do
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -114,10 +114,10 @@ def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterat
         numbers, sizes = class_numbers(pack(coded[one] for one in chosen))
         if sizes.size < SMALLEST_RISK * population:
             misses += 1
-            if misses == TRIES:
+            if misses == MOST_ATTEMPTS:
                 raise UnsupportedError(
-                    f"{name}: none of {TRIES:,} random sets of its columns names 3 in 1000 of its people; take that "
-                    "file out of the data folder"
+                    f"{name}: none of {MOST_ATTEMPTS:,} random sets of its columns names 3 in 1000 of its people; "
+                    "take that file out of the data folder"
                 )
             continue
         cases, misses = cases - 1, 0
@@ -143,7 +143,7 @@ def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterat
 def table_samples(
     folder: Path, name: str, fraction: float, cases: int, seed: int
 ) -> Iterator[tuple[Truth, CodedSample]]:
-    """The same of one of the public tables in a folder."""
+    """Random samples of one of the public tables in a folder, with the truth about each."""
     return samples(public_table(folder, name), fraction, cases, seed)
 
 

@@ -10,7 +10,7 @@ from incrowd import read_table
 from incrowd.backends import CountedRows, encode
 from incrowd.backends.memory import arrow_backend
 from incrowd.classes import assign_classes, classes_of_counted
-from incrowd.measures.diversity import diversity
+from incrowd.measures import measure_diversity
 from incrowd.populations.dvine import fit_dvine
 from incrowd.populations.gaussian import pair_correlations
 from incrowd.populations.information import observed_information
@@ -35,7 +35,7 @@ def test_classes_and_what_they_give_away(rows):
     assert there.sizes == here.sizes
     assert counted.total == table.rows
     (secret,), (once,) = encode(table, ["secret"]), encode(counted.backend, ["secret"])
-    assert diversity(there.numbers, once, there.times) == diversity(here.numbers, secret)
+    assert measure_diversity(there.numbers, once, there.times) == measure_diversity(here.numbers, secret)
 
 
 @given(ROWS)

@@ -60,7 +60,7 @@ def leak_attack(
     """
     wanted = _wanted(targets)
     sizes = _sizes(table, qi, person, people, k)
-    number = how_many(leaked, sizes.people)
+    number = parse_leak_size(leaked, sizes.people)
     answer = _answer(sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed)
     if json:
         terminal.as_json(plain(answer))
@@ -105,14 +105,14 @@ def _answer(
 
 def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
     """How many people are named, or None with a note where counting them would take minutes."""
-    from incrowd.leaks import distribution
+    from incrowd.leaks import named_people
 
     try:
-        return distribution(sizes, leaked, seed=seed, progress=progress)
+        return named_people(sizes, leaked, seed=seed, progress=progress)
     except UnsupportedError:
         terminal.note(
             "how many people are named when everybody is guessed is left out: with so many or so large classes it "
-            "takes minutes to count (incrowd.leaks.distribution in Python does, with method='exact')"
+            "takes minutes to count (incrowd.leaks.named_people in Python does, with method='exact')"
         )
         return None
 
@@ -135,11 +135,11 @@ def _wanted(targets: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def how_many(text: str | None, people: int) -> int:
-    """A leak as users write it, in people: 4000, 4e3, 10%, 0.1.
+def parse_leak_size(text: str | None, people: int) -> int:
+    """The size of a leak in people, from 4000, 4e3, 10% or 0.1.
 
-    >>> how_many("10%", 48_842), how_many("0.1", 1_000), how_many("4e3", 10_000), how_many("0", 10)
-    (4885, 100, 4000, 0)
+    >>> [parse_leak_size(text, 10_005) for text in ("10%", "0.1", "4e3", "0")]
+    [1001, 1001, 4000, 0]
     """
     from incrowd.leaks import share_of
 

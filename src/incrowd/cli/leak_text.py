@@ -101,7 +101,7 @@ def _say_named(named: NamedPeople) -> None:
     terminal.line(
         f"If the attacker guesses once for everybody in the leak, {one_decimal(named.mean)} of the {named.leaked:,} "
         f"who leaked ({percent(named.share_of_leak)}) are named on average, and at most "
-        f"{named.upper:,} with a chance of 95%{how}."
+        f"{named.upper_95:,} with a chance of 95%{how}."
     )
 
 
@@ -122,7 +122,7 @@ def _say_recursions(answer: Answer) -> None:
 
 
 def _say_simulated(simulated: list[LeakSimulation]) -> None:
-    from incrowd.leaks.simulate import TOO_FEW_TRIALS
+    from incrowd.leaks.simulation import TOO_FEW_TRIALS
 
     terminal.heading(f"In {simulated[0].trials:,} simulated leaks, seed {simulated[0].seed}")
     terminal.table(

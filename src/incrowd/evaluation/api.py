@@ -18,7 +18,7 @@ from incrowd.evaluation.disclosure import attribute_disclosure
 from incrowd.evaluation.labels import understand
 from incrowd.evaluation.loss import changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
-from incrowd.measures import diversity
+from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, read_table
@@ -110,7 +110,7 @@ def evaluate(
         correlation_change=(float(change.mean()), float(change.max())) if change.size else None,
         correlation_agreement=pairs.agreement,
         contradicting=loss.contradicting if loss else None,
-        diversity=diversity(groups.numbers, column) if column else None,
+        diversity=measure_diversity(groups.numbers, column) if column else None,
         disclosure=attribute_disclosure(groups, column, secret) if column and secret is not None else None,
         notes=notes,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import determines, known_beside
+from incrowd.measures.auxiliary import count_with_auxiliary, determines
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which on a value nearly identifies its record
@@ -41,7 +41,7 @@ def warn_of_undoing(
         return
     after = read_table(protected)
     names = [column.name for column in quasi_identifiers]
-    before_k = known_beside(after, names, [], person=person).k
+    before_k = count_with_auxiliary(after, names, [], person=person).k
     given_back = {
         column.name: known.name
         for column in encode(original, list(kept))
@@ -49,7 +49,7 @@ def warn_of_undoing(
         if determines(column.codes, known.codes)
     }
     for name, told in given_back.items():
-        known = known_beside(after, names, [name], person=person)
+        known = count_with_auxiliary(after, names, [name], person=person)
         if known.k < before_k:
             yield (
                 f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
@@ -65,7 +65,7 @@ def warn_of_known_columns(
     """Warn of kept columns that look like quasi-identifiers, if they make classes smaller."""
     others = [one.column for one in looks if one.role == "quasi-identifier"]
     if others:
-        known = known_beside(after, names, others, person=person)
+        known = count_with_auxiliary(after, names, others, person=person)
         if known.k < before_k:
             yield (
                 f"others may know these columns, and they were left as they are: {', '.join(others)}; for whoever does "

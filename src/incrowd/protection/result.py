@@ -13,7 +13,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
 from incrowd.errors import UnsupportedError
-from incrowd.measures import diversity
+from incrowd.measures import measure_diversity
 from incrowd.protection.problem import Demand
 from incrowd.results import Result, provided
 from incrowd.tables import Table
@@ -89,7 +89,7 @@ def count_guarantee(
     if sensitive is not None:
         (column,) = encode(table, [sensitive])
         groups = told_apart(table, quasi_identifiers, classes, person)
-        facts = diversity(groups.numbers, column)
+        facts = measure_diversity(groups.numbers, column)
         found_t = facts.t
         found_l = _reached(facts, demand, groups, column)
     return (

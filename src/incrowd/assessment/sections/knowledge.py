@@ -13,8 +13,15 @@ from incrowd.assessment.sections.person_knowledge import risk_of_histories
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.errors import UnsupportedError
-from incrowd.measures import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
-from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
+from incrowd.measures import (
+    AuxiliaryKnowledge,
+    KnowledgeRisk,
+    count_with_auxiliary,
+    minimal_sets,
+    risk_by_group,
+    risk_by_subset,
+)
+from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, contributions_from_counts
 from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import people, percentage_points, share
@@ -66,10 +73,10 @@ class Knowledge(Result):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
-    auxiliary: tuple[Beside, ...] = ()
+    auxiliary: tuple[AuxiliaryKnowledge, ...] = ()
 
     @property
-    def beside(self) -> tuple[Beside, ...]:
+    def beside(self) -> tuple[AuxiliaryKnowledge, ...]:
         """`auxiliary` under its name in the published JSON."""
         return self.auxiliary
 
@@ -110,7 +117,7 @@ def assess_knowledge(
     if every:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
-        parts = from_counts(names, counted[0].people, counts, seed=seed)
+        parts = contributions_from_counts(names, counted[0].people, counts, seed=seed)
     else:
         parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
     if largest < len(names):
@@ -137,11 +144,11 @@ def assess_knowledge(
 
 def _count_auxiliary(
     table: Table, names: Sequence[str], without_role: Sequence[str], person: str | None
-) -> tuple[Beside, ...]:
+) -> tuple[AuxiliaryKnowledge, ...]:
     """All columns without a role together, and each of the first ones alone."""
     each = [[name] for name in without_role[:_AUXILIARY]] if len(without_role) > 1 else []
     sets = [list(without_role), *each] if without_role else []
-    return tuple(known_beside(table, names, others, person=person) for others in sets)
+    return tuple(count_with_auxiliary(table, names, others, person=person) for others in sets)
 
 
 def _count_records(

@@ -6,22 +6,24 @@ import math
 
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LeakRisk, LeakSimulation, leak_risk, simulate_leak, uniform_sizes
-from papers.leak_attack.attacks import PEOPLE, chances, drawn_sizes, tables_of
+from papers.leak_attack.reference_values import PEOPLE, draw_class_sizes, leak_chances, partitions_of_people
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 
 K = 5
-WANTED = range(1, 21)
-DEVIATIONS = (1, 2, 4, 8)  # of the normal law that class sizes are drawn from
+TARGET_COUNTS = range(1, 21)
+DEVIATIONS = (1, 2, 4, 8)  # of the normal distribution that class sizes are drawn from
 TRIALS = 10_000  # of every point; a tenth when quick
 _SHOWN = (1, 5, 10, 20)
-_MOST_PEOPLE = {False: 12, True: 8}  # all tables of so many people are gone through
+_MOST_PEOPLE = {False: 12, True: 8}  # all tables of up to so many people are enumerated
 
 
-def mixed_classes(context: Context) -> PartResult:
+def reproduce_mixed_class_sizes(context: Context) -> PartResult:
     """Equal classes of 5 against classes of at least 5, everybody leaked, as the paper draws them."""
     tables = {"all classes of 5": uniform_sizes(PEOPLE, K)}
-    tables |= {f"5 or more, deviation {deviation}": drawn_sizes(deviation, context.seed) for deviation in DEVIATIONS}
-    lines = {name: [leak_risk(sizes, PEOPLE, targets=n) for n in WANTED] for name, sizes in tables.items()}
+    tables |= {
+        f"5 or more, deviation {deviation}": draw_class_sizes(deviation, context.seed) for deviation in DEVIATIONS
+    }
+    lines = {name: [leak_risk(sizes, PEOPLE, targets=n) for n in TARGET_COUNTS] for name, sizes in tables.items()}
     trials = TRIALS // 10 if context.quick else TRIALS
     context.progress("simulating attacks", 0.2)
     shown = list(tables)[:2]
@@ -30,7 +32,7 @@ def mixed_classes(context: Context) -> PartResult:
         for name in shown
     }
     context.progress("going through all small tables", 0.6)
-    compared, above = count_above(_MOST_PEOPLE[context.quick])
+    compared, above = count_riskier_tables(_MOST_PEOPLE[context.quick])
     published = leak_risk(tables[shown[1]], PEOPLE, targets=5, method="recursion").probability
     return PartResult(
         (_claims(lines, compared, above, published, context.quick), _grid(tables, lines)),
@@ -46,17 +48,17 @@ def mixed_classes(context: Context) -> PartResult:
     )
 
 
-def count_above(most: int) -> tuple[int, int]:
+def count_riskier_tables(most: int) -> tuple[int, int]:
     """Over all tables of up to so many people, all leaks and all numbers of targets: questions compared with equal
     classes of the smallest size, and those in which a table was riskier."""
     compared = above = 0
     for people in range(2, most + 1):
         for k in (k for k in range(1, people) if people % k == 0):
-            equal = chances((k,) * (people // k))
-            for sizes in tables_of(people, k):
+            equal = leak_chances((k,) * (people // k))
+            for sizes in partitions_of_people(people, k):
                 if set(sizes) == {k}:
                     continue
-                other = chances(sizes)
+                other = leak_chances(sizes)
                 for at, chance in equal.items():
                     if at[1] > 0:
                         compared += 1

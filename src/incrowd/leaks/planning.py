@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leaks.exact import leak_risk, leak_risk_uniform
-from incrowd.leaks.result import LeakRisk, share_of, whole
+from incrowd.leaks.inputs import class_sizes_of, share_of, whole_number
+from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
+from incrowd.leaks.result import LeakRisk
 from incrowd.recipients import RECIPIENTS, judge
 from incrowd.results import Result
+from incrowd.tables import TableLike
 from incrowd.wording import counted
 
 
@@ -23,10 +25,6 @@ class SmallestK(Result):
     at_most: float
     risk: LeakRisk
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {"k": self.k, "at_most": self.at_most, "risk": self.risk.to_dict()}
-
 
 @dataclass(frozen=True, slots=True)
 class LargestLeak(Result):
@@ -35,15 +33,12 @@ class LargestLeak(Result):
     leaked: int
     at_most: float
     risk: LeakRisk
+    _derived: ClassVar[tuple[str, ...]] = ("share",)
 
     @property
     def share(self) -> float:
         """The leak as a share of the table's people."""
         return self.risk.share_leaked
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {"leaked": self.leaked, "share": self.share, "at_most": self.at_most, "risk": self.risk.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +50,8 @@ class LeakTable(Result):
     ks: tuple[int, ...]
     shares: tuple[float, ...]
     risks: tuple[tuple[LeakRisk, ...], ...]
+    _derived: ClassVar[tuple[str, ...]] = ("cells",)
+    _hidden: ClassVar[frozenset[str]] = frozenset({"ks", "shares", "risks"})
 
     def meets(self, row: int, column: int) -> float | None:
         """The strictest of the recipients' thresholds that this cell keeps, or None.
@@ -67,9 +64,10 @@ class LeakTable(Result):
         kept = [limit for limit in RECIPIENTS.values() if judge(risk, limit) == "within"]
         return min(kept) if kept else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        cells = [
+    @property
+    def cells(self) -> tuple[dict[str, Any], ...]:
+        """Every cell: its k, leak, probability and the threshold it keeps."""
+        return tuple(
             {
                 "k": k,
                 "share_leaked": share,
@@ -79,18 +77,33 @@ class LeakTable(Result):
             }
             for row, k in enumerate(self.ks)
             for column, share in enumerate(self.shares)
-        ]
-        return {"people": self.people, "targets": self.targets, "cells": cells}
+        )
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        return self.cells
 
 
 def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) -> SmallestK:
-    """The smallest k for which naming `targets` people from such a leak has a chance of `at_most`.
+    """The smallest k for which naming `targets` people from a leak has a chance of `at_most`.
+
+    Args:
+        people: how many people the table will hold.
+        leaked: people in the leak.
+        targets: people whom the attacker looks for at once.
+        at_most: the largest chance that is accepted.
+
+    Returns:
+        The k, and the risk that it leaves.
+
+    Raises:
+        InputError: the bound is not a chance, or there are fewer people than leak or are looked for.
+        UnsupportedError: not even a single class of everybody keeps the bound.
 
     >>> smallest_k(people=10_000, leaked=4_000, at_most=0.09).k
     12
     """
-    _checked_bound(at_most)
-    people = whole(people, "a table")
+    _check_bound(at_most)
+    people = whole_number(people, "a table")
 
     def risk(k: int) -> LeakRisk:
         return leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
@@ -105,13 +118,34 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
     return SmallestK(k, at_most, risk(k))
 
 
-def largest_leak(sizes: ClassSizes, *, targets: int = 1, at_most: float) -> LargestLeak:
+def largest_leak(
+    data: ClassSizes | TableLike,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
+    targets: int = 1,
+    at_most: float,
+) -> LargestLeak:
     """The largest leak of this table for which naming `targets` people has a chance of `at_most`.
+
+    Args:
+        data: class sizes, or a table: a file's path, a frame or a `Table`.
+        quasi_identifiers: for a table, the columns that the attacker knows.
+        person: for a table, the column that says whose record it is.
+        targets: people whom the attacker looks for at once.
+        at_most: the largest chance that is accepted.
+
+    Returns:
+        The leak in people, and its risk.
+
+    Raises:
+        InputError: the bound is not a chance, or the quasi-identifiers of a table are missing.
 
     >>> largest_leak(ClassSizes.from_sizes([5] * 2_000), at_most=0.09).leaked
     1126
     """
-    _checked_bound(at_most)
+    sizes = class_sizes_of(data, quasi_identifiers, person)
+    _check_bound(at_most)
     above = _first(
         lambda leaked: leaked > sizes.people or leak_risk(sizes, leaked, targets=targets).probability > at_most,
         0,
@@ -127,9 +161,19 @@ def leak_table(
     shares: Sequence[float] = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0),
     targets: int = 1,
 ) -> LeakTable:
-    """The risk over k and the share that leaks, to choose from. Leaks are rounded up to whole people.
+    """The risk for several k and shares that leak, to choose from.
 
-    Without `ks`: 2, 3, 5, 10, 15, 20 and 50, as far as the people reach.
+    Args:
+        people: how many people the table will hold.
+        ks: class sizes; without them 2, 3, 5, 10, 15, 20 and 50, as far as there are so many people.
+        shares: of the people that leak, rounded up to whole people.
+        targets: people whom the attacker looks for at once.
+
+    Returns:
+        The risk of every k (rows) and share (columns).
+
+    Raises:
+        InputError: a number is not whole, or a k or share is out of range.
 
     >>> table = leak_table(people=10_000, ks=[5, 10], shares=[0.1, 1.0])
     >>> [[round(risk.probability, 4) for risk in row] for row in table.risks]
@@ -137,10 +181,10 @@ def leak_table(
     >>> table.meets(0, 0), table.meets(0, 1)
     (0.09, 0.33)
     """
-    people, targets = whole(people, "a table"), whole(targets, "a number of targets")
+    people, targets = whole_number(people, "a table"), whole_number(targets, "a number of targets")
     if ks is None:
         ks = [k for k in (2, 3, 5, 10, 15, 20, 50) if k <= people] or [1]
-    ks = [whole(k, "a class") for k in ks]
+    ks = [whole_number(k, "a class") for k in ks]
     rows = [
         tuple(
             leak_risk_uniform(people=people, k=k, leaked=share_of(share, people), targets=targets) for share in shares
@@ -150,7 +194,7 @@ def leak_table(
     return LeakTable(people, targets, tuple(ks), tuple(shares), tuple(rows))
 
 
-def _checked_bound(at_most: float) -> None:
+def _check_bound(at_most: float) -> None:
     if not 0 < at_most <= 1:
         raise InputError(f"a chance of at most {at_most:g}; give a number above 0, up to 1")
 

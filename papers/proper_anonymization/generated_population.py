@@ -9,16 +9,16 @@ from incrowd._support.progress import part
 from incrowd.demo import FULL_SIZE, GROUPS, QUASI_IDENTIFIERS
 from incrowd.measures import KnowledgeRisk, risk_by_group
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
-from papers.proper_anonymization import printed
+from papers.proper_anonymization import printed_numbers as printed
 
 
-def population(context: Context) -> PartResult:
+def reproduce_generated_population(context: Context) -> PartResult:
     """How unique the generated records are by what is known of them, and how their columns go together."""
     from papers.figures.anonymization import risk_bars
 
-    table = printed.hospital(context)
+    table = printed.hospital_population(context)
     context.progress("correlating columns", 0.1)
-    ours = pairs_of(np.corrcoef([table[name].to_numpy() for name in QUASI_IDENTIFIERS]))
+    ours = upper_triangle(np.corrcoef([table[name].to_numpy() for name in QUASI_IDENTIFIERS]))
     charge = table["charge"].to_numpy()
     above = float((charge > printed.SECRET[0]).mean())
     risks = risk_by_group(table, GROUPS, progress=part(context.progress, 0.3, 1.0))
@@ -32,23 +32,23 @@ def population(context: Context) -> PartResult:
                 f"Records that nobody else looks like. The paper prints only the last bar, {printed.UNIQUENESS}.",
             ),
         ),
-        (printed.size_note(context),),
+        (printed.note_on_size(context),),
     )
 
 
-def pairs_of(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def upper_triangle(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """The upper triangle of a square of correlations, in the order of `printed.PAIRS`."""
     return matrix[np.triu_indices(len(QUASI_IDENTIFIERS), 1)]
 
 
-def as_printed(table: tuple[tuple[float, ...], ...]) -> NDArray[np.float64]:
+def flatten_triangle(table: tuple[tuple[float, ...], ...]) -> NDArray[np.float64]:
     """A printed triangle in the same order."""
     return np.array([value for row in table for value in row])
 
 
 def _claims(risks: tuple[KnowledgeRisk, ...], ours: NDArray[np.float64], above: float, context: Context) -> Comparison:
     everything = risks[-1]
-    off = np.abs(ours - as_printed(printed.TABLE_S4))
+    off = np.abs(ours - flatten_triangle(printed.TABLE_S4))
     farthest = printed.PAIRS[int(off.argmax())]
     at = "" if not context.quick else " (the generator is calibrated at full size; a small population is more unique)"
     return Comparison(

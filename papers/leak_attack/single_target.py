@@ -6,7 +6,7 @@ from typing import Any
 
 from incrowd._support.progress import part
 from incrowd.leaks import LeakSimulation, leak_risk, simulate_leak, uniform_sizes
-from papers.leak_attack.attacks import PEOPLE, published_sum, share_at_risk
+from papers.leak_attack.reference_values import PEOPLE, published_sum, share_at_risk
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
 
 SIZES = (1, 2, 5, 10, 15, 20)
@@ -16,7 +16,7 @@ TRIALS = 2_000  # of every point; a tenth when quick
 _MANY_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 
 
-def one_person(context: Context) -> PartResult:
+def reproduce_single_target(context: Context) -> PartResult:
     """Eq. 5, the exact chance and simulations over the leak, over k, and person by person."""
     trials = TRIALS // 10 if context.quick else TRIALS
     tell = part(context.progress, 0.0, 0.7)
@@ -90,9 +90,9 @@ def _against_eq_5(
         )
         for divides in (True, False)
     }
-    says = "rounding" if away[True] < 1e-9 else "more than rounding: one of the two is wrong"
+    remark = "rounding" if away[True] < 1e-9 else "more than rounding: one of the two is wrong"
     return (
-        Row("largest relative difference to eq. 5, k = 1, 2, 5, 10, 20", f"{away[True]:.0e}", 0, says),
+        Row("largest relative difference to eq. 5, k = 1, 2, 5, 10, 20", f"{away[True]:.0e}", 0, remark),
         Row(
             "the same for k = 15",
             f"{away[False]:.0e}",

@@ -28,7 +28,7 @@ def counted():
         chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
         table = Comparison("numbers", (Row("one | two", 1.5, 2, "half | more <b>"), Row("three", 3)))
         grid = Grid("wide", ("a", "b"), [[1, None], [2, "x"]], "A grid.")
-        return PartResult((table, grid), (Picture("dot", "A dot", chart, "says"),), ("a note",))
+        return PartResult((table, grid), (Picture("dot", "A dot", chart, "remark"),), ("a note",))
 
     return Paper(
         "small", "A small paper", "Nobody, 1900.", "About.", (Part("only", "The only part", work, FILES),)
@@ -40,7 +40,7 @@ def test_a_finished_part_is_not_done_again(counted, tmp_path):
     first = reproduce(small, tmp_path, Context(seed=1))
     second = reproduce(small, tmp_path, Context(seed=1))
     assert len(done) == 1
-    assert (first[0].again, second[0].again) == (False, True)
+    assert (first[0].from_earlier_run, second[0].from_earlier_run) == (False, True)
     assert second[0].to_dict() == first[0].to_dict()
 
 
@@ -85,32 +85,32 @@ def test_a_part_is_done_again_when_a_file_it_reads_changes_and_not_for_another(c
     (data / "adult.parquet").write_bytes(b"AAAA")
     reproduce(small, tmp_path, Context(data=data))
     (data / "another.parquet").write_bytes(b"new")
-    assert reproduce(small, tmp_path, Context(data=data))[0].again
+    assert reproduce(small, tmp_path, Context(data=data))[0].from_earlier_run
     (data / "adult.parquet").write_bytes(b"BBBB")
-    assert not reproduce(small, tmp_path, Context(data=data))[0].again
+    assert not reproduce(small, tmp_path, Context(data=data))[0].from_earlier_run
     assert len(done) == 2
 
 
 def test_a_part_is_done_again_when_the_code_changes(counted, tmp_path, monkeypatch):
     small, done = counted
     reproduce(small, tmp_path, Context())
-    monkeypatch.setattr("papers.run._code", lambda own: "other sources")
-    assert not reproduce(small, tmp_path, Context())[0].again
+    monkeypatch.setattr("papers.runner._code_digest", lambda own: "other sources")
+    assert not reproduce(small, tmp_path, Context())[0].from_earlier_run
     assert len(done) == 2
 
 
 def test_the_digest_is_of_the_papers_own_sources(tmp_path, monkeypatch):
-    from papers import run
+    from papers import runner
 
     for file in ("src/fit.py", "src/cli/app.py", "papers/page.py", "papers/run.py", "papers/leak_attack/one.py"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("1")
-    monkeypatch.setattr(run, "_PACKAGE", tmp_path / "src")
-    monkeypatch.setattr(run, "_PAPERS", tmp_path / "papers")
+    monkeypatch.setattr(runner, "_PACKAGE", tmp_path / "src")
+    monkeypatch.setattr(runner, "_PAPERS", tmp_path / "papers")
 
     def digests():
-        run._code.cache_clear()
-        return run._code("leak_attack"), run._code("scaling_law")
+        runner._code_digest.cache_clear()
+        return runner._code_digest("leak_attack"), runner._code_digest("scaling_law")
 
     try:
         leak, scaling = digests()
@@ -123,7 +123,7 @@ def test_the_digest_is_of_the_papers_own_sources(tmp_path, monkeypatch):
         (tmp_path / "src" / "fit.py").write_text("2")
         assert digests()[1] != scaling
     finally:
-        run._code.cache_clear()
+        runner._code_digest.cache_clear()
 
 
 def test_a_quick_run_takes_nothing_from_a_full_one(counted, tmp_path):
@@ -133,7 +133,7 @@ def test_a_quick_run_takes_nothing_from_a_full_one(counted, tmp_path):
     pages = [page for kept in (full, quick) for page in write_pages(tmp_path, small, [kept])]
     assert [page.name for page in pages] == ["small.md", "small.html", "small-quick.md", "small-quick.html"]
     assert "](small-quick/only-dot.svg)" in pages[2].read_text(encoding="utf-8")
-    assert reproduce(small, tmp_path, Context())[0].again
+    assert reproduce(small, tmp_path, Context())[0].from_earlier_run
     assert len(done) == 2
 
 
@@ -149,7 +149,7 @@ def test_a_run_stopped_among_its_figures_is_not_finished(counted, tmp_path, monk
         reproduce(small, tmp_path, Context(seed=2))
     monkeypatch.undo()
     assert not (tmp_path / "small.md").exists()
-    assert not reproduce(small, tmp_path, Context())[0].again
+    assert not reproduce(small, tmp_path, Context())[0].from_earlier_run
     assert len(done) == 3
 
 

@@ -1,4 +1,4 @@
-"""The tables under attack, and the paper's formulas in whole numbers."""
+"""Reference values for the leak attack: the paper's formulas in fractions, enumeration, and its random tables."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def published_sum(people: int, k: int, leaked: int) -> Fraction:
 
 
 def share_at_risk(people: int, k: int, leaked: int, h: int) -> float:
-    """The share of people who leaked with exactly h − 1 lookalikes: (h/k) C(k, h) C(D−k, L−h) / C(D, L)."""
+    """The share of people who leaked with exactly h − 1 others of their class: (h/k) C(k, h) C(D−k, L−h) / C(D, L)."""
     return float(Fraction(h * comb(k, h) * comb(people - k, leaked - h), k * comb(people, leaked)))
 
 
-def drawn_sizes(deviation: float, seed: int = 0) -> ClassSizes:
-    """Classes of 5 or more for 10,000 people: a normal law with mean 5, cut off below 5 (Figure 5).
+def draw_class_sizes(deviation: float, seed: int = 0) -> ClassSizes:
+    """Classes of 5 or more for 10,000 people: a normal distribution with mean 5, truncated below 5 (Figure 5).
 
-    The last class takes who is left, 5 or more, so that the people are as many as in equal classes.
+    The last class takes the remaining people, 5 or more, so that there are 10,000 in all.
     """
     drawn = np.random.default_rng(seed).normal(5, deviation, size=8_000)
     sizes = np.round(drawn[drawn >= 5]).astype(int)
@@ -40,10 +40,10 @@ def drawn_sizes(deviation: float, seed: int = 0) -> ClassSizes:
     return ClassSizes.from_sizes([*kept, PEOPLE - int(kept.sum())])
 
 
-def by_listing(sizes: Sequence[int], leaked: int, targets: int) -> Fraction:
-    """The chance that all targets are named, from every leak and every order of targets, one by one.
+def enumerate_attacks(sizes: Sequence[int], leaked: int, targets: int) -> Fraction:
+    """The chance that all targets are named, by enumeration of every leak and every order of targets.
 
-    >>> by_listing([3, 2, 1], 4, 2)
+    >>> enumerate_attacks([3, 2, 1], 4, 2)
     Fraction(14, 75)
     """
     of = [number for number, size in enumerate(sizes) for _ in range(size)]
@@ -51,11 +51,11 @@ def by_listing(sizes: Sequence[int], leaked: int, targets: int) -> Fraction:
     for leak in combinations(range(len(of)), leaked):
         for order in permutations(range(len(of)), targets):
             cases += 1
-            total += _named(of, set(leak), order)
+            total += _chance_of_order(of, set(leak), order)
     return total / cases
 
 
-def _named(of: Sequence[int], leak: set[int], order: Sequence[int]) -> Fraction:
+def _chance_of_order(of: Sequence[int], leak: set[int], order: Sequence[int]) -> Fraction:
     chance = Fraction(1)
     for target in order:
         if target not in leak:
@@ -65,7 +65,7 @@ def _named(of: Sequence[int], leak: set[int], order: Sequence[int]) -> Fraction:
     return chance
 
 
-def chances(sizes: Sequence[int]) -> dict[tuple[int, int], Fraction]:
+def leak_chances(sizes: Sequence[int]) -> dict[tuple[int, int], Fraction]:
     """[w^L z^n] Π_b Σ_h C(s_b, h) w^h Σ_{c≤h} z^c / c!: the chance for every leak L and targets n, but for a factor
     that is the same for all tables of as many people."""
     product = {(0, 0): Fraction(1)}
@@ -80,14 +80,14 @@ def chances(sizes: Sequence[int]) -> dict[tuple[int, int], Fraction]:
     return product
 
 
-def tables_of(people: int, k: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
+def partitions_of_people(people: int, k: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
     """Every way to put so many people into classes of at least k.
 
-    >>> list(tables_of(6, 2))
+    >>> list(partitions_of_people(6, 2))
     [(6,), (4, 2), (3, 3), (2, 2, 2)]
     """
     if people == 0:
         yield ()
     for size in range(min(people, largest or people), k - 1, -1):
-        for rest in tables_of(people - size, k, size):
+        for rest in partitions_of_people(people - size, k, size):
             yield size, *rest

@@ -20,8 +20,8 @@ from incrowd.evaluation.loss import correlations
 from incrowd.protection import HIPAA_STEPS, protect, regenerate
 from incrowd.tables import read_table
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
-from papers.proper_anonymization import printed
-from papers.proper_anonymization.population import as_printed, pairs_of
+from papers.proper_anonymization import printed_numbers as printed
+from papers.proper_anonymization.generated_population import flatten_triangle, upper_triangle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,24 +50,24 @@ class Masked:
         return {name: float((meaning.covered > 1)[meaning.codes].mean()) for name, meaning in self.meanings.items()}
 
 
-def masked(context: Context) -> PartResult:
+def reproduce_masking(context: Context) -> PartResult:
     """Figure S3 with the masked tables; Table S4 from unmasked values, Table S5 after regenerating the others."""
-    table = printed.hospital(context)
+    table = printed.hospital_population(context)
     before = _by_group(table)
     found = {
-        name: mask_by(table, columns, part(context.progress, 0.05 + 0.27 * at, 0.32 + 0.27 * at))
+        name: mask_uniques(table, columns, part(context.progress, 0.05 + 0.27 * at, 0.32 + 0.27 * at))
         for at, (name, columns) in enumerate(READINGS.items())
     }
     chosen = found[_REGENERATED]
     context.progress("regenerating masked values", 0.85)
-    again = fill_in(table, chosen, context.seed)
+    from_earlier_run = regenerate_masked(table, chosen, context.seed)
     context.progress("correlating columns", 0.93)
-    truth, unmasked, regenerated = _correlations(chosen, again)
-    filled = ClassSizes.from_table(again, quasi_identifiers=QUASI_IDENTIFIERS)
+    truth, unmasked, regenerated = _correlations(chosen, from_earlier_run)
+    filled = ClassSizes.from_table(from_earlier_run, quasi_identifiers=QUASI_IDENTIFIERS)
     rows = (
         *_by_reading(table.num_rows, found),
         *_by_pairs(truth, unmasked, regenerated),
-        _filled(table.num_rows, list(before.values())[-1], filled.uniques),
+        _row_on_regenerated(table.num_rows, list(before.values())[-1], filled.uniques),
     )
     return PartResult(
         (
@@ -78,11 +78,11 @@ def masked(context: Context) -> PartResult:
         ),
         (_picture(table.num_rows, before, found),),
         (
-            printed.size_note(context),
+            printed.note_on_size(context),
             "Table S3 masks a record “until the record becomes non-unique with regard to these attributes”: by its "
             "words the seven it lists (age, ethnicity, race, sex, quarter, ZIP code, county), without hospital and "
             "stay. Two wider readings stand beside it: with the hospital (eight), and all nine. "
-            f"{_agrees(table.num_rows, found)} Tables S4 and S5 are made by the reading with eight columns.",
+            f"{_nearest_reading(table.num_rows, found)} Tables S4 and S5 are made by the reading with eight columns.",
         ),
     )
 
@@ -102,7 +102,7 @@ def _by_group(table: pa.Table) -> dict[str, int]:
     }
 
 
-def mask_by(table: pa.Table, columns: Sequence[str], progress: Progress) -> Masked:
+def mask_uniques(table: pa.Table, columns: Sequence[str], progress: Progress) -> Masked:
     """Mask step by step whoever is alone by these columns, and count unique records by the box rule."""
     safe = protect(
         table, quasi_identifiers=columns, k=2, method="mask", steps=HIPAA_STEPS, drop=False, identifiers=[], seed=0
@@ -117,7 +117,7 @@ def mask_by(table: pa.Table, columns: Sequence[str], progress: Progress) -> Mask
     return Masked(safe.table, meanings, uniques)
 
 
-def fill_in(table: pa.Table, found: Masked, seed: int) -> pa.Table:
+def regenerate_masked(table: pa.Table, found: Masked, seed: int) -> pa.Table:
     """Algorithm S1: masked cells filled from the counts of the values behind them, column by column."""
     import pyarrow as pa
 
@@ -132,13 +132,13 @@ def fill_in(table: pa.Table, found: Masked, seed: int) -> pa.Table:
 
 
 def _correlations(
-    found: Masked, again: pa.Table
+    found: Masked, from_earlier_run: pa.Table
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Of the population, of the unmasked values (Table S4), and of the regenerated table (Table S5)."""
     meanings = [replace(meaning, wildcard=meaning.covered > 1) for meaning in found.meanings.values()]
     both = correlations(meanings)
-    filled = np.corrcoef([again[name].to_numpy() for name in QUASI_IDENTIFIERS])
-    return pairs_of(both.before), pairs_of(both.after), pairs_of(filled)
+    filled = np.corrcoef([from_earlier_run[name].to_numpy() for name in QUASI_IDENTIFIERS])
+    return upper_triangle(both.before), upper_triangle(both.after), upper_triangle(filled)
 
 
 def _printed_numbers(rows: int, found: dict[str, Masked]) -> dict[str, tuple[dict[str, float], float]]:
@@ -178,7 +178,7 @@ def _by_reading(rows: int, found: dict[str, Masked]) -> list[Row]:
     ]
 
 
-def _agrees(rows: int, found: dict[str, Masked]) -> str:
+def _nearest_reading(rows: int, found: dict[str, Masked]) -> str:
     """Which reading the printed numbers speak for."""
     nearest = [_nearest(shares, paper) for shares, paper in _printed_numbers(rows, found).values()]
     if len(set(nearest)) == 1:
@@ -193,7 +193,7 @@ def _by_pairs(
     truth: NDArray[np.float64], unmasked: NDArray[np.float64], regenerated: NDArray[np.float64]
 ) -> tuple[Row, ...]:
     """Tables S4 and S5 against each other and against the population, which only a generated one can be."""
-    s4, s5 = as_printed(printed.TABLE_S4), as_printed(printed.TABLE_S5)
+    s4, s5 = flatten_triangle(printed.TABLE_S4), flatten_triangle(printed.TABLE_S5)
     shrunk = [int((np.abs(after) < np.abs(before)).sum()) for before, after in ((truth, regenerated), (s4, s5))]
     return (
         Row(
@@ -218,7 +218,7 @@ def _by_pairs(
     )
 
 
-def _filled(rows: int, before: int, after: int) -> Row:
+def _row_on_regenerated(rows: int, before: int, after: int) -> Row:
     return Row(
         "unique by all nine: the population, regenerated",
         f"{before / rows:.2%}, {after / rows:.2%}",
@@ -249,7 +249,7 @@ def _cells(found: dict[str, Masked]) -> Grid:
 
 
 def _pairs(truth: NDArray[np.float64], unmasked: NDArray[np.float64], regenerated: NDArray[np.float64]) -> Grid:
-    columns = (truth, unmasked, as_printed(printed.TABLE_S4), regenerated, as_printed(printed.TABLE_S5))
+    columns = (truth, unmasked, flatten_triangle(printed.TABLE_S4), regenerated, flatten_triangle(printed.TABLE_S5))
     cells: list[list[Value]] = [
         [f"{a}, {b}", *(f"{values[at]:.3f}".replace("-0.000", "0.000") for values in columns)]
         for at, (a, b) in enumerate(printed.PAIRS)

@@ -1,4 +1,4 @@
-"""Do a paper's parts, each kept whole as soon as it is done, so that a run that was stopped goes on where it was."""
+"""Run the parts of a paper. Each is saved as soon as it is finished, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import incrowd
 from incrowd._support.files import written_whole
@@ -21,18 +21,18 @@ from papers.parts import PAPERS, Comparison, Context, Grid, Paper, Part, PartRes
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFigure:
-    """A figure that was drawn, and the file it is in."""
+class KeptFigure(Result):
+    """A figure of a finished part, and its file."""
 
     name: str
     title: str
-    says: str
+    remark: str
     file: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPart(Result):
-    """A finished part, as it is kept in a file."""
+    """A finished part, as it is saved in a file."""
 
     name: str
     title: str
@@ -42,35 +42,38 @@ class KeptPart(Result):
     seconds: float
     cpu_seconds: float
     made_with: dict[str, Any]
-    again: bool = False  # whether it was there already
+    from_earlier_run: bool = False
+    _hidden: ClassVar[frozenset[str]] = frozenset({"from_earlier_run"})
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "made_with": self.made_with,
+        """The part in plain JSON types, times rounded."""
+        return Result.to_dict(self) | {
             "seconds": round(self.seconds, 2),
             "cpu_seconds": round(self.cpu_seconds, 2),
-            "tables": [table.to_dict() for table in self.tables],
-            "figures": [
-                {"name": one.name, "title": one.title, "says": one.says, "file": one.file} for one in self.figures
-            ],
-            "notes": list(self.notes),
         }
 
 
-def _nobody(line: str) -> None:
-    """Told of every part, and says nothing."""
+def _ignore(line: str) -> None:
+    """Ignore the line."""
 
 
 def reproduce(
-    paper: Paper, out: Path, context: Context, *, force: bool = False, tell_part: Callable[[str], None] = _nobody
+    paper: Paper, out: Path, context: Context, *, force: bool = False, announce: Callable[[str], None] = _ignore
 ) -> list[KeptPart]:
-    """Every part of a paper; a part that `out` has already, made with the same options, is not done again.
+    """Run every part of a paper; a part that `out` already has, made with the same options, is not run again.
 
-    Quick runs and full ones are kept apart. `force` does all parts again. `tell_part` gets a line for each part as it
-    begins, where nobody can watch the progress.
+    Args:
+        paper: what to reproduce.
+        out: the folder to write to. Quick runs and full ones are kept apart.
+        context: the options of the run.
+        force: whether to run finished parts again.
+        announce: called with a line when a part begins.
+
+    Returns:
+        The finished parts.
+
+    Raises:
+        InputError: a folder does not exist or is a file, or the seed is negative.
     """
     if context.data is not None and not context.data.is_dir():
         raise InputError(f"no folder {context.data}; name one that holds the public tables, or leave --data out")
@@ -81,31 +84,31 @@ def reproduce(
     found = []
     for index, part in enumerate(paper.parts):
         made_with = _made_with(paper, part, context)
-        kept = None if force else load(out, paper, part, quick=context.quick, made_with=made_with)
+        kept = None if force else load_part(out, paper, part, quick=context.quick, made_with=made_with)
         state = "begins" if kept is None else "is kept from an earlier run"
-        tell_part(f"{paper.name}, part {index + 1} of {len(paper.parts)} {state}: {part.title}")
+        announce(f"{paper.name}, part {index + 1} of {len(paper.parts)} {state}: {part.title}")
         if kept is None:
             tell = share_of(context.progress, index / len(paper.parts), (index + 1) / len(paper.parts))
             tell(part.title, 0.0)
             data = context.data if part.files else None
-            kept = _do(out, paper, part, replace(context, data=data, progress=tell), made_with)
+            kept = _run_part(out, paper, part, replace(context, data=data, progress=tell), made_with)
         found.append(kept)
     return found
 
 
-def called(paper: Paper, *, quick: bool) -> str:
-    """The name of a paper's folder and pages: a quick run has its own, so that it takes nothing from a full one."""
+def output_name(paper: Paper, *, quick: bool) -> str:
+    """The name of a paper's folder and pages; a quick run has its own, so that it does not replace a full one."""
     return f"{paper.name}-quick" if quick else paper.name
 
 
-def load(
+def load_part(
     out: Path, paper: Paper, part: Part, *, quick: bool = False, made_with: dict[str, Any] | None = None
 ) -> KeptPart | None:
     """A finished part, or None if there is none that was made with these options (by default, with any).
 
-    A file that cannot be read, or is not of this form, is no finished part.
+    A file that cannot be read, or has another structure, does not count as finished.
     """
-    folder = out / called(paper, quick=quick)
+    folder = out / output_name(paper, quick=quick)
     try:
         kept = json.loads((folder / f"{part.name}.json").read_text(encoding="utf-8"))
         if made_with is not None and kept["made_with"] != made_with:
@@ -114,23 +117,23 @@ def load(
         tables = tuple(table_from_dict(one) for one in kept["tables"])
         found = KeptPart(
             part.name, part.title, tables, figures, tuple(kept["notes"]), kept["seconds"], kept["cpu_seconds"],
-            kept["made_with"], again=True,
+            kept["made_with"], from_earlier_run=True,
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if all((folder / figure.file).is_file() for figure in figures) else None
 
 
-def _do(out: Path, paper: Paper, part: Part, context: Context, made_with: dict[str, Any]) -> KeptPart:
-    """Do one part; its JSON is written last, so that it speaks for the figures too.
+def _run_part(out: Path, paper: Paper, part: Part, context: Context, made_with: dict[str, Any]) -> KeptPart:
+    """Run one part and save it; its JSON is written last, so that it exists only if the figures do.
 
-    What an earlier run kept goes before the first figure is drawn over: a run that is stopped in between leaves no
-    old table beside a new figure.
+    Files of an earlier run are deleted before the first figure is written: an interrupted run never leaves an old
+    table with a new figure.
     """
     wall, cpu = time.perf_counter(), _processor_time()
     result = part.work(context)
     seconds, cpu_seconds = time.perf_counter() - wall, _processor_time() - cpu
-    name = called(paper, quick=context.quick)
+    name = output_name(paper, quick=context.quick)
     target = out / name / f"{part.name}.json"
     for old in (target, out / f"{name}.md", out / f"{name}.html"):
         old.unlink(missing_ok=True)
@@ -145,7 +148,7 @@ def _do(out: Path, paper: Paper, part: Part, context: Context, made_with: dict[s
 
 
 def _processor_time() -> float:
-    """Seconds of processor time, those of finished helper processes included."""
+    """Seconds of processor time, including those of finished worker processes."""
     return sum(os.times()[:4])
 
 
@@ -156,35 +159,35 @@ def _draw(folder: Path, part: Part, result: PartResult) -> tuple[KeptFigure, ...
     for figure in result.figures:
         file = f"{part.name}-{figure.name}.svg"
         save(figure.chart, folder / file, force=True)
-        kept.append(KeptFigure(figure.name, figure.title, figure.says, file))
+        kept.append(KeptFigure(figure.name, figure.title, figure.remark, file))
     return tuple(kept)
 
 
 def _made_with(paper: Paper, part: Part, context: Context) -> dict[str, Any]:
-    """What an answer depends on: if none of it changed, neither did the answer."""
+    """Everything that the results of a part depend on."""
     return {
         "version": incrowd.__version__,
-        "code": _code(paper.name.replace("-", "_")),
+        "code": _code_digest(paper.name.replace("-", "_")),
         "quick": context.quick,
         "seed": context.seed,
-        "data": {file: _content(context.data / file) for file in part.files if context.data and context.has(file)},
+        "data": {file: _digest(context.data / file) for file in part.files if context.data and context.has(file)},
     }
 
 
-def _content(file: Path) -> str:
+def _digest(file: Path) -> str:
     return blake2b(file.read_bytes(), digest_size=16).hexdigest()
 
 
 _PACKAGE, _PAPERS = Path(incrowd.__file__).parent, Path(__file__).parent
-_ONLY_SHOW = ("cli", "web", "reports")  # rooms that no part of a paper calls
+_DISPLAY_ROOMS = ("cli", "web", "reports")  # rooms that no part uses
 
 
 @cache
-def _code(own: str) -> str:
-    """A digest of the sources of incrowd and of one paper, without those that only show results."""
+def _code_digest(own: str) -> str:
+    """A digest of the sources of incrowd and of one paper, without those that only display results."""
     others = {module.split(".")[-1] for module in PAPERS.values()} - {own}
     digest = blake2b(digest_size=16)
-    for root, skipped in ((_PACKAGE, _ONLY_SHOW), (_PAPERS, {"page.py", *others})):
+    for root, skipped in ((_PACKAGE, _DISPLAY_ROOMS), (_PAPERS, {"page.py", *others})):
         for file in sorted(root.rglob("*.py")):
             where = file.relative_to(root).parts
             if where[0] not in skipped:

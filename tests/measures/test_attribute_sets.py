@@ -96,11 +96,17 @@ def test_people_with_histories_are_counted_by_group_too():
 
 def test_too_many_sets_are_refused():
     table = {f"c{number}": [1, 2] for number in range(30)}
-    with pytest.raises(InputError, match="up_to="):
+    with pytest.raises(InputError, match=r"30 columns have .* sets of at most 30; ask for smaller sets") as refused:
         risk_by_subset(table, list(table))
+    assert refused.value.hint == ("up_to",)
     assert len(risk_by_subset(table, list(table), up_to=1)) == 30
 
 
 def test_an_unknown_column_in_a_group_is_named():
     with pytest.raises(InputError, match=r"'agee'.*the table has: age"):
         risk_by_group({"age": [1]}, {"census": ["agee"]})
+
+
+def test_risks_are_a_frame_with_a_row_for_each_set():
+    found = risk_by_subset({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, ["age", "zip"])
+    assert found.to_frame()[["label", "classes", "uniqueness"]].iloc[2].tolist() == ["age, zip", 3, 1.0]

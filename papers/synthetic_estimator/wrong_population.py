@@ -12,16 +12,16 @@ from papers.figures.estimators import wrong_population_figure
 from papers.parts import Comparison, Context, PartResult, Picture, Row
 from papers.synthetic_estimator.cases import SMALLEST_SAMPLE, samples
 from papers.synthetic_estimator.simulation import each, population, population_names
-from papers.workers import spread
+from papers.workers import map_in_processes
 
 _METHODS = ("combined", "average")
 
 
-def sensitivity(context: Context) -> PartResult:
+def reproduce_wrong_population(context: Context) -> PartResult:
     """Small and middling fractions: above one half a wrong N by a factor of two would be below the sample."""
     changes: dict[tuple[str, float], list[float]] = {}
     errors: dict[tuple[str, float], list[float]] = {}
-    for found in spread(_answers, population_names(context), context):
+    for found in map_in_processes(_answers, population_names(context), context):
         for truth, method, answers in found:
             for factor, B in answers.items():
                 changes.setdefault((method, factor), []).append(B / answers[1.0] - 1.0)

@@ -50,13 +50,13 @@ def records_of(context: Context) -> int:
     return _QUICK if context.quick else FULL_SIZE
 
 
-def hospital(context: Context) -> pa.Table:
+def hospital_population(context: Context) -> pa.Table:
     """The generated population: nine quasi-identifiers and the charge."""
     context.progress("generating the population", 0.0)
     return demo_table(records_of(context), context.seed).select([*QUASI_IDENTIFIERS, "charge"])
 
 
-def size_note(context: Context) -> str:
+def note_on_size(context: Context) -> str:
     """On how many records a part was measured."""
     if context.quick:
         return (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leaks.result import checked, whole
+from incrowd.leaks.inputs import check_leak, check_trials, class_sizes_of
 from incrowd.results import Result
-from incrowd.wording import counted
+from incrowd.tables import TableLike
 
 TargetsFrom = Literal["table", "leak"]
 
 TOO_FEW_TRIALS = "too few trials for so many targets"
 
 MOST_PEOPLE = 200_000_000  # one eight-byte number a person
-# equal trials that a mean must be worth before its interval is believed: seen to cover 19 times in 20 from there on. Of
-# those seen among the trials fewer are asked for, because runs that saw too little of the tail have the most
+# effective trials below which there is no interval: from there on intervals were seen to cover 19 times in 20. The
+# limit on those found among the trials is lower, because runs that drew too little of the tail find the most
 _FEWEST_EFFECTIVE, _FEWEST_LOG_NORMAL = 100, 200
-_STEPS_A_CALL = 20_000_000  # people drawn between two words about progress
+_STEPS_A_CALL = 20_000_000  # people drawn between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,13 @@ class LeakSimulation(Result):
     """The chance of naming all targets as simulated, with its 95 % interval and the risk of single people.
 
     With many targets a few lucky trials make up nearly all of the mean. `effective_trials` says how many equal trials
-    it is worth, (Σr)² / Σr² over the risks r of the trials. Where the luckiest have not been seen that is too many, so
-    `log_variance`, the variance of log r, is asked too: of log-normal risks, trials · e^(−variance) would be effective.
-    If the first is below 100 or the second below 200 (and below half the trials) there is no interval.
+    it is worth, (Σr)² / Σr² over the risks r of the trials. That is too many where the luckiest trials have not been
+    drawn, so a second number is used: of log-normal risks, trials · e^(−v) are effective, v being `log_variance`, the
+    variance of log r. If the first is below 100 or the second below 200 (and below half the trials) there is no
+    interval.
 
     `risks` says what share of people (of the table, or of the leak) had which chance of being named: 0 for those who
-    did not leak, 1 / h for those who leaked with h − 1 lookalikes.
+    did not leak, 1 / h for those who leaked with h − 1 others of their class.
     """
 
     people: int
@@ -52,10 +53,11 @@ class LeakSimulation(Result):
     effective_trials: float
     log_variance: float
     risks: tuple[tuple[float, float], ...]
+    _derived: ClassVar[tuple[str, ...]] = ("standard_error", "interval")
 
     @property
     def enough_trials(self) -> bool:
-        """Whether the trials say how far off their mean may be."""
+        """Whether the trials are enough for an interval."""
         log_normal = self.trials * math.exp(-self.log_variance)
         return all(
             found >= min(fewest, self.trials / 2)
@@ -95,46 +97,51 @@ class LeakSimulation(Result):
         return abs(self.probability - probability) <= errors * error + 1e-9 * probability
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "people": self.people,
-            "leaked": self.leaked,
-            "targets": self.targets,
-            "targets_from": self.targets_from,
-            "trials": self.trials,
-            "seed": self.seed,
-            "probability": self.probability,
-            "log_probability": self.log_probability,
-            "effective_trials": self.effective_trials,
-            "log_variance": self.log_variance,
-            "standard_error": self.standard_error,
-            "interval": None if self.interval is None else list(self.interval),
-            "risks": [{"risk": risk, "share": share} for risk, share in self.risks],
-        }
+        """The result in plain JSON types."""
+        return Result.to_dict(self) | {"risks": [{"risk": risk, "share": share} for risk, share in self.risks]}
 
 
 def simulate_leak(
-    sizes: ClassSizes,
+    data: ClassSizes | TableLike,
     leaked: int,
     *,
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
     targets: int = 1,
     trials: int = 10_000,
     seed: int = 0,
     targets_from: TargetsFrom = "table",
     progress: Progress = silent,
 ) -> LeakSimulation:
-    """Simulate the attack: the check on `leak_risk`, and the risk of single people.
+    """Simulate the attack: a check on `leak_risk`, and the risk of single people.
 
-    `targets_from="leak"` looks for people who are known to have leaked (the paper's loop); `"table"` for people of the
-    whole table, which is what `leak_risk` answers. Somebody who did not leak is never named, so the second is the first
-    times the chance that all targets leaked, which is known and not simulated: the mean is the same, the noise is less.
+    Args:
+        data: class sizes, or a table: a file's path, a frame or a `Table`.
+        leaked: people in the leak; `share_of` makes people of a share.
+        quasi_identifiers: for a table, the columns that the attacker knows.
+        person: for a table, the column that says whose record it is.
+        targets: people whom the attacker looks for at once.
+        trials: simulated leaks.
+        seed: of the random numbers.
+        targets_from: `"leak"` looks for people who are known to have leaked (the paper's loop); `"table"` for people of
+            the whole table, which is what `leak_risk` answers. Somebody who did not leak is never named, so the
+            second is the first times the chance that all targets leaked, which is known and not simulated.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        The simulated probability with its interval, and the share of people at each risk.
+
+    Raises:
+        InputError: the targets do not fit into the leak, or the quasi-identifiers of a table are missing.
+        UnsupportedError: there are too many people to draw one by one.
 
     >>> simulated = simulate_leak(ClassSizes.from_sizes([3, 2, 1]), leaked=4, targets=2, trials=20_000, seed=1)
     >>> simulated.agrees_with(0.18666666)
     True
     """
-    leaked, targets = checked(sizes, leaked, targets)
-    trials, seed = checked_trials(trials, seed)
+    sizes = class_sizes_of(data, quasi_identifiers, person)
+    leaked, targets = check_leak(sizes, leaked, targets)
+    trials, seed = check_trials(trials, seed)
     if targets > leaked:
         raise InputError(
             f"{targets:,} targets cannot all be in a leak of {leaked:,} people; the chance is 0, no need to try"
@@ -153,7 +160,7 @@ def simulate_leak(
     logs = run_trials(sizes, leaked, trials, seed, attack, progress)
     if targets_from == "table":
         logs += math.fsum(math.log((leaked - i) / (sizes.people - i)) for i in range(targets))
-    # relative to the largest, for a hundred targets are too unlikely for a float
+    # relative to the largest, for the chance of a hundred targets is too small for a float
     peak = float(logs.max())
     shares = np.exp(logs - peak)
     log_probability = peak + math.log(float(shares.mean()))
@@ -168,18 +175,8 @@ def simulate_leak(
         log_probability=log_probability,
         effective_trials=float(shares.sum() ** 2 / (shares @ shares)),
         log_variance=float(logs.var(ddof=1)),
-        risks=_shares(at_risk, trials * (sizes.people if targets_from == "table" else leaked)),
+        risks=_risk_shares(at_risk, trials * (sizes.people if targets_from == "table" else leaked)),
     )
-
-
-def checked_trials(trials: int, seed: int) -> tuple[int, int]:
-    """Both as plain whole numbers; refuses what cannot be tried."""
-    trials, seed = whole(trials, "a number of trials", "a whole number"), whole(seed, "a seed", "a whole number")
-    if trials < 2:
-        raise InputError(f"{counted(trials, 'trial', 'trials')}; give 2 or more, some thousands for a usable interval")
-    if seed < 0:
-        raise InputError(f"a seed of {seed}; give 0 or more")
-    return trials, seed
 
 
 def run_trials(
@@ -190,7 +187,7 @@ def run_trials(
     simulate: Callable[[np.random.Generator, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]], None],
     progress: Progress,
 ) -> NDArray[np.float64]:
-    """One number a trial, simulated in portions, so that whoever waits hears of it."""
+    """One number a trial, simulated in portions so that progress is reported."""
     if sizes.people > MOST_PEOPLE:
         raise UnsupportedError(
             f"{sizes.people:,} people are too many to simulate (at most {MOST_PEOPLE:,}); use the exact answer"
@@ -206,7 +203,7 @@ def run_trials(
     return out
 
 
-def _shares(at_risk: NDArray[np.int64], total: int) -> tuple[tuple[float, float], ...]:
+def _risk_shares(at_risk: NDArray[np.int64], total: int) -> tuple[tuple[float, float], ...]:
     """Each risk 1 / h with the share of people who had it, and 0 for the rest, largest risk first."""
     shares = [(1 / h, int(at_risk[h]) / total) for h in np.flatnonzero(at_risk).tolist()]
     safe = total - int(at_risk.sum())

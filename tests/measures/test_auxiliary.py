@@ -3,14 +3,14 @@
 import numpy as np
 
 from incrowd import measure, read_table
-from incrowd.measures import known_beside
+from incrowd.measures import count_with_auxiliary
 from incrowd.measures.auxiliary import determines
 
 
 def test_knowing_more_is_measuring_with_more_columns():
     generator = np.random.default_rng(0)
     table = {name: generator.integers(0, 5, 300) for name in ("a", "b", "c")}
-    found = known_beside(read_table(table), ["a"], ["b", "c"])
+    found = count_with_auxiliary(read_table(table), ["a"], ["b", "c"])
     facts = measure(table, quasi_identifiers=["a", "b", "c"])
     assert (found.k, found.uniques) == (facts.k, facts.uniques)
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from incrowd.backends import partition_keys
-from incrowd.measures.class_values import count_pairs
+from incrowd.measures.class_values import count_class_values
 
 
 def met(classes, codes, size):
     """How many are in the class, the code, and how many have it there, for every pair, in order."""
     found = []
-    for pairs, counts in count_pairs(classes, codes, size):
+    for pairs, counts in count_class_values(classes, codes, size):
         number, code = np.divmod(pairs, np.uint64(size))
         found.append(told(np.unique(number, return_inverse=True)[1], code, counts))
     return in_order(np.concatenate(found, axis=1))

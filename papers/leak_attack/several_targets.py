@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LeakRisk, LeakSimulation, leak_risk, simulate_leak, uniform_sizes
-from papers.leak_attack.attacks import PEOPLE, by_listing
+from papers.leak_attack.reference_values import PEOPLE, enumerate_attacks
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 
 K = 5
 TARGETS = (1, 5, 10, 15)
-LARGER = (5, 10, 15, 20)  # class sizes of Figure 4a
-WANTED = range(1, 21)
+CLASS_SIZES = (5, 10, 15, 20)  # class sizes of Figure 4a
+TARGET_COUNTS = range(1, 21)
 LEAKS = range(1_000, PEOPLE + 1, 1_000)
 TRIALS = 20_000  # of every point, a quarter where everybody leaks; a twentieth when quick
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One question answered in every way."""
+    """One question answered by every method."""
 
     exact: LeakRisk
     published: LeakRisk
@@ -41,8 +41,8 @@ class Answers:
         # where every leak is worth the same there is no error, and nothing but rounding may differ
         return 0.0 if abs(off) <= 1e-9 * self.exact.probability else math.copysign(math.inf, off)
 
-    def off(self, other: LeakRisk) -> float:
-        """How far another answer is from the exact one, as a share of it."""
+    def relative_error(self, other: LeakRisk) -> float:
+        """The error of another answer relative to the exact one."""
         return math.expm1(other.log_probability - self.exact.log_probability)
 
 
@@ -65,16 +65,18 @@ def grid(trials: int, seed: int = 0, leaks: Sequence[int] = LEAKS, progress: Pro
     return found
 
 
-def several_people(context: Context) -> PartResult:
+def reproduce_several_targets(context: Context) -> PartResult:
     """Figure 4a where everybody leaks, Figure 4b over the leak, and where the recursion is off."""
     trials = TRIALS // 20 if context.quick else TRIALS
     over_leaks = grid(trials, context.seed, LEAKS[::3] if context.quick else LEAKS, part(context.progress, 0.0, 0.6))
-    everybody = _everybody(trials // 4, context, part(context.progress, 0.6, 1.0))
+    everybody = _answers_if_all_leak(trials // 4, context, part(context.progress, 0.6, 1.0))
     return PartResult(
         (
             _small_tables(),
             _claims(over_leaks, everybody, trials, context.seed),
-            _as_grid("Figure 4a in numbers: everybody leaks", "k", [(k, one) for k in LARGER for one in everybody[k]]),
+            _as_grid(
+                "Figure 4a in numbers: everybody leaks", "k", [(k, one) for k in CLASS_SIZES for one in everybody[k]]
+            ),
             _as_grid("Figure 4b in numbers: classes of 5", "leaked", [(one.exact.leaked, one) for one in over_leaks]),
         ),
         _pictures(over_leaks, everybody),
@@ -92,10 +94,10 @@ def several_people(context: Context) -> PartResult:
     )
 
 
-def _everybody(trials: int, context: Context, progress: Progress) -> dict[int, list[Answers]]:
+def _answers_if_all_leak(trials: int, context: Context, progress: Progress) -> dict[int, list[Answers]]:
     found: dict[int, list[Answers]] = {}
-    for done, k in enumerate(LARGER):
-        progress("simulating attacks on everybody", done / len(LARGER))
+    for done, k in enumerate(CLASS_SIZES):
+        progress("simulating attacks on everybody", done / len(CLASS_SIZES))
         sizes = uniform_sizes(PEOPLE, k)
         found[k] = [answers(sizes, PEOPLE, n, trials=trials, seed=context.seed) for n in (1, 5, 10, 15, 20)]
     return found
@@ -111,16 +113,16 @@ def _small_tables() -> Comparison:
         ([3, 3], 6, 3),
     ):
         sizes = ClassSizes.from_sizes(listed)
-        truth = by_listing(listed, leaked, targets)
+        truth = enumerate_attacks(listed, leaked, targets)
         exact, published = (
             leak_risk(sizes, leaked, targets=targets, method=method).probability for method in ("exact", "recursion")
         )
         if abs(exact - truth) > 1e-12:
             raise ArithmeticError(f"the exact chance is {exact}, by listing {truth}")
         off = published / float(truth) - 1
-        says = f"every case listed: {truth}; the recursion is {off:+.1%} off"
+        remark = f"every case listed: {truth}; the recursion is {off:+.1%} off"
         shown = ", ".join(map(str, listed))
-        rows.append(Row(f"classes of {shown}; {leaked} leak; {targets} targets", exact, published, says))
+        rows.append(Row(f"classes of {shown}; {leaked} leak; {targets} targets", exact, published, remark))
     return Comparison(
         "The recursion is not the chance: tables small enough to list every case",
         tuple(rows),
@@ -139,6 +141,8 @@ def _claims(found: list[Answers], everybody: dict[int, list[Answers]], trials: i
 def _agreement(found: list[Answers], everybody: dict[int, list[Answers]]) -> tuple[Row, Row]:
     distances = [one.distance for one in found if one.distance is not None]
     whole = [one for series in everybody.values() for one in series]
+    published = max(abs(one.relative_error(one.published)) for one in whole)
+    by_people = max(abs(one.relative_error(one.by_people)) for one in whole)
     return (
         Row(
             "simulations within 3 standard errors of the exact chance",
@@ -148,9 +152,9 @@ def _agreement(found: list[Answers], everybody: dict[int, list[Answers]]) -> tup
         ),
         Row(
             "Figure 4a: the recursion against the exact chance, everybody leaks",
-            f"at most {max(abs(one.off(one.published)) for one in whole):.2%} off",
+            f"at most {published:.2%} off",
             "agrees with simulation",
-            f"weighed by people it is the exact chance (to {max(abs(one.off(one.by_people)) for one in whole):.0e})",
+            f"weighed by people it is the exact chance (to {by_people:.0e})",
         ),
     )
 
@@ -167,7 +171,7 @@ def _five_people(found: list[Answers], trials: int, seed: int) -> tuple[Row, Row
             "Figure 4b: 5 people, 4,000 leak",
             f"{four.exact.probability:.4e}",
             f"{four.published.probability:.4e}",
-            f"the recursion is {four.off(four.published):+.2%} off; simulated "
+            f"the recursion is {four.relative_error(four.published):+.2%} off; simulated "
             f"{four.simulated.probability:.4e} ({_interval(four.simulated)})",
         ),
         Row(
@@ -183,12 +187,12 @@ def _five_people(found: list[Answers], trials: int, seed: int) -> tuple[Row, Row
 
 def _worst(found: list[Answers]) -> Row:
     partial = [one for one in found if one.exact.leaked < PEOPLE and one.exact.targets > 1]
-    worst = max(partial, key=lambda one: abs(one.off(one.published)))
+    worst = max(partial, key=lambda one: abs(one.relative_error(one.published)))
     return Row(
         "Figure 4b: where the recursion is worst",
         f"{worst.exact.probability:.3e}",
         f"{worst.published.probability:.3e}",
-        f"{worst.off(worst.published):+.1%}: {worst.exact.targets} people, {worst.exact.leaked:,} leak; "
+        f"{worst.relative_error(worst.published):+.1%}: {worst.exact.targets} people, {worst.exact.leaked:,} leak; "
         "hard to see on the figure's log scale",
     )
 
@@ -209,8 +213,8 @@ def _as_grid(title: str, first: str, found: Sequence[tuple[int, Answers]]) -> Gr
             f"{one.exact.probability:.4e}",
             f"{one.simulated.probability:.4e}",
             _interval(one.simulated),
-            _signed(one.off(one.published)),
-            _signed(one.off(one.by_people)),
+            _signed(one.relative_error(one.published)),
+            _signed(one.relative_error(one.by_people)),
         ]
         for key, one in found
     ]
@@ -221,17 +225,17 @@ def _as_grid(title: str, first: str, found: Sequence[tuple[int, Answers]]) -> Gr
 def _pictures(over_leaks: list[Answers], everybody: dict[int, list[Answers]]) -> tuple[Picture, ...]:
     from incrowd.figures.leak_charts import against_leak, against_targets, error_against_leak
 
-    off = max(abs(one.off(one.published)) for series in everybody.values() for one in series)
+    off = max(abs(one.relative_error(one.published)) for series in everybody.values() for one in series)
     lines = {
-        f"k = {k}": [leak_risk(uniform_sizes(PEOPLE, k), PEOPLE, targets=n, method="recursion") for n in WANTED]
-        for k in LARGER
+        f"k = {k}": [leak_risk(uniform_sizes(PEOPLE, k), PEOPLE, targets=n, method="recursion") for n in TARGET_COUNTS]
+        for k in CLASS_SIZES
     }
     dots = {f"k = {k}": [one.simulated for one in series] for k, series in everybody.items()}
     sizes, leaks = uniform_sizes(PEOPLE, K), range(1_000, PEOPLE + 1, 500)
     exact = {f"{n} people": [leak_risk(sizes, leaked, targets=n) for leaked in leaks] for n in TARGETS[1:]}
     shown = {f"{n} people": [one.simulated for one in over_leaks if one.exact.targets == n] for n in TARGETS[1:]}
     errors = [
-        (one.exact.leaked, f"{one.exact.targets} people", kind, one.off(other))
+        (one.exact.leaked, f"{one.exact.targets} people", kind, one.relative_error(other))
         for one in over_leaks
         if one.exact.targets > 1
         for kind, other in (("as published", one.published), ("weighed by people", one.by_people))

@@ -13,7 +13,7 @@ from papers.scaling_law.published import FACES_2002, WORLD
 from papers.scaling_law.studies import movement_studies, robust_study
 
 
-def scale(context: Context) -> PartResult:
+def reproduce_world_population(context: Context) -> PartResult:
     """Studies that are neither easy nor hopeless, and the published points."""
     curves = {}
     context.progress("people in generated data", 0.1)
@@ -97,14 +97,14 @@ def _table(forecasts: dict[str, tuple[Curve, CurveFit, Forecast]]) -> Grid:
         cells.append([name, int(curve.sizes[-1]), float(curve.correctness[-1]), fit.h, fit.gamma, *shown])
     heads = ("technique", "largest gallery", "κ there", "h, nats", "γ", "κ of a million", "κ of 7.53 billion")
     ending = [name for name, (_, _, found) in forecasts.items() if found.correctness.high[-1] <= _last(found)]
-    says = "In brackets the 95 % interval."
+    remark = "In brackets the 95 % interval."
     if ending:
-        says += (
+        remark += (
             f" For {', '.join(ending)} it ends at the estimate: it is one-sided, for the points leave γ open, the fit "
             "takes a γ that the posterior, whose prior is against large ones, holds for unlikely, and the interval is "
             "stretched just so far as to hold the estimate."
         )
-    return Grid("Forecasts", heads, cells, says)
+    return Grid("Forecasts", heads, cells, remark)
 
 
 def _last(found: Forecast) -> float:

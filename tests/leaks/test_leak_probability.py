@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from tests.leaks.oracles import by_definition, by_more_digits, by_partitions, by_polynomials
 
 from incrowd import ClassSizes, InputError, leak_risk
-from incrowd.leaks import LeakRisk, leak_risk_uniform, uniform_sizes
-from incrowd.leaks.exact import _log_several
+from incrowd.leaks import (
+    LeakRisk,
+    largest_leak,
+    leak_risk_uniform,
+    leak_table,
+    named_people,
+    simulate_leak,
+    uniform_sizes,
+)
+from incrowd.leaks.leak_probability import _log_several
 
 
 @pytest.mark.parametrize(
@@ -213,3 +221,34 @@ def test_numbers_of_any_kind_become_plain_ones():
 )
 def test_odds_are_in_words(chance, odds):
     assert LeakRisk(10, 5, 1, "exact", chance, math.log(chance)).odds == odds
+
+
+PATIENTS = {"age": [30, 30, 30, 40, 40, 50], "visit": [1, 2, 1, 1, 1, 1], "who": [1, 1, 2, 3, 4, 5]}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda data, **columns: leak_risk(data, 3, targets=2, **columns),
+        lambda data, **columns: simulate_leak(data, 3, targets=2, trials=50, **columns),
+        lambda data, **columns: largest_leak(data, at_most=0.3, **columns),
+        lambda data, **columns: named_people(data, 3, **columns),
+    ],
+    ids=["leak_risk", "simulate_leak", "largest_leak", "named_people"],
+)
+@pytest.mark.parametrize(
+    "columns", [{"quasi_identifiers": ["age", "visit"]}, {"quasi_identifiers": ["age"], "person": "who"}]
+)
+def test_a_table_is_answered_for_as_its_class_sizes_are(ask, columns):
+    assert ask(PATIENTS, **columns).to_dict() == ask(ClassSizes.from_table(PATIENTS, **columns)).to_dict()
+    with pytest.raises(InputError, match="needs the columns that an attacker may know"):
+        ask(PATIENTS)
+    with pytest.raises(InputError, match="counted already"):
+        ask(ClassSizes.from_sizes([2, 3]), **columns)
+
+
+def test_the_distribution_of_named_people_and_a_leak_table_are_frames_of_many_rows():
+    named = named_people(PATIENTS, 3, quasi_identifiers=["age"])
+    frame = named.to_frame()
+    assert (frame["named"] * frame["chance"]).sum() == pytest.approx(named.mean)
+    assert leak_table(people=100, ks=[2, 5], shares=[0.1, 0.5, 1.0]).to_frame().shape == (6, 5)
