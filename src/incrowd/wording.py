@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _LISTED = 8  # names in a sentence; more are counted
@@ -260,6 +261,25 @@ def with_display_names(value: Any, shown: dict[str, str]) -> Any:
         return value
     if isinstance(value, dict):
         return {key: with_display_names(entry, shown) for key, entry in value.items()}
+    if isinstance(value, Advice):
+        return Advice(with_display_names(value.sentence, shown), value.hint)
     if isinstance(value, list | tuple):
         return type(value)(with_display_names(entry, shown) for entry in value)
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A sentence, and the parameters that it speaks of; the command line adds them as flags, the app as fields.
+
+    As text, and in JSON, it is the sentence.
+
+    >>> str(Advice("Give the population.", ("population",)))
+    'Give the population.'
+    """
+
+    sentence: str
+    hint: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.assessment.question import READING, Option
 from incrowd.cli import terminal
 from incrowd.cli.outputs import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
@@ -72,19 +73,23 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the output file if
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
-_READING = {
-    "separator": Annotated[str | None, typer.Option("--separator", help="Separator of a CSV file, if not found.")],
-    "encoding": Annotated[str | None, typer.Option("--encoding", help="Encoding of a CSV file, such as cp1252.")],
-    "null": Annotated[str | None, typer.Option("--null", help="Text that stands for a missing value, such as NA.")],
-    "skip_bad_lines": Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that do not fit.")],
-    "sheet": Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")],
-    "memory": Annotated[str | None, typer.Option("--memory", help="Memory limit, such as 2GB.")],
-    "from_table": Annotated[str | None, typer.Option("--table", help="Table or view of a database.")],
-    "query": Annotated[str | None, typer.Option("--query", help="SELECT whose rows to read from a database.")],
-    "timeout": Annotated[float | None, typer.Option("--timeout", help="Seconds a database's statement may take.")],
-    "engine": Annotated[str | None, typer.Option("--engine", help="duckdb (here, the default) or spark.")],
-    "master": Annotated[str | None, typer.Option("--master", help="Spark's master: local[*], spark://host:7077, …")],
-}
+_TYPES: Mapping[str, Any] = {"columns": list[str], "groups": list[str], "share": float, "whole": int, "number": float}
+
+
+def annotation(option: Option) -> Any:
+    """How Typer declares an option of a question."""
+    if option.kind == "switch":
+        flags = f"{option.flag}/--no-{option.name}" if option.default else option.flag
+        return Annotated[bool, typer.Option(flags, help=option.help)]
+    more: dict[str, Any] = {}
+    if option.kind in ("columns", "groups"):
+        more["show_default"] = False
+    if option.kind == "share":
+        more |= {"parser": share, "metavar": "SHARE"}
+    return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help, **more)]
+
+
+_READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
 
 _AFTER = {
     "after_table": Annotated[str | None, typer.Option("--after-table", help="--table of AFTER, if it is another.")],

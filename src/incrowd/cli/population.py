@@ -11,7 +11,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.recipients import RECIPIENTS, in_words, listed
+from incrowd.recipients import RECIPIENTS, in_words, judge, listed
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def population_of_table(
         _show(risk, by_population if sensitivity else None, estimates)
         if place is not None:
             terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
-    if max_risk is not None and risk.overall > max_risk:
+    if max_risk is not None and judge(risk.overall, max_risk) == "over":
         raise typer.Exit(1)
 
 
@@ -184,13 +184,11 @@ def _people(risk: PopulationRisk) -> str:
 
 def _verdict(risk: PopulationRisk) -> str:
     """For which recipients the risk is low enough; undecided where a threshold lies inside the interval."""
-    low, high = (
-        max(risk.population_to_sample, end)
-        for end in risk.interval or (risk.sample_to_population, risk.sample_to_population)
+    low, high = (max(risk.population_to_sample, end) for end in risk.ends)
+    judged = {name: judge(risk.overall, limit, (low, high)) for name, limit in RECIPIENTS.items()}
+    fit, close, over = (
+        [name for name in judged if judged[name] == stands] for stands in ("within", "borderline", "over")
     )
-    close = [name for name, bound in RECIPIENTS.items() if low <= bound < high]
-    fit = [name for name in risk.recipients if name not in close]
-    over = [name for name in RECIPIENTS if name not in (*fit, *close)]
     said = [f"Low enough for {_whom(fit)}."] if fit else []
     if close:
         said.append(f"Too close to call for {_whom(close)}: the 95% interval is {number_interval(low, high)}.")

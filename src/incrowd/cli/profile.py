@@ -38,7 +38,7 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if not by_role["--qi"]:
         terminal.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    from incrowd.reports.command import each
+    from incrowd.assessment.command_line import each
 
     by_role["--person"] = by_role["--person"][:1]
     words = [word for option, columns in by_role.items() for word in each(option, columns)]

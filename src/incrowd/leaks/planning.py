@@ -11,7 +11,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.inputs import class_sizes_of, share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
-from incrowd.recipients import RECIPIENTS
+from incrowd.recipients import RECIPIENTS, judge
 from incrowd.results import Result
 from incrowd.tables import TableLike
 from incrowd.wording import counted
@@ -60,7 +60,8 @@ class LeakTable(Result):
         """
         if self.targets > 1:
             return None
-        kept = [bound for bound in RECIPIENTS.values() if self.risks[row][column].probability <= bound]
+        risk = self.risks[row][column].probability
+        kept = [limit for limit in RECIPIENTS.values() if judge(risk, limit) == "within"]
         return min(kept) if kept else None
 
     @property

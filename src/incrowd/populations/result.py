@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from incrowd.recipients import RECIPIENTS, usual_threshold
+from incrowd.recipients import RECIPIENTS, judge, usual_threshold
 from incrowd.results import Result
 
 
@@ -59,7 +59,7 @@ class PopulationRisk(Result):
 
     def fits(self, recipient: str) -> bool:
         """Whether the risk is at or below the threshold for this recipient, one of `RECIPIENTS`."""
-        return self.overall <= usual_threshold(recipient)
+        return judge(self.overall, usual_threshold(recipient)) == "within"
 
     @property
     def recipients(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class PopulationRisk(Result):
     def doubtful(self) -> tuple[str, ...]:
         """Those of `recipients` for whom the interval reaches above the threshold: the risk may be too high."""
         high = max(self.population_to_sample, self.ends[1])
-        return tuple(name for name in self.recipients if high > RECIPIENTS[name])
+        return tuple(name for name in self.recipients if judge(high, RECIPIENTS[name]) == "over")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the published schema calls the two directions "A" and "B"."""

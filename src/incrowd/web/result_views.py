@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incrowd.assessment.api import PENDING
+from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.template_values import plain_document, plain_figure, safe_json
-from incrowd.wording import display_names, with_display_names
+from incrowd.wording import Advice, display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -32,9 +32,9 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
     return environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
 
 
-def _unfinished(job: Job, skipped: Mapping[str, str]) -> str:
+def _unfinished(job: Job, skipped: Mapping[str, Advice]) -> str:
     """What is missing from an unfinished assessment, in words."""
-    missing = ", ".join(name for name, why in skipped.items() if why == PENDING) or "what comes last"
+    missing = ", ".join(name for name, why in skipped.items() if str(why) == PENDING) or "what comes last"
     if job.state == "cancelled":
         return f"This assessment was cancelled. Not worked out: {missing}."
     if job.state == "failed":

@@ -20,6 +20,7 @@ from incrowd.web.refusals import Refusal
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
+    from incrowd.assessment import Question
     from incrowd.populations import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
@@ -62,7 +63,7 @@ class OpenTable:
     folder: Path | None
     bytes: int = 0
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
-    assessed: tuple[tuple[Any, ...], PopulationRisk | None] | None = None  # a question about the population, answered
+    assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
     _history: list[models.TableSettings] = field(default_factory=list)
     _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)

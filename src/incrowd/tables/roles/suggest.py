@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
+from weakref import WeakKeyDictionary
 
 from incrowd.results import Result
 from incrowd.tables.roles.columns import ColumnFacts, has_gaps, look_at_columns
@@ -73,7 +74,18 @@ def suggest_roles(table: Table, columns: Sequence[str] | None = None) -> tuple[S
     >>> [(c.column, c.role) for c in suggest_roles(read_table({"age": [30, 41, 30], "email": ["a", "b", "c"]}))]
     [('age', 'quasi-identifier'), ('email', 'identifier')]
     """
-    wanted = table.columns if columns is None else table.require(columns)
+    wanted = tuple(table.columns if columns is None else table.require(columns))
+    known = _suggested.setdefault(table, {})
+    if wanted not in known:
+        known[wanted] = _suggest_all(table, wanted)
+    return known[wanted]
+
+
+_suggested: WeakKeyDictionary[Table, dict[tuple[str, ...], tuple[SuggestedRole, ...]]] = WeakKeyDictionary()
+"""Suggestions made so far: a table is looked at once for each set of columns."""
+
+
+def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ...]:
     looked_at = look_at_columns(table, wanted)
     codebooks = recognise_codebooks(table.columns)
     bodies = measures_bodies(table.columns)

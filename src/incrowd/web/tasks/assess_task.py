@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from incrowd._support.progress import Progress
-from incrowd.assessment import Assessment, assess
+from incrowd.assessment import Assessment, Question, assess_question
 from incrowd.reports import document, verdict_figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -14,44 +14,42 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import question_of, remember
 
 
-def assess_task(table: OpenTable, question: models.AssessmentQuestion) -> Task:
-    """Assess the table by the settings it has now."""
+def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Question:
+    """The question that the settings of a table make up now."""
     settings = table.settings
-    known = table.with_role("quasi-identifier")
-    sensitive, person, weight = table.with_role("sensitive"), *map(table.one_with_role, ("person", "weight"))
-    other, about = table.roles_changed_to_other(), question_of(table)
+    return replace(
+        question_of(table),
+        sensitive=table.with_role("sensitive"),
+        other=table.roles_changed_to_other(),
+        recipient=settings.recipient,
+        threshold=settings.threshold,
+        groups=settings.groups,
+        protection=asked.protection,
+        seed=asked.seed,
+    )
 
-    def told(found: Assessment) -> Outcome:
+
+def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
+    """Assess the table by the settings it has now."""
+    question, about = assessment_question(table, asked), question_of(table)
+
+    def kept(found: Assessment) -> Outcome:
         remember(table, about, found)
         return outcome(_as_chosen(found))
 
     def run(progress: Progress, publish: Publish) -> Outcome:
-        found = assess(
-            table.table,
-            quasi_identifiers=known,
-            sensitive=sensitive,
-            person=person,
-            weight=weight,
-            other=other,
-            population=settings.population,
-            recipient=settings.recipient,
-            threshold=settings.threshold,
-            groups=settings.groups,
-            protection=question.protection,
-            seed=question.seed,
-            progress=progress,
-            partial=lambda early: publish(told(early)),
+        return kept(
+            assess_question(table.table, question, progress=progress, partial=lambda early: publish(kept(early)))
         )
-        return told(found)
 
     return run
 
 
 def _as_chosen(found: Assessment) -> Assessment:
-    """Only what differs from the suggestion was said by somebody: the app passes all roles on, as they stand."""
+    """Mark as stated only roles that differ from the suggestion: the app passes all roles on, as they stand."""
     roles = found.roles
-    said = tuple(one.column for one in roles.suggested if roles.role(one.column) != one.role)
-    return replace(found, roles=replace(roles, said=said))
+    stated = tuple(one.column for one in roles.suggested if roles.role(one.column) != one.role)
+    return replace(found, roles=replace(roles, stated=stated))
 
 
 def outcome(found: Assessment) -> Outcome:

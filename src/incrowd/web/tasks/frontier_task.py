@@ -8,7 +8,7 @@ from incrowd._support.progress import Progress
 from incrowd.evaluation import frontier
 from incrowd.evaluation.frontier import Frontier, FrontierPoint
 from incrowd.figures.protection_charts import NAMES, frontier_chart
-from incrowd.recipients import settle_threshold
+from incrowd.recipients import judge, settle_threshold
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -59,7 +59,11 @@ def _worth_choosing(found: Frontier, bound: float | None) -> list[FrontierPoint]
 
     With a population there is no bound: that risk is estimated for the chosen table only, not for every point.
     """
-    return [point for point in found.best if not point.uniqueness and (bound is None or point.correctness <= bound)]
+    return [
+        point
+        for point in found.best
+        if not point.uniqueness and (bound is None or judge(point.correctness, bound) == "within")
+    ]
 
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:

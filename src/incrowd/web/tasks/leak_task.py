@@ -9,7 +9,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.figures.leak_charts import against_leak, leaks_to_draw
 from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
-from incrowd.recipients import RECIPIENTS, in_words
+from incrowd.recipients import RECIPIENTS, in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -71,7 +71,7 @@ def _result(
         "risks": [risk.to_dict() for risk in risks["the table"]],
         "planned": [risk.to_dict() for name, found in risks.items() if name != "the table" for risk in found],
         "thresholds": [
-            {"at_most": bound, "for": in_words(whom), "kept": risk.probability <= bound}
+            {"at_most": bound, "for": in_words(whom), "kept": judge(risk.probability, bound) == "within"}
             for risk in risks["the table"]
             if risk.targets == 1
             for whom, bound in RECIPIENTS.items()

@@ -74,7 +74,7 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
             "sensitive": _secrets(table, safe, secret),
             "threshold": threshold,
             "recipient": recipient,
-            **basis_of(table, about).after(safe.classes),
+            **basis_of(table, about).after(safe.classes, threshold),
             "unchanged": _unchanged(table, safe, roles),
         }
         progress("writing the protected table", 0.95)
