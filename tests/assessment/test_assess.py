@@ -410,12 +410,12 @@ def test_every_threshold_is_judged_as_the_decision_is(found):
 
 def test_statements_and_suggested_roles_are_worked_out_once(table, found, monkeypatch):
     from incrowd import read_table
-    from incrowd.tables import roles
+    from incrowd.tables.roles import suggest
 
     assert found.statements is found.statements
     looks = []
-    look = roles._suggest_roles
-    monkeypatch.setattr(roles, "_suggest_roles", lambda *given: looks.append(given) or look(*given))
+    look = suggest._suggest_all
+    monkeypatch.setattr(suggest, "_suggest_all", lambda *given: looks.append(given) or look(*given))
     opened = read_table(table)
     proposed = propose_roles(opened)
     assert assess(opened, quasi_identifiers=["sex"], protection=False).roles.suggested == proposed.suggested

@@ -54,7 +54,7 @@ def column_advice(roles: Roles) -> Iterator[Advice]:
     """What to do about them, the most urgent first."""
     if roles.identifiers:
         yield Advice(
-            f"Remove {listed(roles.identifiers)} before the table goes anywhere (`incrowd protect` does); if one of "
+            f"Remove {listed(roles.identifiers)} before the table goes anywhere, as protecting it does; if one of "
             "them names nobody, say so.",
             ("other",),
         )
@@ -66,7 +66,7 @@ def column_advice(roles: Roles) -> Iterator[Advice]:
         )
     if roles.person is not None:
         yield Advice(
-            f"Replace the values of {roles.person} by random numbers (`incrowd protect` does): others may know them."
+            f"Replace the values of {roles.person} by random numbers, as protecting the table does: others may know them."
         )
     if roles.overlooked_quasi_identifiers:
         yield Advice(

@@ -233,7 +233,7 @@ def _actions(
 def _protect(threshold: float, risk: float, facts: Measurement, protection: Protection | None) -> Iterator[Advice]:
     """The cheapest protection that was tried and is enough, and what it leaves of the secrets."""
     if protection is None or not protection.costs:
-        yield Advice("Protect it (`incrowd protect`) and assess the result.")
+        yield Advice("Protect it and assess the result.")
         return
     enough = protection.enough(threshold)
     if enough is None:
