@@ -140,7 +140,7 @@ def every_result(results):
         leaks.smallest_k(people=60, leaked=20, at_most=0.2),
         measures.minimal_sets(table, names, up_to=2),
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
-        measures.presence(table, table, quasi_identifiers=names),
+        measures.measure_presence(table, table, quasi_identifiers=names),
         *fits.values(),
         *(fit.model for fit in fits.values()),
         hold_out(fit_class_sizes(ClassSizes.from_sizes([*range(1, 60), 1, 1, 1, 2, 2]))),

@@ -49,9 +49,6 @@ def percent(share: float, people: float | None = None) -> str:
     return f"{100 * share:.{-1 - math.floor(math.log10(share))}f}%" if share >= 1e-9 else "below 0.0000001%"
 
 
-share = percent  # the former name
-
-
 def chosen_percent(share: float) -> str:
     """A share that somebody chose, such as a threshold or a level, with no more digits than it has.
 

@@ -66,7 +66,7 @@ def column_advice(roles: Roles) -> Iterator[Advice]:
         )
     if roles.person is not None:
         yield Advice(
-            f"Replace the values of {roles.person} by random numbers, as protecting the table does: others may know them."
+            f"Replace the values of {roles.person} by random numbers, as protecting does: others may know them."
         )
     if roles.overlooked_quasi_identifiers:
         yield Advice(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from incrowd.recipients import judge
-from incrowd.wording import people, share, two_digits
+from incrowd.wording import chosen_percent, people, percent, two_digits
 
 if TYPE_CHECKING:
     from incrowd.measures import Measurement
@@ -57,13 +57,13 @@ def certain_secrets(facts: Measurement, population: PopulationRisk | None, thres
     if not certain:
         return
     sentence = (
-        f"A sensitive value is certain for {share(certain)} of the records, because everybody who looks alike has the"
+        f"A sensitive value is certain for {percent(certain)} of the records, because everybody who looks alike has the"
     )
     if population is None:
         yield f"{sentence} same."
         return
     yield (
-        f"{sentence} same; that is more than {100 * threshold:.3g}%, and a large population does not hide it from "
+        f"{sentence} same; that is more than {chosen_percent(threshold)}, and a large population does not hide it from "
         "those who know that a person is in the table."
     )
 
@@ -89,7 +89,7 @@ def certain_columns(facts: Measurement) -> Iterator[str]:
     because = ", because everybody who looks alike has the same value"
     for number, column in enumerate(certain[:_WORST]):
         yield (
-            f"{column.column}: known for certain for {share(column.given_away)} of the records"
+            f"{column.column}: known for certain for {percent(column.given_away)} of the records"
             f"{because if not number else ''}."
         )
     more = len(certain) - _WORST
@@ -99,5 +99,5 @@ def certain_columns(facts: Measurement) -> Iterator[str]:
 
 def _unlike_anybody(facts: Measurement) -> str:
     one = facts.uniques == 1
-    who = f"{people(facts.uniques)} ({share(facts.uniqueness)})"
+    who = f"{people(facts.uniques)} ({percent(facts.uniqueness)})"
     return f"{who} {'looks' if one else 'look'} like nobody else"

@@ -16,7 +16,7 @@ from incrowd.assessment.disclosures import (
 )
 from incrowd.recipients import RECIPIENTS, in_words, judge
 from incrowd.results import Result
-from incrowd.wording import Advice, listed, share
+from incrowd.wording import Advice, chosen_percent, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -95,14 +95,13 @@ class Verdict(Result):
         """The risk against the threshold in a sentence."""
         usual = "that is usually accepted" if self.threshold in RECIPIENTS.values() else "that was chosen"
         risk = f"The average risk {'in the population' if self.basis == 'population' else 'within the table'}"
-        accepted = f"the {100 * self.threshold:.3g}% {usual} for {self.whom}"
+        accepted = f"the {chosen_percent(self.threshold)} {usual} for {self.whom}"
         if (self.decision == "borderline" or self._close_but_exposed) and self.interval is not None:
             low, high = self.interval
-            return (
-                f"{risk} is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is between."
-            )
+            around = f"may be from {percent(low)} to {percent(high)}"
+            return f"{risk} is {percent(self.risk)}, and {around}: {accepted} is between."
         comparison = "above" if self.decision == "over" else "at or below"
-        return f"{risk} is {share(self.risk)}, {comparison} {accepted}."
+        return f"{risk} is {percent(self.risk)}, {comparison} {accepted}."
 
     @property
     def whom(self) -> str:
@@ -177,7 +176,7 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
     if population is None:
         found.append(
             f"Somebody who knows {_all_attributes(len(facts.quasi_identifiers))} of a person in this table names the "
-            f"right {'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
+            f"right {'person' if facts.person else 'record'} {percent(facts.correctness)} of the time."
         )
         found.append(
             "The population is still being estimated; until then the attacker is taken to know that the person is in "
@@ -190,7 +189,7 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
         summed = "" if weight is None else f" (population = sum of {weight})"
         found.append(
             f"Among {population.population:,} people{summed}, of whom {population.people:,} are in the table, a record "
-            f"is matched with the right person {share(population.overall)} of the time."
+            f"is matched with the right person {percent(population.overall)} of the time."
         )
     if not facts.uniques:
         found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
@@ -239,7 +238,7 @@ def _protect(threshold: float, risk: float, facts: Measurement, protection: Prot
     if enough is None:
         most = protection.costs[-1]
         yield Advice(
-            f"Even classes of {most.k} leave an average risk of {share(most.risk)}; ask for a larger k, or "
+            f"Even classes of {most.k} leave an average risk of {percent(most.risk)}; ask for a larger k, or "
             "give it to a recipient with a higher threshold."
         )
         return
@@ -251,18 +250,18 @@ def _protect(threshold: float, risk: float, facts: Measurement, protection: Prot
                 ("l=2",),
             )
         return
-    falls = f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}"
+    falls = f"the average risk in the table falls from {percent(facts.correctness)} to {percent(enough.correctness)}"
     if enough.population_risk is not None:
         falls = (
-            f"the average risk in the population falls from {share(risk)} to {share(enough.population_risk)} (in the "
-            f"table from {share(facts.correctness)} to {share(enough.correctness)})"
+            f"the average risk in the population falls from {percent(risk)} to {percent(enough.population_risk)} "
+            f"(in the table from {percent(facts.correctness)} to {percent(enough.correctness)})"
         )
     yield Advice(
         f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
-        f"{falls}, nobody stands alone, and {share(enough.granularity)} of the detail is kept."
+        f"{falls}, nobody stands alone, and {percent(enough.granularity)} of the detail is kept."
     )
     if enough.given_away:
         yield Advice(
-            f"That leaves a sensitive value certain for {share(enough.given_away)} of the records: ask for different "
+            f"That leaves a sensitive value certain for {percent(enough.given_away)} of the records: ask for different "
             "values in every class as well (l = 2), or for classes that look like the table (t)."
         )

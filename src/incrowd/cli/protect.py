@@ -67,9 +67,6 @@ def protect_table(
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
     ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Recorded with the result; nothing is drawn from it.")
-    ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -94,7 +91,6 @@ def protect_table(
             identifiers=_read_identifiers(identifier, table.columns),
             other=options.names(other, table.columns) or None,
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
-            seed=seed,
             progress=progress,
             out=place if in_cluster else None,
             force=force,

@@ -112,7 +112,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
         *limits,
         *given("--aim", asked.aim),
-        *("--seed", str(asked.seed), "--out", out),
+        *("--out", out),
     ]
     lines = [
         _call("safe", "protect", {name: value for name, value in options.items() if value is not None}),
