@@ -6,17 +6,21 @@ import json
 import pkgutil
 import random
 
+import numpy as np
 import pytest
 
 import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
 from incrowd.evaluation import distributions
 from incrowd.figures.registry import FIGURES
+from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
+from incrowd.measures.determination import determination
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
-from incrowd.populations import classical_risk, sensitivity
+from incrowd.populations import classical_risk, record_risk, sensitivity
 from incrowd.results import Result
+from incrowd.tables import describe_rows
 
 
 def modules():
@@ -125,6 +129,7 @@ def every_result(results):
         *results,
         *results[0].statements,
         *incrowd.suggest_roles(incrowd.read_table(table)),
+        describe_rows(incrowd.read_table(table)),
         incrowd.assess(table, quasi_identifiers=names, sensitive=["illness"], population=5_000, seed=1),
         incrowd.compare(table, safe.table, quasi_identifiers=names, sensitive=["illness"]),
         incrowd.check(table, quasi_identifiers=names, min_k=2),
@@ -132,7 +137,10 @@ def every_result(results):
         *distributions(table, safe.table, columns=names),
         safe,
         incrowd.population_risk(table, quasi_identifiers=names, population=5_000),
+        record_risk(table, quasi_identifiers=names, population=5_000),
+        classical_risk(table, quasi_identifiers=names, population=5_000),
         *classical_risk(table, quasi_identifiers=names, population=5_000).values(),
+        forecast_table(table, at=["city"], quasi_identifiers=names, population=5_000),
         leaks.leak_risk(sizes, 20),
         leaks.named_people(sizes, 20),
         leaks.simulate_leak(sizes, 20, trials=50),
@@ -140,6 +148,8 @@ def every_result(results):
         leaks.smallest_k(people=60, leaked=20, at_most=0.2),
         measures.minimal_sets(table, names, up_to=2),
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
+        determination(np.arange(rows) % 10, np.arange(rows) % 5),
+        measures.count_disclosed_secrets(table, quasi_identifiers=names, sensitive=["illness"]),
         measures.measure_presence(table, table, quasi_identifiers=names),
         *fits.values(),
         *(fit.model for fit in fits.values()),

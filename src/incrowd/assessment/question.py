@@ -164,8 +164,8 @@ class Question:
         unread = {option.name: option.default for option in READING}
         return replace(self, **{**unread, **(_parse_reading(words) or {}), "source": source})
 
-    def settled(self, roles: Roles) -> Question:
-        """The question as it is answered: with the roles that are used, and every default filled in."""
+    def with_roles(self, roles: Roles) -> Question:
+        """The question about these roles."""
         return replace(
             self,
             quasi_identifiers=roles.quasi_identifiers,
@@ -173,6 +173,12 @@ class Question:
             person=roles.person,
             weights=roles.weight,
             identifiers=roles.identifiers,
+        )
+
+    def settled(self, roles: Roles) -> Question:
+        """The question as it is answered: with the roles that are used, and every default filled in."""
+        return replace(
+            self.with_roles(roles),
             recipient=self.recipient or "public",
             threshold=self.limit,
             seed=self.seed or 0,

@@ -51,7 +51,7 @@ def forecast_plot(
     layers = [
         _measured_range(curve),
         _band(forecast),
-        _lines(curve, forecast, list(baselines), largest),
+        _lines(forecast, list(baselines), largest),
         _points(curve),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
@@ -237,7 +237,7 @@ def _band(forecast: Forecast) -> Any:
     return alt.Chart(data).mark_area(color=BLUE, opacity=0.2).encode(x=people_axis(), y=share_axis("low"), y2="high:Q")
 
 
-def _lines(curve: Curve, forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any:
+def _lines(forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any:
     size = np.geomspace(1.0, largest, 200)
     value = np.interp(np.log(size), np.log(forecast.at), forecast.correctness.value)
     start = float(forecast.at.min())
