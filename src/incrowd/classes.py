@@ -306,7 +306,7 @@ def class_sizes_of(
         return data
     if quasi_identifiers is None:
         raise InputError(
-            "a table needs the columns that an attacker may know; name them, or give ClassSizes",
+            "a table needs the columns that an attacker may know, its quasi-identifiers; name them, or give ClassSizes",
             hint="quasi_identifiers",
         )
     return ClassSizes.from_table(data, quasi_identifiers=quasi_identifiers, person=person)
