@@ -204,7 +204,7 @@ def forecast(found: Assessment, external: bool) -> Section | None:
         "From the table to the world",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
         plots.forecast(law, found.verdict.threshold),
-        DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
+        DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),
     )
     return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
 
