@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import HierarchyFiles, SensitiveColumn, show_measures
+from incrowd.cli.evaluate import HierarchyFiles, show_measures
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ def protect_table(
     t: Annotated[
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
-    l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
-    sensitive: SensitiveColumn = None,
+    l: Annotated[
+        float | None, typer.Option("--l", help="Every class has l different values of every --sensitive column.")
+    ] = None,  # noqa: E741
+    sensitive: options.Sensitive = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
     ] = "partition",
@@ -83,7 +85,7 @@ def protect_table(
             k=k,
             t=_read_t(t),
             l=l,
-            sensitive=[sensitive] if sensitive else None,
+            sensitive=options.names(sensitive, table.columns) or None,
             c=c,
             person=person,
             identifiers=_read_identifiers(identifier, table.columns),

@@ -43,11 +43,11 @@ class Scale:
 
     def problem(self, rows: pa.Table) -> Problem:
         """The problem of some rows, with places and scales of the whole table."""
-        secret = None
+        secrets: list[Coded] = []
         if self.sensitive is not None and self.sensitive in rows.column_names:
-            (secret,) = coded(rows, (self.sensitive,), (self.secrets,))
+            secrets = coded(rows, (self.sensitive,), (self.secrets,))
         columns = coded(rows, self.names, self.values)
-        return Problem(columns, rows.num_rows, self.demand, secret, self.aim, tallies=self.tallies)
+        return Problem(columns, rows.num_rows, self.demand, secrets, self.aim, tallies=self.tallies)
 
 
 def coded(rows: pa.Table, names: Sequence[str], values: Sequence[pa.Array]) -> list[Coded]:
