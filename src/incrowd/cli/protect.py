@@ -29,7 +29,7 @@ def protect_table(
     ] = None,
     l: Annotated[
         float | None, typer.Option("--l", help="Every class has l different values of every --sensitive column.")
-    ] = None,  # noqa: E741
+    ] = None,
     sensitive: options.Sensitive = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")

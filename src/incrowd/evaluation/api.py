@@ -45,8 +45,8 @@ def evaluate(
         protected: the table after protection, by any tool.
         quasi_identifiers: the columns that an attacker may know.
         sensitive: the sensitive columns.
-        secret: a value of the sensitive column, of which there is then one, or a range: (10, 20) with both ends, (100_000, None) everything
-            above, (None, 5) everything below.
+        secret: a value of the sensitive column, of which there is then one, or a range: (10, 20) with both ends,
+            (100_000, None) everything above, (None, 5) everything below.
         person: the column that says whose record it is, where people have several.
         hierarchies: by column, what labels mean that are neither ranges nor sets.
         kept_rows: where rows were dropped, the original's rows that are left. Without it the loss of information

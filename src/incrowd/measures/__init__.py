@@ -5,12 +5,14 @@ from incrowd.measures.attribute_sets import KnowledgeRisk, risk_by_group, risk_b
 from incrowd.measures.auxiliary import Beside, known_beside
 from incrowd.measures.diversity import Diversity, diversity
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
+from incrowd.measures.kept_columns import GivenBack, kept_column_facts, released_column_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
 from incrowd.measures.presence import Presence, presence
 
 __all__ = [
     "Beside",
     "Diversity",
+    "GivenBack",
     "ItemsetAnonymity",
     "KnowledgeRisk",
     "Measurement",
@@ -18,10 +20,12 @@ __all__ = [
     "Presence",
     "diversity",
     "itemset_anonymity",
+    "kept_column_facts",
     "known_beside",
     "measure",
     "minimal_sets",
     "presence",
+    "released_column_facts",
     "risk_by_group",
     "risk_by_subset",
 ]

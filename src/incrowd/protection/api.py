@@ -11,9 +11,9 @@ from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
-from incrowd.protection.kept_columns import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
 from incrowd.protection.registry import MethodName, choose_method
+from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, require_sensitive
 from incrowd.tables import Table, read_table, suggest_roles, to_native
@@ -147,7 +147,7 @@ def protect(
     build = Build(table, problem, method_name, person, removed)
     recoding, released, guarantee, classes = build.run()
     left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
-    warnings = tuple(warn_of_undoing(table, released, columns, left, person=person, unknown=unknown))
+    warnings = tuple(warn_of_undoing(table, released, names, left, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(

@@ -60,9 +60,8 @@ class Guarantee(Result):
         for column, l, t in self._reached():  # noqa: E741
             named = f" in {column}" if several else ""
             if self.asked_l is not None and (l is None or l < self.asked_l * (1 - 1e-9)):
-                wrong.append(
-                    f"{self.diversity} {self.asked_l:g}-diversity was asked for, the least diverse class has {l:g}{named}"
-                )
+                diverse = f"{self.diversity} {self.asked_l:g}-diversity was asked for"
+                wrong.append(f"{diverse}, the least diverse class has {l:g}{named}")
             if self.asked_t is not None and (t is None or t > self.asked_t * (1 + 1e-9)):
                 wrong.append(f"a distance of at most {self.asked_t:g} was asked for, one class is {t:.4g} away{named}")
         return wrong

@@ -20,9 +20,9 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import measure
 from incrowd.protection import cells
-from incrowd.protection.kept_columns import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.problem import Demand
 from incrowd.protection.recoding import as_written
+from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.result import Guarantee, Protected
 from incrowd.protection.tcloseness import bound_on_t
 from incrowd.tables import Table, read_table, suggest_roles
