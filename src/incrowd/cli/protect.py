@@ -27,9 +27,7 @@ def protect_table(
     t: Annotated[
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
-    l: Annotated[
-        float | None, typer.Option("--l", help="Every class has l different values of every --sensitive column.")
-    ] = None,
+    l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
     sensitive: options.Sensitive = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")

@@ -141,7 +141,7 @@ def merge_until_diverse(
     """
     from incrowd.protection import kernels_classes
 
-    kind, l = DIVERSITIES.index(demand.diversity), float(demand.l or 1)  # type: ignore[arg-type]  # noqa: E741
+    kind, l = DIVERSITIES.index(demand.diversity), float(demand.l or 1)  # noqa: E741
     for codes in sensitive:
         values = int(codes.max(initial=0)) + 1
         ends = kernels_classes.merge_until_diverse(codes, ends, values, kind, l, float(demand.c))

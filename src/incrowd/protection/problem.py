@@ -54,8 +54,8 @@ class Problem:
     """A table to protect.
 
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
-    "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those of
-    the method. `tallies` count every value in the whole table, where these rows are only a part of it.
+    "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
+    of the method. `tallies` count every value in the whole table, where these rows are only a part of it.
     """
 
     columns: list[Coded]

@@ -52,8 +52,8 @@ def describe_given_back(fact: GivenBack) -> str:
     """A kept column that gives a quasi-identifier back, in words."""
     whom = "" if fact.told == 1.0 else f" for {share(fact.told)} of the records"
     return (
-        f"{fact.column} is kept and gives {fact.gives_back} back{whom}: with it the smallest class has {fact.k:,} and not "
-        f"{fact.k_without:,}, and {fact.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
+        f"{fact.column} is kept and gives {fact.gives_back} back{whom}: with it the smallest class has {fact.k:,} and "
+        f"not {fact.k_without:,}, and {fact.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
     )
 
 

@@ -16,7 +16,8 @@ from incrowd.backends import Coded
 from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import Grouping
 
-_REACH = 2_000  # classes before and after one, in the order of a k-d tree, among which it looks for its partner
+_REACH = (200, 2_000)  # fewest and most classes on either side, as a k-d tree lists them, among which partners are
+_PAIRS = 20_000_000  # pairs of classes that are compared in about a round
 _BINS = 64  # bins of sensitive values, by which partners are compared
 _MOST_COUNTS = 2**25  # counts of bins that are held
 
@@ -75,7 +76,7 @@ def merge_until_close(
         grouping.order,
         grouping.ends,
         _order_near(points, grouping),
-        (nominal, power, _REACH, t + 1e-12),
+        (nominal, power, int(np.clip(_PAIRS // grouping.ends.size, *_REACH)), t + 1e-12),
         np.stack([secret.codes for secret in secrets]),
         distributions,
         (bins, shares, widths),
