@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BASE := $(VENV)/.base
 SETUP := $(VENV)/.setup
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
 .PHONY: demo docs test tests check bench papers lock clean
 
-demo: $(SETUP)
+demo: $(BASE)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
 	$(BIN)/incrowd profile out/demo.parquet
 	$(BIN)/incrowd measure out/demo.parquet \
@@ -33,16 +35,24 @@ bench: $(SETUP)
 papers: $(SETUP)
 	$(BIN)/python -m papers all --out out/papers $(if $(INCROWD_DATA),--data $(INCROWD_DATA),--quick)
 
-# pinned versions, and all there are: so parts can be installed side by side, the large ones (at the end) first, and
-# what did not come is tried again; made on Python 3.11, good on every later one
-$(SETUP): pyproject.toml requirements.lock
+# The locks pin every package: so parts are installed side by side, the large ones (late in the alphabet) first, and a second
+# call installs what failed. Made on Python 3.11, valid on every later one.
+install_lock = sort -rf $(1) | xargs -P 2 -n 18 $(PIP) --no-deps || $(PIP) --no-deps -r $(1)
+
+# what the package itself needs, with figures
+$(BASE): pyproject.toml requirements/base.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV))
-	-tac requirements.lock | xargs -P 2 -n 18 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock -e .
+	$(call install_lock,requirements/base.lock)
+	$(PIP) --no-deps -e .
+	touch $(BASE)
+
+# what tests, checks and documentation need besides
+$(SETUP): $(BASE) requirements/dev.lock
+	$(call install_lock,requirements/dev.lock)
 	touch $(SETUP)
 
-# what the tests use beside Python; where one cannot be installed its tests are skipped, and say so
+# what the tests use besides Python; where one cannot be installed its tests are skipped, and say so
 .tools:
 	command -v chromium > /dev/null || command -v google-chrome > /dev/null || $(call install,chromium)
 	command -v java > /dev/null || $(call install,openjdk-17-jre-headless)
@@ -57,9 +67,14 @@ install = ((command -v apt-get > /dev/null && apt-get update -qq && apt-get inst
 docs: $(SETUP)
 	$(BIN)/mkdocs build --strict --quiet
 
+# newest versions: those of the package alone first, then the rest beside them
 lock: $(SETUP)
-	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager -e '.[dev,docs,spark,database,web]'
-	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
+	rm -rf out/lock && $(PYTHON) -m venv out/lock
+	out/lock/bin/python -m pip install --quiet .
+	out/lock/bin/python -m pip freeze --exclude incrowd > requirements/base.lock
+	$(PIP) --upgrade --upgrade-strategy eager -c requirements/base.lock -e '.[dev,docs,spark,database,web]'
+	$(BIN)/python -m pip freeze --exclude-editable | grep -vixFf requirements/base.lock > requirements/dev.lock
+	rm -rf out/lock
 
 clean:
 	rm -rf $(VENV) .tools .tools-npm out site .pytest_cache .mypy_cache .ruff_cache

@@ -20,7 +20,7 @@ from incrowd import ClassSizes, correctness_curve, fit_curve, read_table
 from incrowd.curves import Curve, robust_curve, sparse_curve
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import PitmanYor, compare_fits, fit_class_sizes
-from incrowd.pitman_yor.posterior_predictive import Predictive
+from incrowd.pitman_yor.prediction import SamplePrediction
 
 PAPER = tuple(TABLE_1["exact", fraction]["PYC"] for fraction in FRACTIONS)
 NAMES = ("class sizes", "class sizes, MAP", "class sizes, ML", "curve", "pydataless", "ENT", "EXP", "POL", "RND")
@@ -208,7 +208,7 @@ def _forecasts(case: Collection) -> list[dict[str, Any]]:
         except UnsupportedError:
             continue
         row: dict[str, Any] = {"fraction": fraction, "truth": truth}
-        value, low, high = Predictive(sizes, fit.posterior()).correctness(people)
+        value, low, high = SamplePrediction(sizes, fit.posterior()).correctness(people)
         row |= {"class sizes": value, "low": low, "high": high}
         row |= {"class sizes, MAP": fit.model.correctness(people), "class sizes, ML": plain.model.correctness(people)}
         row |= {

@@ -9,15 +9,15 @@ import random
 import textwrap
 from typing import Any
 
-from papers.leak_attack import several
-from papers.leak_attack.attacks import PEOPLE
-from tests.leak.oracles import by_more_digits, by_partitions, by_polynomials
+from papers.leak_attack import several_targets
+from papers.leak_attack.reference_values import PEOPLE
+from tests.leaks.oracles import by_more_digits, by_partitions, by_polynomials
 
 from benchmarks import harness
 from incrowd.classes import ClassSizes
 from incrowd.leaks import leak_risk, uniform_sizes
 
-K, TRIALS = several.K, 20_000
+K, TRIALS = several_targets.K, 20_000
 
 _TABLES = {
     "every size from 1 to 1,413": "sizes = ClassSizes.from_sizes(np.arange(1, 1_414))",
@@ -46,10 +46,10 @@ def grid() -> list[dict[str, Any]]:
             "standard_error": one.simulated.standard_error,
             "distance": one.distance or 0.0,  # 20,000 trials are enough for 15 targets: agrees_with sees to it
             "within_3": one.simulated.agrees_with(one.exact.probability),
-            "recursion": one.off(one.published),
-            "recursion_by_people": one.off(one.by_people),
+            "recursion": one.relative_error(one.published),
+            "recursion_by_people": one.relative_error(one.by_people),
         }
-        for one in several.grid(TRIALS)
+        for one in several_targets.grid(TRIALS)
     ]
     harness.show(
         f"{PEOPLE:,} people in classes of {K}, {TRIALS:,} simulated leaks each",
@@ -76,7 +76,7 @@ def million() -> list[dict[str, Any]]:
     rows = []
     for name, table in _TABLES.items():
         questions = {f"{n} targets": f"leak_risk(sizes, 100_000, targets={n}).log_probability" for n in (1, 15, 100)}
-        questions["people named"] = "distribution(sizes, 100_000).mean"
+        questions["people named"] = "named_people(sizes, 100_000).mean"
         for what, question in questions.items():
             found = harness.timed(setup + textwrap.dedent(table), f"answer = [{question}, sizes.people]")
             rows.append({"table": name, "what": what, **found})

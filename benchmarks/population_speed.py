@@ -13,7 +13,10 @@ from incrowd import ClassSizes, demo_table, population_risk, read_table, record_
 from incrowd.demo import QUASI_IDENTIFIERS
 table = read_table(demo_table({rows}, 0))
 """
-_RISK = "answer = population_risk(table, population={people}, quasi_identifiers=QUASI_IDENTIFIERS, method={method!r}).B"
+_RISK = """
+risk = population_risk(table, population={people}, quasi_identifiers=QUASI_IDENTIFIERS, method={method!r})
+answer = risk.sample_to_population
+"""
 _SIZES = """
 sizes = ClassSizes.from_table(table, quasi_identifiers=["age_yrs", "sex", "patzip"])
 """
@@ -28,11 +31,12 @@ def main() -> None:
         for method in METHODS
     }
     found["posterior: class sizes of 100 000 records, N = 10¹⁰"] = timed(
-        _TABLE.format(rows=100_000) + _SIZES, "answer = population_risk(sizes, population=10**10, method='posterior').B"
+        _TABLE.format(rows=100_000) + _SIZES,
+        "answer = population_risk(sizes, population=10**10, method='posterior').sample_to_population",
     )
     found["record_risk: 4 million records, N = 38 million"] = timed(
         _TABLE.format(rows=4_000_000),
-        "answer = record_risk(table, population=38e6, quasi_identifiers=QUASI_IDENTIFIERS).B",
+        "answer = record_risk(table, population=38e6, quasi_identifiers=QUASI_IDENTIFIERS).sample_to_population",
     )
     found["anchored: n = 100 000, N = 100 million"] = timed(
         _TABLE.format(rows=100_000), _RISK.format(people=10**8, method="anchored"), repeat=1

@@ -35,7 +35,10 @@ _FILE = "answer = run(read_table({file!r}, memory={memory!r}))"
 TASKS = {
     "count": "return ClassSizes.from_table(table, quasi_identifiers=q).classes",
     "measure": "f = measure(table, quasi_identifiers=q, sensitive=['charge']); return f.classes, f.sensitive[0].t",
-    "posterior": "return population_risk(table, quasi_identifiers=q, population=10 * table.rows, method='posterior').B",
+    "posterior": (
+        "return population_risk(table, quasi_identifiers=q, population=10 * table.rows, method='posterior')"
+        ".sample_to_population"
+    ),
     "check": (
         "return check(table, quasi_identifiers=q, sensitive=['charge'], min_k=2, max_risk=.5, min_l=2, max_t=.5).passed"
     ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from incrowd import demo_table
-from incrowd.figures.concepts import sample_against_population, what_kappa_is
+from incrowd.figures.concept_charts import sample_against_population, what_kappa_is
 from incrowd.figures.theme import save
 
 if __name__ == "__main__":

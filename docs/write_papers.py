@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from papers.page import markdown
-from papers.run import load
+from papers.runner import load_part
 
 from papers import PAPERS, paper
 
@@ -16,13 +16,13 @@ LARGEST = 200_000  # bytes of a figure
 if __name__ == "__main__":
     source, docs = Path(sys.argv[1]), Path(__file__).parent
     for name in PAPERS:
-        found = paper(name)
-        parts = [load(source, found, part) for part in found.parts]
+        chosen = paper(name)
+        parts = [load_part(source, chosen, part) for part in chosen.parts]
         if None in parts:
             sys.stdout.write(f"{name}: not finished in {source}, page left as it is\n")
             continue
-        made = {(part.made_with["version"], part.made_with["seed"]) for part in parts}
-        if len(made) > 1:
+        provenances = {(part.made_with["version"], part.made_with["seed"]) for part in parts}
+        if len(provenances) > 1:
             sys.exit(f"{name}: parts of several versions or seeds in {source}; do it again with one")
         if len({part.made_with.get("code") for part in parts}) > 1:
             sys.stdout.write(f"{name}: its parts were made by several states of the code; --force does them again\n")
@@ -35,5 +35,5 @@ if __name__ == "__main__":
                 target.parent.mkdir(exist_ok=True)
                 target.write_bytes(content)
         page = docs / "papers" / f"{name}.md"
-        page.write_text(markdown(found, parts, pictures=f"../pictures/papers/{name}-"), encoding="utf-8")
+        page.write_text(markdown(chosen, parts, pictures=f"../pictures/papers/{name}-"), encoding="utf-8")
         sys.stdout.write(f"{page}\n")

@@ -1,4 +1,4 @@
-"""The papers' tables and figures, made again with this package: our number, the paper's, and what differs."""
+"""Reproduction of the papers' tables and figures: our number, the paper's, and a remark on the difference."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 
 from incrowd.errors import InputError
 from papers.parts import PAPERS, Comparison, Context, Grid, Paper, Part, PartResult, Picture, Row
-from papers.run import KeptPart, reproduce
+from papers.runner import KeptPart, reproduce
 
 __all__ = [
     "PAPERS",

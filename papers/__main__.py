@@ -1,4 +1,4 @@
-"""`python -m papers`: the tables and figures of the papers, reproduced beside the published numbers."""
+"""`python -m papers`: reproduce the tables and figures of the papers, with the published numbers for comparison."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reproduce_paper(
         ),
     ] = "all",
     out: Annotated[
-        Path, typer.Option("--out", help="Folder to write to; what is finished there is not done again.")
+        Path, typer.Option("--out", help="Folder to write to; parts that are finished there are not run again.")
     ] = Path("reproduced"),
     data: Annotated[
         Path | None,
@@ -33,21 +33,21 @@ def reproduce_paper(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A small version of everything, two minutes of work, kept apart from full runs."),
+        typer.Option("--quick", help="A small version of everything in two minutes, kept apart from full runs."),
     ] = False,
     seed: options.Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Do finished parts again.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run finished parts again.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Make the tables and figures of the papers behind this package again, beside the papers' own numbers."""
+    """Reproduce the tables and figures of the papers behind this package, with the published numbers for comparison."""
     from papers import PAPERS, Context, paper
-    from papers.run import called
+    from papers.runner import output_name
 
     if data is None and os.environ.get("INCROWD_DATA"):
         data = Path(os.environ["INCROWD_DATA"])
     papers = [paper(name) for name in (PAPERS if which == "all" else [which])]
     try:
-        found = _done(papers, out, Context(data, quick, seed), force)
+        found = _run(papers, out, Context(data, quick, seed), force)
     except KeyboardInterrupt:
         terminal.problem(f"stopped; finished parts are kept in {out}, and the same command goes on with the rest")
         raise typer.Exit(130) from None
@@ -56,18 +56,18 @@ def reproduce_paper(
         return
     _show_parts(found)
     for one in papers:
-        page = out / called(one, quick=quick)
+        page = out / output_name(one, quick=quick)
         terminal.line(f"{one.name}: {page}.md and {page}.html")
     if data is None and any(one.uses_data for one in papers):
         terminal.note("no public tables were given (--data): only what can be generated was used")
 
 
-def _done(papers: list[Paper], out: Path, context: Context, force: bool) -> dict[str, list[KeptPart]]:
-    """The parts of all papers, and their pages; a log, which shows no bar, gets a line for each part."""
+def _run(papers: list[Paper], out: Path, context: Context, force: bool) -> dict[str, list[KeptPart]]:
+    """Run all papers and write their pages; without a terminal for a progress bar, a line is written for each part."""
     from papers import reproduce
     from papers.page import write_pages
 
-    lines = {} if sys.stderr.isatty() else {"tell_part": terminal.note}
+    lines = {} if sys.stderr.isatty() else {"announce": terminal.note}
     found: dict[str, list[KeptPart]] = {}
     for one in papers:
         with terminal.working(one.name) as progress:
@@ -78,7 +78,14 @@ def _done(papers: list[Paper], out: Path, context: Context, force: bool) -> dict
 
 def _show_parts(found: dict[str, list[KeptPart]]) -> None:
     rows = [
-        [name, part.name, "kept" if part.again else "done", part.seconds, len(part.tables), len(part.figures)]
+        [
+            name,
+            part.name,
+            "kept" if part.from_earlier_run else "done",
+            part.seconds,
+            len(part.tables),
+            len(part.figures),
+        ]
         for name, parts in found.items()
         for part in parts
     ]

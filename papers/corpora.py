@@ -1,4 +1,4 @@
-"""The populations the studies use: public tables where a folder holds them, and generated ones always."""
+"""Populations of the studies: public tables, where the data folder has them, and generated ones."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ TABLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "hdv2003": ("id", "poids"),
     }
 )
-"""Public tables, and their columns that say nothing about a person (identifiers, weights)."""
+"""Public tables, and their columns that are no attributes of a person (identifiers, weights)."""
 
 FILES = tuple(f"{name}.parquet" for name in TABLES)
-TRIES = 1_000  # in a row without a new set, after which there is none to be found
-SMALLEST, LARGEST = 0.01, 0.99  # correctness outside says nothing about a law (scaling-law paper, Table 1)
+MOST_ATTEMPTS = 1_000  # in a row without a new set, after which the search stops
+SMALLEST, LARGEST = 0.01, 0.99  # collections with a correctness outside are left out (scaling-law paper, Table 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,31 +50,31 @@ class Collection:
 
     @property
     def correctness(self) -> float:
-        """κ of all of them."""
+        """κ of the whole collection."""
         return self.sizes(self.people).correctness
 
     def sizes(self, people: int) -> ClassSizes:
-        """The class sizes of the first so many, which are a random sample."""
+        """The class sizes of the first `people`, which are a random sample."""
         counts = np.bincount(self.classes[:people])
         return ClassSizes.from_sizes(counts[counts > 0])
 
 
-def held(folder: Path | None) -> list[str]:
-    """Those of the public tables that the folder holds."""
+def available_tables(folder: Path | None) -> list[str]:
+    """The public tables that the folder has."""
     return [name for name in TABLES if folder is not None and (folder / f"{name}.parquet").is_file()]
 
 
 def random_attributes(folder: Path, name: str, sets: int, random: np.random.Generator) -> Iterator[Collection]:
     """Random sets of 2 to 9 attributes of one table with 0.01 < κ < 0.99, each with one random order of its people.
 
-    No set comes twice; a table that has fewer such sets gives those it has.
+    All sets differ; a table with fewer such sets yields fewer.
     """
     table = read_table(folder / f"{name}.parquet")
     columns = [column for column in table.columns if column not in TABLES[name]]
     coded = {column.name: column for column in encode(table, columns)}
     seen: set[frozenset[str]] = set()
     found = misses = 0
-    while found < sets and misses < TRIES:
+    while found < sets and misses < MOST_ATTEMPTS:
         size = min(int(random.integers(2, 10)), len(columns))
         chosen = tuple(columns[i] for i in random.choice(len(columns), size, replace=False))
         misses += 1
@@ -107,7 +107,7 @@ def _zipf(random: np.random.Generator, people: int) -> Numbers:
 FAMILIES: Mapping[str, Callable[[np.random.Generator, int], Numbers]] = MappingProxyType(
     {"geometric": _geometric, "poisson": _poisson, "zipf": _zipf}
 )
-"""Generated populations: everybody's class is a random number; its parameter is drawn anew for each collection."""
+"""Generated populations: every person's class is a random number; each collection has its own random parameter."""
 
 
 def generated(name: str, sets: int, people: int, random: np.random.Generator) -> Iterator[Collection]:
@@ -119,5 +119,7 @@ def generated(name: str, sets: int, people: int, random: np.random.Generator) ->
         if SMALLEST < (int(drawn.max()) + 1) / people < LARGEST:
             found, misses = found + 1, 0
             yield Collection(name, (), drawn)
-        if misses == TRIES:
-            raise UnsupportedError(f"{name}: no population of {people:,} with 0.01 < κ < 0.99 in {TRIES:,} draws")
+        if misses == MOST_ATTEMPTS:
+            raise UnsupportedError(
+                f"{name}: no population of {people:,} with 0.01 < κ < 0.99 in {MOST_ATTEMPTS:,} draws"
+            )

@@ -1,4 +1,4 @@
-"""A paper's page, from its finished parts: Markdown for the documentation, one HTML file to pass on."""
+"""A paper's page from its finished parts: Markdown for the documentation, and one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from incrowd._support.files import written_whole
 from papers.parts import Comparison, Grid, Paper, Value
-from papers.run import KeptPart, called
+from papers.runner import KeptPart, output_name
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d2430;
@@ -24,8 +24,8 @@ svg { max-width: 100%; height: auto; overflow: visible }
 
 
 def write_pages(out: Path, paper: Paper, parts: Sequence[KeptPart]) -> list[Path]:
-    """Write `out`/<paper>.md and .html anew; those of a quick run are <paper>-quick."""
-    name = called(paper, quick=parts[0].made_with["quick"])
+    """Write `out`/<paper>.md and .html; those of a quick run are <paper>-quick."""
+    name = output_name(paper, quick=parts[0].made_with["quick"])
     texts = {".md": markdown(paper, parts, pictures=f"{name}/"), ".html": html(out / name, paper, parts)}
     written = []
     for ending, text in texts.items():
@@ -37,38 +37,38 @@ def write_pages(out: Path, paper: Paper, parts: Sequence[KeptPart]) -> list[Path
 
 
 def markdown(paper: Paper, parts: Sequence[KeptPart], *, pictures: str) -> str:
-    """The page as Markdown; `pictures` stands before the file names of the figures."""
-    lines = [f"# {paper.title}", "", paper.about, "", paper.citation, "", _made(paper, parts), ""]
+    """The page as Markdown; `pictures` is the prefix of the figures' file names."""
+    lines = [f"# {paper.title}", "", paper.about, "", paper.citation, "", _provenance(paper, parts), ""]
     for part in parts:
         lines += [f"## {part.title}", ""]
         for table in part.tables:
             lines += [f"### {table.title}", "", *_markdown_table(table), ""]
-            lines += [table.says, ""] if table.says else []
+            lines += [table.remark, ""] if table.remark else []
         for figure in part.figures:
             lines += [f"![{_plain(figure.title)}]({pictures}{figure.file})", ""]
-            lines += [f"*{figure.title}.* {figure.says}".rstrip(), ""]
+            lines += [f"*{figure.title}.* {figure.remark}".rstrip(), ""]
         lines += [line for note in part.notes for line in (f"- {note}",)] + ([""] if part.notes else [])
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _made(paper: Paper, parts: Sequence[KeptPart]) -> str:
-    """How to make the page again, how long it took, what was read, and which parts were made otherwise."""
+def _provenance(paper: Paper, parts: Sequence[KeptPart]) -> str:
+    """The command that makes the page, how long it took, which data it read, and which parts were made otherwise."""
     made = parts[0].made_with
     held = dict.fromkeys(name.removesuffix(".parquet") for part in parts for name in part.made_with["data"])
     options = (" --data DATA" if held else "") + (" --quick" if made["quick"] else "")
     options += f" --seed {made['seed']}" if made["seed"] else ""
     seconds, cpu = sum(part.seconds for part in parts), sum(part.cpu_seconds for part in parts)
     read = f" Read of DATA: {', '.join(held)}." if held else ""
-    others = [f"{part.title} ({', '.join(other)})" for part in parts if (other := _otherwise(part, made, parts))]
+    others = [f"{part.title} ({', '.join(other)})" for part in parts if (other := _made_otherwise(part, made, parts))]
     mixed = f" Made otherwise: {'; '.join(others)}." if others else ""
     return (
-        f"Made with incrowd {made['version']} by `incrowd reproduce {paper.name}{options} --out DIR` in "
+        f"Made with incrowd {made['version']} by `python -m papers {paper.name}{options} --out DIR` in "
         f"{_duration(seconds)} ({_duration(cpu)} of processor time).{read}{mixed}"
     )
 
 
-def _otherwise(part: KeptPart, made: dict[str, Any], parts: Sequence[KeptPart]) -> list[str]:
-    """What a part was made with that the first part, or for its data any other part, was not."""
+def _made_otherwise(part: KeptPart, made: dict[str, Any], parts: Sequence[KeptPart]) -> list[str]:
+    """Options and data of a part that differ from those of the first part (data: of any other part)."""
     mine = part.made_with
     found = []
     if mine["quick"] != made["quick"]:
@@ -109,7 +109,7 @@ def _plain(text: str) -> str:
 
 
 def shown(value: Value) -> str:
-    """A cell as people write it.
+    """A cell as text.
 
     >>> [shown(value) for value in (3985166, 0.12345, None, "0.2")]
     ['3,985,166', '0.123', '–', '0.2']
@@ -124,16 +124,16 @@ def shown(value: Value) -> str:
 
 
 def html(folder: Path, paper: Paper, parts: Sequence[KeptPart]) -> str:
-    """The page as one HTML file with its figures, which are in `folder`, in it."""
-    body = [f"<h1>{escape(paper.title)}</h1>", *_paragraphs(paper.about, paper.citation, _made(paper, parts))]
+    """The page as one HTML file that includes its figures, which are read from `folder`."""
+    body = [f"<h1>{escape(paper.title)}</h1>", *_paragraphs(paper.about, paper.citation, _provenance(paper, parts))]
     for part in parts:
         body.append(f"<h2>{escape(part.title)}</h2>")
         for table in part.tables:
-            body += [_html_table(table), *_paragraphs(table.says)]
+            body += [_html_table(table), *_paragraphs(table.remark)]
         for figure in part.figures:
             drawn = (folder / figure.file).read_text(encoding="utf-8")
             label = f'<svg role="img" aria-label="{escape(figure.title, quote=True)}" '
-            caption = f"<b>{escape(figure.title)}.</b> {escape(figure.says)}"
+            caption = f"<b>{escape(figure.title)}.</b> {escape(figure.remark)}"
             body.append(f"<figure>{drawn.replace('<svg ', label, 1)}<figcaption>{caption}</figcaption></figure>")
         if part.notes:
             body.append("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in part.notes) + "</ul>")

@@ -1,4 +1,4 @@
-"""What a reproduction is made of: a paper has parts, a part gives tables, figures and notes."""
+"""Data model of a reproduction: a paper has parts, a part has tables, figures and notes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PAPERS = {
     "proper-anonymization": "papers.proper_anonymization",
     "leak-attack": "papers.leak_attack",
 }
-"""A paper's name, and the module that holds its `PAPER`; loaded only when it is asked for."""
+"""A paper's name, and the module that defines its `PAPER`; imported only when needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a part is told: where public tables are (None: nowhere), whether to be quick, the seed, whom to tell."""
+    """Options of a run: the folder of public tables (None: no folder), whether it is quick, the seed, the progress."""
 
     data: Path | None = None
     quick: bool = False
@@ -37,68 +37,57 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Row(Result):
-    """One number beside the paper's: `paper` is None where the paper gives none, `says` is about the difference."""
+    """One number and the paper's: `paper` is None where the paper gives none, `remark` is about the difference."""
 
-    what: str
+    quantity: str
     ours: Value
     paper: Value = None
-    says: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types."""
-        return {"what": self.what, "ours": self.ours, "paper": self.paper, "says": self.says}
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result):
-    """A table of numbers beside the paper's."""
+    """A table of our numbers and the paper's."""
 
     title: str
     rows: tuple[Row, ...]
-    says: str = ""
+    remark: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The heads; a column in which nothing stands is left out."""
+        """The column names; empty columns are left out."""
         paper = any(row.paper is not None for row in self.rows)
-        says = any(row.says for row in self.rows)
-        return ("", "ours", *(["the paper"] if paper else []), *(["on the difference"] if says else []))
+        remark = any(row.remark for row in self.rows)
+        return ("", "ours", *(["the paper"] if paper else []), *(["on the difference"] if remark else []))
 
     @property
     def cells(self) -> list[list[Value]]:
-        """The rows under those heads."""
-        paper, says = "the paper" in self.columns, "on the difference" in self.columns
+        """The cells of those columns, row by row."""
+        paper, remark = "the paper" in self.columns, "on the difference" in self.columns
         return [
-            [row.what, row.ours, *([row.paper] if paper else []), *([row.says] if says else [])] for row in self.rows
+            [row.quantity, row.ours, *([row.paper] if paper else []), *([row.remark] if remark else [])]
+            for row in self.rows
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types."""
-        return {"title": self.title, "says": self.says, "rows": [row.to_dict() for row in self.rows]}
 
 
 @dataclass(frozen=True, slots=True)
 class Grid(Result):
-    """A table with columns of its own, for what a comparison would make too long."""
+    """A table with its own columns, for what does not fit a comparison."""
 
     title: str
     columns: tuple[str, ...]
     cells: list[list[Value]]
-    says: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types."""
-        return {"title": self.title, "says": self.says, "columns": list(self.columns), "cells": self.cells}
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure: its name is part of a file's name, `says` is what it shows and where it differs from the paper's."""
+    """A figure: its name is part of a file's name, `remark` is what it shows and where it differs from the paper's."""
 
     name: str
     title: str
     chart: Any
-    says: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +101,7 @@ class PartResult:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of work that is done, and kept, on its own; `files` are those of the data folder that it reads."""
+    """A piece of work that is run and saved on its own; `files` are those of the data folder that it reads."""
 
     name: str
     title: str
@@ -137,7 +126,7 @@ class Paper:
 
 
 def table_from_dict(kept: dict[str, Any]) -> Comparison | Grid:
-    """A table as it was kept in a file."""
+    """A table from the JSON of a finished part."""
     if "columns" in kept:
-        return Grid(kept["title"], tuple(kept["columns"]), kept["cells"], kept["says"])
-    return Comparison(kept["title"], tuple(Row(**row) for row in kept["rows"]), kept["says"])
+        return Grid(kept["title"], tuple(kept["columns"]), kept["cells"], kept["remark"])
+    return Comparison(kept["title"], tuple(Row(**row) for row in kept["rows"]), kept["remark"])

@@ -1,4 +1,4 @@
-"""Both cores at work: a `map` over two processes."""
+"""A parallel `map` over two worker processes."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def spread(work: Callable[[Task, Context], Result], tasks: Sequence[Task], context: Context) -> Iterator[Result]:
-    """Do tasks in two processes (when quick, in this one) and give their results in order; progress is told of each.
+def map_in_processes(
+    work: Callable[[Task, Context], Result], tasks: Sequence[Task], context: Context
+) -> Iterator[Result]:
+    """Run tasks in two processes (a quick run: in this one) and yield their results in order; reports progress.
 
-    `work` is a function of a module, which tells nobody of its own progress.
+    `work` must be a function of a module; it gets a context without progress.
     """
     plain = replace(context, progress=silent)
     contexts = [plain] * len(tasks)
     if context.quick:
-        yield from _told(map(work, tasks, contexts), tasks, context)
+        yield from _with_progress(map(work, tasks, contexts), tasks, context)
         return
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=_end_quietly) as pool:
-        yield from _told(pool.map(work, tasks, contexts), tasks, context)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=_use_default_interrupt) as pool:
+        yield from _with_progress(pool.map(work, tasks, contexts), tasks, context)
 
 
-def _end_quietly() -> None:
-    """A helper process that is stopped by the keyboard just ends: the one who waits for it says so."""
+def _use_default_interrupt() -> None:
+    """Let Ctrl-C end a worker process without a traceback; the main process reports it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _told(results: Iterator[Result], tasks: Sequence[Task], context: Context) -> Iterator[Result]:
+def _with_progress(results: Iterator[Result], tasks: Sequence[Task], context: Context) -> Iterator[Result]:
     for number, (task, result) in enumerate(zip(tasks, results, strict=True)):
         context.progress(f"{task} is done", (number + 1) / len(tasks))
         yield result

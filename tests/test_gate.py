@@ -1,11 +1,12 @@
 """The gate: rules, their words, JUnit XML, the assertion for test suites."""
 
+from inspect import signature
 from xml.etree import ElementTree
 
 import pytest
 
 from incrowd import InputError, check, measure
-from incrowd.gate import RULES, assert_anonymous
+from incrowd.gate import RULES, assert_anonymous, checked_limits
 
 TABLE = {
     "age": [30, 30, 30, 41, 41, 50, 50],
@@ -46,7 +47,6 @@ def test_a_limit_is_kept_up_to_its_edge(limits, passed):
     ("limits", "message"),
     [
         ({}, "nothing to check"),
-        ({"max_rsik": 0.1}, "there are: min_k"),
         ({"max_risk": 1.5}, "from 0 to 1"),
         ({"min_k": 0}, "1 or more"),
         ({"max_risk": True}, "must be a number"),
@@ -56,6 +56,18 @@ def test_a_limit_is_kept_up_to_its_edge(limits, passed):
 def test_a_rule_that_makes_no_sense_is_refused(limits, message):
     with pytest.raises(InputError, match=message):
         check(TABLE, quasi_identifiers=["age"], **limits)
+
+
+def test_a_rule_that_is_not_known_is_refused_in_words():
+    for refuse in (checked_limits, lambda limits: assert_anonymous(TABLE, quasi_identifiers=["age"], k=2, **limits)):
+        with pytest.raises(InputError, match="there are: min_k"):
+            refuse({"max_rsik": 0.1})
+
+
+def test_every_rule_is_a_parameter_of_check_and_an_option_of_its_verb():
+    from incrowd.cli.check import _RULES
+
+    assert list(RULES) == list(_RULES) == [name for name in signature(check).parameters if name in RULES]
 
 
 def test_junit_has_a_case_for_each_rule_even_with_names_xml_cannot_hold():

@@ -2,27 +2,34 @@
 
 import dataclasses
 import importlib
+import json
 import pkgutil
+import random
 
 import pytest
 
 import incrowd
-from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, measure
+from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
+from incrowd.evaluation import distributions
 from incrowd.figures.registry import FIGURES
 from incrowd.leaks import leak_table
-from incrowd.pitman_yor import fit_class_sizes
-from incrowd.pitman_yor.model_checks import rank_size_check
-from incrowd.populations import sensitivity
+from incrowd.pitman_yor import compare_fits, fit_class_sizes
+from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
+from incrowd.populations import classical_risk, sensitivity
 from incrowd.results import Result
+
+
+def modules():
+    """Every module of the package that can be imported by itself."""
+    for module in pkgutil.walk_packages(incrowd.__path__, "incrowd."):
+        if module.name.split(".")[1] not in {"cli", "pytest_plugin"} and not module.name.endswith("__main__"):
+            yield importlib.import_module(module.name)
 
 
 def test_every_result_with_plain_types_is_shown():
     missing = []
-    for module in pkgutil.walk_packages(incrowd.__path__, "incrowd."):
-        if module.name.split(".")[1] in {"cli", "pytest_plugin"} or module.name.endswith("__main__"):
-            continue
-        things = vars(importlib.import_module(module.name)).values()
-        results = [one for one in things if isinstance(one, type) and dataclasses.is_dataclass(one)]
+    for module in modules():
+        results = [one for one in vars(module).values() if isinstance(one, type) and dataclasses.is_dataclass(one)]
         missing += [one.__name__ for one in results if hasattr(one, "to_dict") and not issubclass(one, Result)]
     assert missing == []
 
@@ -95,3 +102,92 @@ def test_a_viewer_may_choose():
     found = ClassSizes.from_sizes([2, 1])
     assert set(found._repr_mimebundle_(include={"text/plain"})) == {"text/plain"}
     assert "text/html" not in found._repr_mimebundle_(exclude={"text/html"})
+
+
+NAME = "<b>city</b>"
+
+
+@pytest.fixture(scope="module")
+def every_result(results):
+    """One result of every class at least: results of every verb, and those that they hold."""
+    draw = random.Random(0)
+    rows = 60
+    table = {
+        NAME: [draw.choice("abc") for _ in range(rows)],
+        "age": [draw.randrange(20, 40) for _ in range(rows)],
+        "illness": [draw.choice(["flu", "gout", "none"]) for _ in range(rows)],
+    }
+    names = [NAME, "age"]
+    safe = incrowd.protect(table, quasi_identifiers=names, k=4)
+    sizes = ClassSizes.from_table(table, quasi_identifiers=names)
+    fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))
+    found = [
+        *results,
+        *results[0].statements,
+        *incrowd.suggest_roles(incrowd.read_table(table)),
+        incrowd.assess(table, quasi_identifiers=names, sensitive=["illness"], population=5_000, seed=1),
+        incrowd.compare(table, safe.table, quasi_identifiers=names, sensitive=["illness"]),
+        incrowd.check(table, quasi_identifiers=names, min_k=2),
+        incrowd.evaluate(table, safe.table, quasi_identifiers=names, sensitive="illness", secret="flu"),
+        *distributions(table, safe.table, columns=names),
+        safe,
+        incrowd.population_risk(table, quasi_identifiers=names, population=5_000),
+        *classical_risk(table, quasi_identifiers=names, population=5_000).values(),
+        leaks.leak_risk(sizes, 20),
+        leaks.distribution(sizes, 20),
+        leaks.simulate_leak(sizes, 20, trials=50),
+        leaks.largest_leak(sizes, at_most=0.2),
+        leaks.smallest_k(people=60, leaked=20, at_most=0.2),
+        measures.minimal_sets(table, names, up_to=2),
+        measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
+        measures.presence(table, table, quasi_identifiers=names),
+        *fits.values(),
+        *(fit.model for fit in fits.values()),
+        hold_out(fit_class_sizes(ClassSizes.from_sizes([*range(1, 60), 1, 1, 1, 2, 2]))),
+        fit_class_sizes(sizes),
+        fit_class_sizes(sizes).posterior(),
+    ]
+    kinds = {}
+    while found:
+        one = found.pop()
+        if isinstance(one, Result):
+            kinds.setdefault(type(one), one)
+            found += [getattr(one, field.name) for field in dataclasses.fields(one)]
+        elif isinstance(one, list | tuple):
+            found += one
+        elif isinstance(one, dict):
+            found += one.values()
+    return kinds
+
+
+def result_classes():
+    """Every class of result of the package."""
+    found = [one for module in modules() for one in vars(module).values() if isinstance(one, type)]
+    return {one for one in found if issubclass(one, Result) and one is not Result}
+
+
+def test_there_is_an_example_of_every_class_of_result(every_result):
+    assert {one.__name__ for one in result_classes()} - {one.__name__ for one in every_result} == set()
+
+
+def test_every_result_is_plain_json(every_result):
+    plain = {kind.__name__: result.to_dict() for kind, result in every_result.items()}
+    assert [name for name, one in plain.items() if json.loads(json.dumps(one, allow_nan=False)) != one] == []
+
+
+def test_every_result_is_a_frame_with_rows(every_result):
+    assert [kind.__name__ for kind, result in every_result.items() if not len(result.to_frame())] == []
+
+
+def test_every_result_is_one_short_line_in_a_prompt(every_result):
+    for kind, result in every_result.items():
+        assert repr(result).startswith(f"{kind.__name__}(")
+        assert "\n" not in repr(result)
+        assert len(repr(result)) <= 600, repr(result)
+
+
+def test_every_result_shows_names_as_text_in_a_notebook(every_result):
+    for kind, result in every_result.items():
+        html = result._repr_html_()
+        assert NAME not in html, kind
+        assert kind.__name__ in html or html.startswith("<"), kind

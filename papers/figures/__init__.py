@@ -1,1 +1,1 @@
-"""Figures of the reproduced papers: many studies side by side."""
+"""Figures that only the reproduced papers use."""

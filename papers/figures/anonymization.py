@@ -1,4 +1,4 @@
-"""Figures of protection in the large: risk by what is known, what methods leave and lose, grids of resolutions."""
+"""Figures of the anonymisation paper: risk by knowledge, risk and loss by method, grids of resolutions."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def risk_bars(series: Mapping[str, Mapping[str, float]]) -> Any:
     )
 
 
-def panels(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str], *, title: str, subtitle: str) -> Any:
-    """One panel of bars a measure, a bar for each setting (Figures 2, S4 and S7).
+def bar_panels(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str], *, title: str, subtitle: str) -> Any:
+    """A panel of bars for each measure, a bar for each setting (Figures 2, S4 and S7).
 
     A row has a `setting`, a `kind` that gives its colour, and a number for every measure.
     """
@@ -70,7 +70,7 @@ def panels(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str], *, ti
     return dressed(alt.concat(*charts, columns=2), title=title, subtitle=subtitle)
 
 
-def heat(rows: Sequence[Mapping[str, Any]], *, title: str, subtitle: str, share: bool) -> Any:
+def heat_map(rows: Sequence[Mapping[str, Any]], *, title: str, subtitle: str, share: bool) -> Any:
     """A number for every resolution of the spatiotemporal and of the census columns (Figures S5 and S6)."""
     steps = list(dict.fromkeys(str(row["census"]) for row in rows))
     base = alt.Chart({"values": list(rows)}).encode(

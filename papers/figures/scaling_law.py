@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from incrowd.figures.curves import LONG_NAMES, inline, inline_columns, people_axis, share_axis
+from incrowd.figures.curve_charts import LONG_NAMES, inline, inline_columns, people_axis, share_axis
 from incrowd.figures.theme import BLUE, GREY, PALETTE, dressed
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
     from incrowd.curves import Curve
-    from incrowd.forecasts.api import Forecast
+    from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import CurveFit, PitmanYor
-    from incrowd.pitman_yor.fit_points import Name
+    from incrowd.pitman_yor.curve_fit import Name
     from incrowd.pitman_yor.model_checks import RankSize
 
 _WIDTH, _HEIGHT, _COLUMNS = 210, 140, 3

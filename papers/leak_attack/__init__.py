@@ -1,8 +1,8 @@
 """Antoniou et al., Assessing the risk of re-identification arising from an attack on anonymised data."""
 
-from papers.leak_attack.mixed import mixed_classes
-from papers.leak_attack.several import several_people
-from papers.leak_attack.single import one_person
+from papers.leak_attack.mixed_class_sizes import reproduce_mixed_class_sizes
+from papers.leak_attack.several_targets import reproduce_several_targets
+from papers.leak_attack.single_target import reproduce_single_target
 from papers.parts import Paper, Part
 
 PAPER = Paper(
@@ -19,8 +19,10 @@ PAPER = Paper(
         "worked out as it stands in the text; ours is the exact chance, from a generating function."
     ),
     parts=(
-        Part("one-person", "One person: Figures 2 and 3", one_person),
-        Part("several", "Several people: Figure 4, and the exact answer beside the recursion", several_people),
-        Part("mixed", "Classes of several sizes: Figure 5", mixed_classes),
+        Part("one-person", "One person: Figures 2 and 3", reproduce_single_target),
+        Part(
+            "several", "Several people: Figure 4, and the exact answer beside the recursion", reproduce_several_targets
+        ),
+        Part("mixed", "Classes of several sizes: Figure 5", reproduce_mixed_class_sizes),
     ),
 )

@@ -1,10 +1,10 @@
 """Sánchez, Martínez & Domingo-Ferrer, How to avoid reidentification with proper anonymization (arXiv:1511.05957)."""
 
 from papers.parts import Paper, Part
-from papers.proper_anonymization.coarsening import coarsening
-from papers.proper_anonymization.masked import masked
-from papers.proper_anonymization.population import population
-from papers.proper_anonymization.protection import protection
+from papers.proper_anonymization.coarsening import reproduce_coarsening
+from papers.proper_anonymization.generated_population import reproduce_generated_population
+from papers.proper_anonymization.masking import reproduce_masking
+from papers.proper_anonymization.protection import reproduce_protection
 
 PAPER = Paper(
     name="proper-anonymization",
@@ -21,9 +21,13 @@ PAPER = Paper(
         "correlations. Figures whose numbers the paper does not print are compared by what its text says of them."
     ),
     parts=(
-        Part("population", "The population, and Figure 1: risk by what the attacker knows", population),
-        Part("masked", "Safe harbour: Figure S3, and Tables S4 and S5 by masking and regenerating", masked),
-        Part("coarsening", "Fixed intervals: Figures S5 and S6", coarsening),
-        Part("protection", "k-anonymity and t-closeness: Figures 2, S4 and S7, Table S9", protection),
+        Part(
+            "population",
+            "The population, and Figure 1: risk by what the attacker knows",
+            reproduce_generated_population,
+        ),
+        Part("masked", "Safe harbour: Figure S3, and Tables S4 and S5 by masking and regenerating", reproduce_masking),
+        Part("coarsening", "Fixed intervals: Figures S5 and S6", reproduce_coarsening),
+        Part("protection", "k-anonymity and t-closeness: Figures 2, S4 and S7, Table S9", reproduce_protection),
     ),
 )

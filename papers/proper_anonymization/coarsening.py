@@ -1,4 +1,4 @@
-"""Figures S5 and S6: every column in fixed intervals, the spatiotemporal and the census columns each by themselves."""
+"""Figures S5 and S6: all columns in fixed intervals, with separate resolutions of spatiotemporal and census columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from incrowd.protection.intervals import equal_parts
 from incrowd.protection.problem import moments
 from incrowd.tables import read_table
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
-from papers.proper_anonymization import printed
+from papers.proper_anonymization import printed_numbers as printed
 
 ORIGINAL = None
 _ALMOST_LINEAR = 0.95  # of the variance, explained by a line
@@ -25,7 +25,7 @@ RESOLUTIONS: tuple[int | None, ...] = (2, 4, 8, 16, 32, ORIGINAL)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is left and lost with so many intervals for the spatiotemporal and for the census columns."""
+    """Unique records and information loss at one resolution of the spatiotemporal and one of the census columns."""
 
     spatiotemporal: int | None
     census: int | None
@@ -34,7 +34,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _CoarsenedColumns:
     """Some columns at one resolution: the class of every record, and its squared distance to the far corner."""
 
     numbers: NDArray[np.uint32]
@@ -42,16 +42,16 @@ class _Side:
     squares: NDArray[np.float32]
 
 
-def coarsening(context: Context) -> PartResult:
+def reproduce_coarsening(context: Context) -> PartResult:
     """Unique records and information loss for every pair of resolutions."""
-    table = printed.hospital(context)
+    table = printed.hospital_population(context)
     cells = coarsened(table, context)
     at = {(cell.spatiotemporal, cell.census): cell for cell in cells}
     return PartResult(
         (_claims(at, table.num_rows, int(table["los"].to_numpy().max()), context), *_grids(cells, table.num_rows)),
         _pictures(cells, table.num_rows),
         (
-            printed.size_note(context),
+            printed.note_on_size(context),
             "A resolution is a number of intervals of the same length between a column's smallest and largest value; "
             "a column with fewer values than that stays as it is.",
         ),
@@ -61,21 +61,21 @@ def coarsening(context: Context) -> PartResult:
 def coarsened(table: Any, context: Context) -> list[Cell]:
     """Every pair of resolutions, the original's among them."""
     read = read_table(table)
-    sides: dict[tuple[str, int | None], _Side] = {}
+    sides: dict[tuple[str, int | None], _CoarsenedColumns] = {}
     for name, columns in (("spatiotemporal", SPATIAL + TEMPORAL), ("census", CENSUS)):
         coded = encode(read, list(columns))
         for done, parts in enumerate(RESOLUTIONS):
             context.progress("coarsening columns", 0.1 + 0.2 * (name == "census") + 0.2 * done / len(RESOLUTIONS))
-            sides[name, parts] = _side(coded, parts)
+            sides[name, parts] = _coarsen(coded, parts)
     found = []
     for done, parts in enumerate(RESOLUTIONS):
         context.progress("counting unique records", 0.5 + 0.5 * done / len(RESOLUTIONS))
-        here = sides["spatiotemporal", parts]
-        found += [_cell(parts, other, here, sides["census", other]) for other in RESOLUTIONS]
+        spatiotemporal = sides["spatiotemporal", parts]
+        found += [_cell(parts, other, spatiotemporal, sides["census", other]) for other in RESOLUTIONS]
     return found
 
 
-def _side(columns: list[Coded], parts: int | None) -> _Side:
+def _coarsen(columns: list[Coded], parts: int | None) -> _CoarsenedColumns:
     squares = np.zeros(columns[0].codes.size, dtype=np.float32)
     grouped = []
     for column in columns:
@@ -86,7 +86,7 @@ def _side(columns: list[Coded], parts: int | None) -> _Side:
         grouped.append(Coded(column.name, groups[column.codes], column.values))
         squares += (far**2).astype(np.float32)[column.codes]
     numbers, sizes = class_numbers(pack(grouped))
-    return _Side(numbers, sizes.size, squares)
+    return _CoarsenedColumns(numbers, sizes.size, squares)
 
 
 def _intervals(column: Coded, parts: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
@@ -102,11 +102,11 @@ def _intervals(column: Coded, parts: int) -> tuple[NDArray[np.uint32], NDArray[n
     return groups, far / deviation if deviation > 0 else np.zeros(column.size)
 
 
-def _cell(parts: int | None, other: int | None, here: _Side, there: _Side) -> Cell:
-    keys = here.numbers.astype(np.uint64) * np.uint64(there.classes) + there.numbers
+def _cell(parts: int | None, other: int | None, spatiotemporal: _CoarsenedColumns, census: _CoarsenedColumns) -> Cell:
+    keys = spatiotemporal.numbers.astype(np.uint64) * np.uint64(census.classes) + census.numbers
     sizes, counts = frequencies(keys)
     uniques = int(counts[sizes == 1].sum())
-    loss = float(np.sqrt(here.squares + there.squares).mean(dtype=np.float64)) / len(QUASI_IDENTIFIERS)
+    loss = float(np.sqrt(spatiotemporal.squares + census.squares).mean(dtype=np.float64)) / len(QUASI_IDENTIFIERS)
     return Cell(parts, other, uniques, loss)
 
 
@@ -127,7 +127,7 @@ def _claims(at: dict[tuple[int | None, int | None], Cell], rows: int, stay: int,
                 "unique in 32, 16, 8, 4, 2 intervals",
                 ", ".join(f"{share:.3%}" for share in steps),
                 "almost linear as intervals double",
-                _on_steps(steps),
+                _remark_on_steps(steps),
             ),
             Row(
                 "records still unique with every column in two intervals",
@@ -148,7 +148,7 @@ def _claims(at: dict[tuple[int | None, int | None], Cell], rows: int, stay: int,
     )
 
 
-def _on_steps(shares: list[float]) -> str:
+def _remark_on_steps(shares: list[float]) -> str:
     """Whether the shares lie on a line: each doubling of the width would then take away as many records."""
     if len(set(shares)) == 1:
         return f"the same share, {shares[0]:.2%}, whatever the width"
@@ -181,7 +181,7 @@ def _named(parts: int | None) -> str:
 
 
 def _pictures(cells: list[Cell], rows: int) -> tuple[Picture, ...]:
-    from papers.figures.anonymization import heat
+    from papers.figures.anonymization import heat_map
 
     def shown(values: list[float], words: list[str]) -> list[dict[str, Any]]:
         return [
@@ -198,7 +198,7 @@ def _pictures(cells: list[Cell], rows: int) -> tuple[Picture, ...]:
         Picture(
             "fig-s5",
             "Figure S5: unique records by the number of intervals",
-            heat(
+            heat_map(
                 shown(shares, in_words),
                 title="Unique records in fixed intervals",
                 subtitle="Share of records that stay unique; below 0.1 % their number",
@@ -209,7 +209,7 @@ def _pictures(cells: list[Cell], rows: int) -> tuple[Picture, ...]:
         Picture(
             "fig-s6",
             "Figure S6: information loss by the number of intervals",
-            heat(
+            heat_map(
                 shown(losses, [f"{loss:.2f}" for loss in losses]),
                 title="What fixed intervals cost",
                 subtitle="Mean distance to the farther limit, in standard deviations a column",

@@ -11,12 +11,12 @@ import numpy as np
 from incrowd.backends import Coded, encode
 from incrowd.classes import assign_classes
 from incrowd.demo import QUASI_IDENTIFIERS
-from incrowd.measures import diversity
+from incrowd.measures import measure_diversity
 from incrowd.protection import HIPAA_STEPS, protect
 from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.tables import read_table
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
-from papers.proper_anonymization import printed
+from papers.proper_anonymization import printed_numbers as printed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,12 +107,12 @@ def t_by_record(table: pa.Table) -> float:
     ranks = np.empty(charge.codes.size, dtype=np.int64)
     ranks[np.argsort(charge.codes, kind="stable")] = np.arange(ranks.size)
     ranked = Coded("rank", ranks, pa.array(np.arange(ranks.size)))
-    return float(diversity(assign_classes(read, list(QUASI_IDENTIFIERS)).numbers, ranked).t)
+    return float(measure_diversity(assign_classes(read, list(QUASI_IDENTIFIERS)).numbers, ranked).t)
 
 
-def protection(context: Context) -> PartResult:
+def reproduce_protection(context: Context) -> PartResult:
     """Protect the population in every way and measure what is left and lost."""
-    table = printed.hospital(context)
+    table = printed.hospital_population(context)
     found = list(outcomes(table, context))
     above = int((table["charge"].to_numpy() > printed.SECRET[0]).sum())
     at = {(one.kind, one.k or one.setting): one for one in found}
@@ -120,20 +120,22 @@ def protection(context: Context) -> PartResult:
         (_claims(at, above, table.num_rows), _table_s9(at, table.num_rows), _grid(found)),
         _pictures(found),
         (
-            printed.size_note(context),
+            printed.note_on_size(context),
             "Safe harbour is Table S3's masking of whoever is alone by all nine columns. Its loss counts a masked "
             "cell by the farther end of the column's domain.",
             f"Our partition splits the widest column again and again where Algorithm S2 sorts by one distance: see the "
-            f"page on protection.{_on_partition(at)}",
+            f"page on protection.{_remark_on_partition(at)}",
         ),
     )
 
 
 def _claims(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> Comparison:
-    return Comparison("The paper's claims", (*_on_identity(at, rows), _on_loss(at), *_on_charges(at, above, rows)))
+    return Comparison(
+        "The paper's claims", (*_rows_on_identity(at, rows), _row_on_loss(at), *_rows_on_charges(at, above, rows))
+    )
 
 
-def _on_identity(at: dict[tuple[str, Any], Outcome], rows: int) -> tuple[Row, ...]:
+def _rows_on_identity(at: dict[tuple[str, Any], Outcome], rows: int) -> tuple[Row, ...]:
     anonymous = [at[kind, k] for kind in (SORTED, PARTITION) for k in SIZES]
     fixed = [at[FIXED, f"1/{parts}"] for parts in (32, 16, 8)]
     named = {k: at[SORTED, k].named for k in SIZES}
@@ -162,7 +164,7 @@ def _on_identity(at: dict[tuple[str, Any], Outcome], rows: int) -> tuple[Row, ..
     )
 
 
-def _on_loss(at: dict[tuple[str, Any], Outcome]) -> Row:
+def _row_on_loss(at: dict[tuple[str, Any], Outcome]) -> Row:
     two, eighth = at[SORTED, 2].loss, at[FIXED, "1/8"].loss
     return Row(
         "loss: 2-anonymity (S2) against 1/8 intervals",
@@ -172,7 +174,7 @@ def _on_loss(at: dict[tuple[str, Any], Outcome]) -> Row:
     )
 
 
-def _on_charges(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> tuple[Row, ...]:
+def _rows_on_charges(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> tuple[Row, ...]:
     close = [at[kind, k] for kind in (T_SORTED, T_PARTITION) for k in SIZES]
     wider = [at[T_SORTED, k].loss / at[SORTED, k].loss - 1 for k in SIZES]
     return (
@@ -180,13 +182,13 @@ def _on_charges(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> tu
             "charge certain: S2, k = 2 … 10",
             ", ".join(f"{at[SORTED, k].secret:.2%}" for k in SIZES),
             "the best of all without t",
-            _on_disclosure(at),
+            _remark_on_disclosure(at),
         ),
         Row(
             "charge certain with t-closeness",
             f"{max(one.told for one in close):,} of {above:,}",
             "zero in all cases",
-            _on_closeness(close, above / rows),
+            _remark_on_closeness(close, above / rows),
         ),
         Row(
             "loss added by t-closeness, S4 against S2, k = 2 … 10",
@@ -198,7 +200,7 @@ def _on_charges(at: dict[tuple[str, Any], Outcome], above: int, rows: int) -> tu
     )
 
 
-def _on_partition(at: dict[tuple[str, Any], Outcome]) -> str:
+def _remark_on_partition(at: dict[tuple[str, Any], Outcome]) -> str:
     """What smaller boxes give away of the charge, if they do."""
     if not all(at[PARTITION, k].secret > at[SORTED, k].secret for k in SIZES):
         return ""
@@ -208,21 +210,21 @@ def _on_partition(at: dict[tuple[str, Any], Outcome]) -> str:
     )
 
 
-def _on_closeness(close: list[Outcome], above: float) -> str:
+def _remark_on_closeness(close: list[Outcome], above: float) -> str:
     """Why t-closeness gives no large charge away, if it does not."""
     told = [f"{one.kind}, {one.setting}: {one.told:,}" for one in close if one.told]
     if told:
         return f"not so here: {'; '.join(told)}"
-    says = f"{above:.1%} of charges are above 100,000"
+    remark = f"{above:.1%} of charges are above 100,000"
     if above >= 1 / max(SIZES):
-        return says
+        return remark
     return (
-        f"{says}, fewer than 1 in k for each of these k: they all lie in the top stratum, of which a class has one "
+        f"{remark}, fewer than 1 in k for each of these k: they all lie in the top stratum, of which a class has one "
         "record, two at most, so no class can have nothing else"
     )
 
 
-def _on_disclosure(at: dict[tuple[str, Any], Outcome]) -> str:
+def _remark_on_disclosure(at: dict[tuple[str, Any], Outcome]) -> str:
     others = {f"1/{parts} intervals": at[FIXED, f"1/{parts}"].secret for parts in (32, 16, 8)}
     others["safe harbour"] = at[MASKED, ""].secret
     better = [f"{name} ({risk:.2%})" for name, risk in others.items() if risk < at[SORTED, 2].secret]
@@ -258,11 +260,11 @@ def _table_s9(at: dict[tuple[str, Any], Outcome], rows: int) -> Grid:
         cells,
         "Reached: the largest distance of a class, counted on the protected table, records being as far apart as their "
         "ranks; that is the distance eq. 6 is for. By distinct charges, the usual definition, equal charges are one "
-        "step: where many records share low charges the bound no longer holds." + _on_left_over(at, rows),
+        "step: where many records share low charges the bound no longer holds." + _remark_on_left_over(at, rows),
     )
 
 
-def _on_left_over(at: dict[tuple[str, Any], Outcome], rows: int) -> str:
+def _remark_on_left_over(at: dict[tuple[str, Any], Outcome], rows: int) -> str:
     """Where S4 itself goes past eq. 6: the records that do not fill a class."""
     past = [k for k in printed.T_BY_K if (at[T_SORTED, k].t_by_record or 0.0) > bound_on_t(rows, k) * (1 + 1e-9)]
     return "".join(
@@ -306,10 +308,10 @@ def _pictures(found: list[Outcome]) -> tuple[Picture, ...]:
 
 def _picture(
     found: list[Outcome], name: str, words: str, kinds: tuple[str, ...], measures: tuple[str, ...], title: str,
-    subtitle: str, says: str,
+    subtitle: str, remark: str,
 ) -> Picture:  # fmt: skip
-    from papers.figures.anonymization import panels
+    from papers.figures.anonymization import bar_panels
 
     bars = [one.bar() for one in found if one.kind in kinds]
     shown = {measure: _MEASURES[measure] for measure in measures}
-    return Picture(name, words, panels(bars, shown, title=title, subtitle=subtitle), says)
+    return Picture(name, words, bar_panels(bars, shown, title=title, subtitle=subtitle), remark)

@@ -9,8 +9,8 @@ import numpy as np
 
 from incrowd.curves import Curve
 from incrowd.errors import UnsupportedError
-from incrowd.pitman_yor.fit import CurveFit, compare_fits
-from incrowd.pitman_yor.fit_points import Name, usable_points
+from incrowd.pitman_yor import CurveFit, compare_fits
+from incrowd.pitman_yor.curve_fit import Name, usable_points
 from papers.corpora import Collection
 from papers.figures.scaling_law import extrapolation_figure
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
@@ -26,9 +26,9 @@ from papers.scaling_law.studies import (
     robust_study,
     sparse_studies,
 )
-from papers.workers import spread
+from papers.workers import map_in_processes
 
-_FEW = 10  # collections, below which a row of the table says little
+_FEWEST_COLLECTIONS = 10  # collections, below which a row of the table says little
 _SHOWN = (0.01, 0.05, 0.1)  # the shares of Fig. 2
 _LABELS = {"PYC": "PYC-MB"}
 _BOUNDED = "POL, bounded"
@@ -37,15 +37,15 @@ _SCORED = (*NAMES, CUBIC)
 
 
 @dataclass(slots=True)
-class _Found:
+class _Scores:
     """Errors by kind, share and method, those of PYC-MB also by corpus, and how many samples were refused."""
 
     errors: dict[tuple[str, float, str], list[float]] = field(default_factory=dict)
     by_corpus: dict[tuple[str, float, str], list[float]] = field(default_factory=dict)
     refused: int = 0
 
-    def __add__(self, other: _Found) -> _Found:
-        return _Found(
+    def __add__(self, other: _Scores) -> _Scores:
+        return _Scores(
             {key: self.errors.get(key, []) + other.errors.get(key, []) for key in {**self.errors, **other.errors}},
             {key: self.by_corpus.get(key, []) + other.by_corpus.get(key, [])
              for key in {**self.by_corpus, **other.by_corpus}},
@@ -53,16 +53,16 @@ class _Found:
         )  # fmt: skip
 
 
-def extrapolation(context: Context) -> PartResult:
+def reproduce_extrapolation(context: Context) -> PartResult:
     """Every study at every share."""
     names = [*corpora(context), "sparse matching", "robust matching"]
-    found = sum(spread(_scores, names, context), _Found())
+    found = sum(map_in_processes(_scores, names, context), _Scores())
     shown = [
-        exact_study(_middling(collections(context, names[0]))),
+        exact_study(_typical_collection(collections(context, names[0]))),
         *movement_studies(context, 24, range(2, 3)),
         robust_study(context, 16, 0.7, 0.6),
     ]
-    drawn = {study.kind: _drawn(study, context.seed) for study in shown}
+    drawn = {study.kind: _curve_and_fits(study, context.seed) for study in shown}
     notes = [f"{found.refused} samples were refused by a fit and are left out."] if found.refused else []
     return PartResult(
         (_main_numbers(found), _table_1(found), _corpora(found)),
@@ -71,7 +71,7 @@ def extrapolation(context: Context) -> PartResult:
                 "curves", "Fig. 2: forecasts from 1, 5 and 10 % of the people", extrapolation_figure(drawn),
                 "Exact: of the first corpus, the attributes whose κ is nearest 0.4; sparse: movement, two points "
                 "known; robust: 16 dimensions, uneven noise. Shaded: what was measured; dots: the truth; "
-                f"forecasts outside 0 to 1 are not drawn.{_without_lines(drawn)}",
+                f"forecasts outside 0 to 1 are not drawn.{_note_on_empty_panels(drawn)}",
             ),
         ),
         (*notes, *_NOTES),
@@ -93,7 +93,7 @@ _NOTES = (
 )
 
 
-def _middling(found: Iterable[Collection]) -> Collection:
+def _typical_collection(found: Iterable[Collection]) -> Collection:
     return min(found, key=lambda one: abs(one.correctness - 0.4))
 
 
@@ -105,9 +105,9 @@ def _studies(name: str, context: Context) -> Iterator[Study]:
     return (exact_study(collection) for collection in collections(context, name))
 
 
-def _scores(name: str, context: Context) -> _Found:
+def _scores(name: str, context: Context) -> _Scores:
     """The errors of all studies of one corpus, or of one kind of matching."""
-    found = _Found()
+    found = _Scores()
     for number, study in enumerate(_studies(name, context)):
         for fraction in FRACTIONS:
             # a random guess is a new one for each study and share
@@ -116,7 +116,7 @@ def _scores(name: str, context: Context) -> _Found:
     return found
 
 
-def _fit(study: Study, fraction: float, found: _Found, seed: int) -> None:
+def _fit(study: Study, fraction: float, found: _Scores, seed: int) -> None:
     curve = study.measured(fraction)
     if curve is None:
         return
@@ -138,15 +138,15 @@ def _fit(study: Study, fraction: float, found: _Found, seed: int) -> None:
             found.by_corpus.setdefault((study.kind, fraction, study.corpus.split(",")[0]), []).append(error)
 
 
-def _main_numbers(found: _Found) -> Comparison:
+def _main_numbers(found: _Scores) -> Comparison:
     rows = []
     for kind in KINDS:
         for fraction in (0.01, 0.1, 1.0):
             errors = found.errors.get((kind, fraction, "PYC"))
             if errors:
                 paper = TABLE_1[kind, fraction]["PYC"]
-                says = f"{_beside(rmse(errors), paper)} {_largest(found, kind, fraction)}"
-                rows.append(Row(f"{kind}, {fraction:.0%} measured", rmse(errors), paper, says.rstrip()))
+                remark = f"{_difference_to_paper(rmse(errors), paper)} {_worst_corpus(found, kind, fraction)}"
+                rows.append(Row(f"{kind}, {fraction:.0%} measured", rmse(errors), paper, remark.rstrip()))
     polynomial = found.errors.get(("exact", 0.001, _BOUNDED))
     if polynomial:
         free = rmse(found.errors["exact", 0.001, "POL"])
@@ -168,7 +168,7 @@ _WHY = (
 )
 
 
-def _beside(ours: float, paper: float) -> str:
+def _difference_to_paper(ours: float, paper: float) -> str:
     """How far from the paper, in words."""
     points = 100 * (ours - paper)
     if abs(points) < 0.05:
@@ -176,7 +176,7 @@ def _beside(ours: float, paper: float) -> str:
     return f"{abs(points):.1f} points {'above' if points > 0 else 'below'} the paper's."
 
 
-def _largest(found: _Found, kind: str, fraction: float) -> str:
+def _worst_corpus(found: _Scores, kind: str, fraction: float) -> str:
     """Which corpus the error is largest in, and what it is in the others."""
     groups = {
         corpus: errors
@@ -199,7 +199,7 @@ def cubic(curve: Curve, people: float) -> float:
     return float(1.0 + np.log10(people) ** degrees @ solution)
 
 
-def _polynomials(found: _Found) -> list[Row]:
+def _polynomials(found: _Scores) -> list[Row]:
     """POL of two and of three degrees beside the paper's one column: which of them was printed?"""
     rows = []
     nearer: list[str] = []
@@ -212,13 +212,15 @@ def _polynomials(found: _Found) -> list[Row]:
     for name in ("POL", CUBIC):
         if ("exact", 1.0, name) in found.errors:
             ours, paper = rmse(found.errors["exact", 1.0, name]), TABLE_1["exact", 1.0]["POL"]
-            says = f"{ours / paper:.2g} times the paper's. By ratio it is the nearer of the two at "
-            says += f"{nearer.count(name)} of {len(nearer)} shares."
-            rows.append(Row(f"{'POL, 2 degrees' if name == 'POL' else name}, exact, 100% measured", ours, paper, says))
+            remark = f"{ours / paper:.2g} times the paper's. By ratio it is the nearer of the two at "
+            remark += f"{nearer.count(name)} of {len(nearer)} shares."
+            rows.append(
+                Row(f"{'POL, 2 degrees' if name == 'POL' else name}, exact, 100% measured", ours, paper, remark)
+            )
     return rows
 
 
-def _best_row(found: _Found) -> Row:
+def _best_row(found: _Scores) -> Row:
     """In how many rows PYC-MB is best, POL of three degrees being among those it is compared with."""
     best = {
         (kind, fraction): min(_SCORED, key=lambda name: rmse(found.errors[kind, fraction, name]))
@@ -235,7 +237,7 @@ def _best_row(found: _Found) -> Row:
     )  # fmt: skip
 
 
-def _table_1(found: _Found) -> Grid:
+def _table_1(found: _Scores) -> Grid:
     cells: list[list[Value]] = []
     for fraction in FRACTIONS:
         for kind in KINDS:
@@ -253,15 +255,15 @@ def _table_1(found: _Found) -> Grid:
         f"{kind} at {100 * fraction:g} %"
         for fraction in FRACTIONS
         for kind in KINDS
-        if 0 < len(found.errors.get((kind, fraction, "PYC"), [])) < _FEW
+        if 0 < len(found.errors.get((kind, fraction, "PYC"), [])) < _FEWEST_COLLECTIONS
     ]
-    says = "Ours (the paper's); * is our best in the row."
+    remark = "Ours (the paper's); * is our best in the row."
     if few:
-        says += f" Rows of fewer than {_FEW} collections say little: {', '.join(few)}."
-    return Grid("Table 1: RMSE of the forecast at full size", heads, cells, says)
+        remark += f" Rows of fewer than {_FEWEST_COLLECTIONS} collections say little: {', '.join(few)}."
+    return Grid("Table 1: RMSE of the forecast at full size", heads, cells, remark)
 
 
-def _corpora(found: _Found) -> Grid:
+def _corpora(found: _Scores) -> Grid:
     cells: list[list[Value]] = [
         [kind, corpus, len(errors), rmse(errors), float(np.mean(errors))]
         for (kind, fraction, corpus), errors in found.by_corpus.items()
@@ -271,10 +273,10 @@ def _corpora(found: _Found) -> Grid:
     return Grid("PYC-MB from 10 % of the people, by corpus", heads, cells)
 
 
-_Drawn = dict[float, tuple[Curve, Mapping[Name, CurveFit]]]
+_CurvesAndFits = dict[float, tuple[Curve, Mapping[Name, CurveFit]]]
 
 
-def _without_lines(drawn: Mapping[str, _Drawn]) -> str:
+def _note_on_empty_panels(drawn: Mapping[str, _CurvesAndFits]) -> str:
     """Panels in which there is nothing to extrapolate from."""
     empty = [
         f"{kind}, {share:.0%}" for kind, shares in drawn.items() for share, (_, fits) in shares.items() if not fits
@@ -284,10 +286,10 @@ def _without_lines(drawn: Mapping[str, _Drawn]) -> str:
     return f" No lines in {'; '.join(empty)}: of so few people nearly all, or hardly any, were named, or no fit stands."
 
 
-def _drawn(study: Study, seed: int) -> _Drawn:
+def _curve_and_fits(study: Study, seed: int) -> _CurvesAndFits:
     """The whole curve and the fits, for each share of the figure."""
     whole = study.measure(study.people)
-    found: _Drawn = {}
+    found: _CurvesAndFits = {}
     for fraction in _SHOWN:
         curve = study.measured(fraction)
         try:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.figures.curves import entropy_plot, tail_plot, unique_people_plot
-from incrowd.pitman_yor.fit import fit_curve
+from incrowd.figures.curve_charts import entropy_plot, tail_plot, unique_people_plot
+from incrowd.pitman_yor import fit_curve
 from incrowd.pitman_yor.model import PitmanYor
 from papers.parts import Comparison, Context, PartResult, Picture, Row
 from papers.scaling_law.published import WORLD
 
 
-def regimes(context: Context) -> PartResult:
+def reproduce_regimes(context: Context) -> PartResult:
     """Nothing here is random or long: quick and full are the same."""
     return PartResult(
-        tables=(Comparison("Numbers of the text", tuple(_quoted() + _unique_people())),),
+        tables=(Comparison("Numbers of the text", tuple(_quoted_numbers() + _unique_people())),),
         figures=(
             Picture("unique", "Fig. 4: expected unique people by regime", unique_people_plot()),
             Picture("tail", "Fig. 5a: correctness by tail complexity", tail_plot()),
@@ -27,27 +27,28 @@ def regimes(context: Context) -> PartResult:
     )  # fmt: skip
 
 
-def _quoted() -> list[Row]:
+def _quoted_numbers() -> list[Row]:
     world = [PitmanYor.from_entropy(h=40, gamma=gamma, unit="bits").correctness(WORLD) for gamma in (0.0, 1.0)]
     browsers = PitmanYor.from_entropy(h=41.54, gamma=0.68).correctness(4e9)
     example = fit_curve([100, 1000], correctness=[0.99, 0.80])
+    ten_thousand = float(example.model.correctness(10_000))
     return [
-        Row("κ of the world at 40 bits, γ = 0", float(world[0]), 0.99, _beside(float(world[0]), 0.99)),
-        Row("κ of the world at 40 bits, γ = 1", float(world[1]), 0.45, _beside(float(world[1]), 0.45)),
+        Row("κ of the world at 40 bits, γ = 0", float(world[0]), 0.99, _difference_to_paper(float(world[0]), 0.99)),
+        Row("κ of the world at 40 bits, γ = 1", float(world[1]), 0.45, _difference_to_paper(float(world[1]), 0.45)),
         Row(
             "κ of 4 billion browsers, h = 41.54, γ = 0.68", float(browsers), 0.75,
-            f"{_beside(float(browsers), 0.75)} The paper gives h and γ rounded; the entropy is in nats here though "
-            "Fig. 5 uses bits.",
+            f"{_difference_to_paper(float(browsers), 0.75)} The paper gives h and γ rounded; the entropy is in nats "
+            "here though Fig. 5 uses bits.",
         ),
         Row(
-            "κ(10 000) from κ(100) = 0.99 and κ(1000) = 0.80", float(example.model.correctness(10_000)), 0.21,
-            f"{_beside(float(example.model.correctness(10_000)), 0.21)} The two points need γ = {example.gamma:.2f}; "
-            "the authors' package does not go below 0 (it answers 0.35).",
+            "κ(10 000) from κ(100) = 0.99 and κ(1000) = 0.80", ten_thousand, 0.21,
+            f"{_difference_to_paper(ten_thousand, 0.21)} The two points need γ = {example.gamma:.2f}; the authors' "
+            "package does not go below 0 (it answers 0.35).",
         ),
     ]  # fmt: skip
 
 
-def _beside(ours: float, paper: float) -> str:
+def _difference_to_paper(ours: float, paper: float) -> str:
     """Whether a number is the paper's to the two digits it gives."""
     if f"{ours:.2f}" == f"{paper:.2f}":
         return "The same to the digits given."
@@ -82,11 +83,18 @@ def _unique_people() -> list[Row]:
         sizes = np.array([1e3, 1e6, 8e9])
         unique = sizes * model.uniqueness(sizes)
         shown, what = ", ".join(f"{people:,.0f}" for people in unique), "unique people among a thousand, a million, "
-        rows.append(Row(f"{what}8 billion; 10 bits, γ = {gamma:g}", shown, paper, _so(_course(unique) == paper)))
+        rows.append(
+            Row(
+                f"{what}8 billion; 10 bits, γ = {gamma:g}",
+                shown,
+                paper,
+                _agreement_in_words(_trend_in_words(unique) == paper),
+            )
+        )
     return rows
 
 
-def _course(unique: NDArray[np.float64]) -> str:
+def _trend_in_words(unique: NDArray[np.float64]) -> str:
     """What becomes of the unique people from the second population to the third, in the paper's words."""
     if unique[2] < 0.5:
         return "falls to zero"
@@ -95,5 +103,5 @@ def _course(unique: NDArray[np.float64]) -> str:
     return "continues to grow" if unique[2] > unique[1] else "falls"
 
 
-def _so(agrees: bool) -> str:
+def _agreement_in_words(agrees: bool) -> str:
     return "So here." if agrees else "Not so here."

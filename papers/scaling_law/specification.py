@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.baselines import EntropyRule
-from incrowd.pitman_yor.fit import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
 from papers.corpora import FAMILIES, Collection
 from papers.figures.scaling_law import ranks_figure, shapes_figure, specification_figure
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
 from papers.scaling_law.published import SPECIFICATION
 from papers.scaling_law.studies import collections, corpora
-from papers.workers import spread
+from papers.workers import map_in_processes
 
 _MIXTURE = "eusilc_population"
 _K = 5  # of the k-anonymity violations
@@ -42,17 +42,17 @@ class Fitted:
 
     @property
     def plain_error(self) -> float:
-        """The same without the prior."""
+        """Error of the forecast correctness without the prior."""
         return self.without_prior - self.values["correctness"][0]
 
 
-def specification(context: Context) -> PartResult:
+def reproduce_specification(context: Context) -> PartResult:
     """Fit every collection; show one of each corpus in full."""
     found: list[Fitted] = []
     shown: dict[str, ClassSizeFit] = {}
     refused = 0
     names = corpora(context)
-    for name, (fitted, best, left_out) in zip(names, spread(_fit_corpus, names, context), strict=True):
+    for name, (fitted, best, left_out) in zip(names, map_in_processes(_fit_corpus, names, context), strict=True):
         found += fitted
         refused += left_out
         if best is not None:
@@ -97,7 +97,7 @@ def _fitted(collection: Collection, fit: ClassSizeFit, context: Context) -> Fitt
     }
     plain = fit_class_sizes(sizes, method="ml")
     rule = float(EntropyRule(fit.h / np.log(2.0)).correctness(people))
-    divergence = rank_size_check(fit, draws=2 if context.quick else 5, seed=context.seed).divergence
+    divergence = rank_size_check(fit, draws=2 if context.quick else 5, seed=context.seed).divergence_bits
     without_prior = float(plain.model.correctness(people))
     return Fitted(collection.corpus, values, without_prior, rule, divergence, (fit.gamma, plain.gamma))
 
@@ -118,13 +118,13 @@ def _summary(found: list[Fitted]) -> Comparison:
     rule = rmse([one.entropy_rule - one.values["correctness"][0] for one in found])
     rows = [
         Row("collections", len(found), paper["collections"], "The paper's USA, MIDUS and WEB are not at hand."),
-        Row("RMSE of κ", rmse(errors), paper["rmse"], _times(errors, regular)),
-        Row("bias of κ", float(np.mean(errors)), paper["bias"], _on_prior(errors, plain)),
+        Row("RMSE of κ", rmse(errors), paper["rmse"], _ratio_in_words(errors, regular)),
+        Row("bias of κ", float(np.mean(errors)), paper["bias"], _remark_on_prior(errors, plain)),
         Row("bias of κ without the prior", float(np.mean(plain))),
         *(_without_mixture([one for one in found if one.corpus != _MIXTURE]) if len(regular) < len(found) else []),
         *_zipf([one for one in found if one.corpus == "zipf"]),
         *(
-            Row(f"bias of κ, {kind}", float(np.mean(group)), f"slightly {sign}", _on_sign(group, sign, without))
+            Row(f"bias of κ, {kind}", float(np.mean(group)), f"slightly {sign}", _remark_on_sign(group, sign, without))
             for kind, sign, group, without in (
                 ("public tables", "negative", real, regular_real),
                 ("generated families", "positive", synthetic, []),
@@ -144,7 +144,7 @@ def _summary(found: list[Fitted]) -> Comparison:
     return Comparison("Model specification (Table S1)", tuple(rows))
 
 
-def _times(errors: list[float], regular: list[float]) -> str:
+def _ratio_in_words(errors: list[float], regular: list[float]) -> str:
     """The error beside the paper's, with and without the corpus that the model does not describe."""
     paper = SPECIFICATION["rmse"]
     without = f"; {rmse(regular) / paper:.2g} times without {_MIXTURE}" if len(regular) < len(errors) else ""
@@ -157,24 +157,24 @@ def _zipf(group: list[Fitted]) -> list[Row]:
         return []
     errors, plain = ([getattr(one, name) for one in group] for name in ("error", "plain_error"))
     gammas = np.median([one.gammas for one in group], axis=0)
-    says = f"Without the prior {rmse(plain):.4f}: "
+    remark = f"Without the prior {rmse(plain):.4f}: "
     if rmse(plain) < 0.5 * rmse(errors):
-        says += (
+        remark += (
             f"the prior exp(−10/(1−γ)) is against γ near 1 and takes it from {gammas[1]:.2f} to {gammas[0]:.2f} "
             "(medians), so the fitted tail is too light and κ is overstated. Which exponents the paper drew is not "
             "printed; ours are 1.03 to 1.82."
         )
     else:
-        says += "it is not the prior's."
+        remark += "it is not the prior's."
     mean, without = float(np.mean(errors)), float(np.mean(plain))
     return [
-        Row("RMSE of κ, Zipf", rmse(errors), None, says),
-        Row("bias of κ, Zipf", mean, "slightly positive", f"{_on_sign(errors, 'positive', [])} Without the prior "
-            f"{without:+.4f}."),
+        Row("RMSE of κ, Zipf", rmse(errors), None, remark),
+        Row("bias of κ, Zipf", mean, "slightly positive", f"{_remark_on_sign(errors, 'positive', [])} Without the "
+            f"prior {without:+.4f}."),
     ]  # fmt: skip
 
 
-def _on_prior(errors: list[float], plain: list[float]) -> str:
+def _remark_on_prior(errors: list[float], plain: list[float]) -> str:
     """How much of the bias is the prior's."""
     bias, without = float(np.mean(errors)), float(np.mean(plain))
     way = "Upwards in both." if bias > 0 else "Downwards here."
@@ -186,13 +186,13 @@ def _on_prior(errors: list[float], plain: list[float]) -> str:
     return f"{way} {share:.0%} of it is the prior's: without it the bias is {without:+.4f}."
 
 
-def _on_sign(group: list[float], sign: str, without: list[float]) -> str:
+def _remark_on_sign(group: list[float], sign: str, without: list[float]) -> str:
     """Whether the bias has the paper's sign; `without` are the errors outside the corpus that is not described."""
     bias = float(np.mean(group))
-    says = "The same sign." if (bias < 0) == (sign == "negative") else "The other way here."
+    remark = "The same sign." if (bias < 0) == (sign == "negative") else "The other way here."
     if without and len(without) < len(group):
-        says += f" Without {_MIXTURE} {np.mean(without):+.4f}."
-    return says
+        remark += f" Without {_MIXTURE} {np.mean(without):+.4f}."
+    return remark
 
 
 def _without_mixture(regular: list[Fitted]) -> list[Row]:
@@ -204,11 +204,11 @@ def _without_mixture(regular: list[Fitted]) -> list[Row]:
     for one in regular:
         by_corpus[one.corpus] = by_corpus.get(one.corpus, 0.0) + one.error
     most = max(by_corpus, key=lambda corpus: abs(by_corpus[corpus]))
-    says = f"{abs(100 * (bias - paper)):.1f} points {'above' if bias > paper else 'below'} the paper's. "
-    says += f"{by_corpus[most] / sum(errors):.0%} of it is from {most}."
+    remark = f"{abs(100 * (bias - paper)):.1f} points {'above' if bias > paper else 'below'} the paper's. "
+    remark += f"{by_corpus[most] / sum(errors):.0%} of it is from {most}."
     return [
         Row(f"RMSE of κ without {_MIXTURE}", rmse(errors), SPECIFICATION["rmse"], why),
-        Row(f"bias of κ without {_MIXTURE}", bias, paper, says),
+        Row(f"bias of κ without {_MIXTURE}", bias, paper, remark),
     ]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.curves import Curve, correctness_curve, robust_curve, sparse_curve
 from incrowd.tables import read_table
-from papers.corpora import FAMILIES, LARGEST, SMALLEST, Collection, generated, held, random_attributes
+from papers.corpora import FAMILIES, LARGEST, SMALLEST, Collection, available_tables, generated, random_attributes
 from papers.parts import Context
 
 Points = dict[str, NDArray[np.int64]]
@@ -37,7 +37,7 @@ class Study:
 
 def corpora(context: Context) -> list[str]:
     """The public tables that are held, then the three generated families."""
-    return [*held(context.data), *FAMILIES]
+    return [*available_tables(context.data), *FAMILIES]
 
 
 def collections(context: Context, corpus: str) -> Iterator[Collection]:
@@ -48,7 +48,7 @@ def collections(context: Context, corpus: str) -> Iterator[Collection]:
         yield from generated(corpus, 4 * sets if context.quick else sets, people, _random(context, "generated", number))
     else:
         assert context.data is not None
-        number = held(context.data).index(corpus)
+        number = available_tables(context.data).index(corpus)
         yield from random_attributes(context.data, corpus, sets, np.random.default_rng([context.seed, number]))
 
 
@@ -139,20 +139,20 @@ def robust_studies(context: Context) -> Iterator[Study]:
     are always recognised and some never, as in life.
     """
     for dimensions in (8, 32) if context.quick else (8, 16, 32, 64, 128):
-        for spread in _SPREADS:
+        for spread in _NOISE_LEVELS:
             for uneven in (0.0, 0.6):
                 study = robust_study(context, dimensions, spread, uneven)
                 if SMALLEST < study.truth < LARGEST:
                     yield study
 
 
-_SPREADS = (0.4, 0.7, 1.1)
+_NOISE_LEVELS = (0.4, 0.7, 1.1)
 
 
 def robust_study(context: Context, dimensions: int, spread: float, uneven: float) -> Study:
     """One of those: the noise's spread, and how unevenly it is shared."""
     people = 800 if context.quick else 6_000
-    random = _random(context, f"robust {dimensions}", 2 * _SPREADS.index(spread) + bool(uneven))
+    random = _random(context, f"robust {dimensions}", 2 * _NOISE_LEVELS.index(spread) + bool(uneven))
     gallery = random.standard_normal((people, dimensions)).astype(np.float32)
     noise = random.standard_normal(gallery.shape) * np.exp(uneven * random.standard_normal((people, 1)))
     probes = gallery + (spread * np.sqrt(dimensions / 16) * noise).astype(np.float32)

@@ -2,9 +2,9 @@
 
 from papers.corpora import FILES
 from papers.parts import Paper, Part
-from papers.synthetic_estimator.formulas import formulas
-from papers.synthetic_estimator.sensitivity import sensitivity
-from papers.synthetic_estimator.simulation import simulation
+from papers.synthetic_estimator.formulas import reproduce_formulas
+from papers.synthetic_estimator.simulation import reproduce_simulation
+from papers.synthetic_estimator.wrong_population import reproduce_wrong_population
 
 PAPER = Paper(
     name="synthetic-estimator",
@@ -14,8 +14,8 @@ PAPER = Paper(
     about="A table is a sample of a population: how likely is it that one of its records is matched to the right "
     "person, when the population has not been seen?",
     parts=(
-        Part("formulas", "The two risks (appendix A)", formulas),
-        Part("simulation", "Every estimator against the truth", simulation, FILES),
-        Part("sensitivity", "If the population is not what you think", sensitivity, FILES),
+        Part("formulas", "The two risks (appendix A)", reproduce_formulas),
+        Part("simulation", "Every estimator against the truth", reproduce_simulation, FILES),
+        Part("sensitivity", "If the population is not what you think", reproduce_wrong_population, FILES),
     ),
 )

@@ -14,14 +14,14 @@ from incrowd.backends import class_numbers, encode, pack
 from incrowd.backends.encode import Coded
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
-from incrowd.populations.api import answer
 from incrowd.populations.classical import FROM_SIZES, entropy_score
+from incrowd.populations.estimators import Method, estimate_risk
 from incrowd.populations.marginals import Columns
 from incrowd.populations.sample import Sample
 from incrowd.tables import Table, read_table
 
 SMALLEST_SAMPLE, SMALLEST_RISK = 200, 0.003
-TRIES = 1_000  # in a row, after which no set of columns is expected to do
+MOST_ATTEMPTS = 1_000  # in a row, after which no set of columns is expected to do
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -114,10 +114,10 @@ def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterat
         numbers, sizes = class_numbers(pack(coded[one] for one in chosen))
         if sizes.size < SMALLEST_RISK * population:
             misses += 1
-            if misses == TRIES:
+            if misses == MOST_ATTEMPTS:
                 raise UnsupportedError(
-                    f"{name}: none of {TRIES:,} random sets of its columns names 3 in 1000 of its people; take that "
-                    "file out of the data folder"
+                    f"{name}: none of {MOST_ATTEMPTS:,} random sets of its columns names 3 in 1000 of its people; "
+                    "take that file out of the data folder"
                 )
             continue
         cases, misses = cases - 1, 0
@@ -143,7 +143,7 @@ def samples(whole: Population, fraction: float, cases: int, seed: int) -> Iterat
 def table_samples(
     folder: Path, name: str, fraction: float, cases: int, seed: int
 ) -> Iterator[tuple[Truth, CodedSample]]:
-    """The same of one of the public tables in a folder."""
+    """Random samples of one of the public tables in a folder, with the truth about each."""
     return samples(public_table(folder, name), fraction, cases, seed)
 
 
@@ -155,7 +155,7 @@ def public_table(folder: Path, name: str) -> Population:
 def measure(
     truth: Truth,
     sample: CodedSample,
-    methods: Sequence[str],
+    methods: Sequence[Method],
     seed: int = 1,
     *,
     classical: Sequence[str] = tuple(FROM_SIZES),
@@ -163,8 +163,10 @@ def measure(
     """Ask every method, and the classical estimators."""
     case = Case(truth, {}, {}, {}, {}, {})
     for method in methods:
-        result = answer(sample, method, seed=seed)
-        case.estimates[method], case.seconds[method] = result.B, result.seconds
+        result = estimate_risk(sample, method, seed=seed)
+        # the published estimators keep to no certain limits
+        case.estimates[method] = result.parts.get(f"{method}, unlimited", result.sample_to_population)
+        case.seconds[method] = result.seconds
         if result.interval is not None:
             case.intervals[method] = result.interval
         if result.population_uniques is not None:
@@ -175,13 +177,13 @@ def measure(
             found = FROM_SIZES[name](sample.sizes, truth.population)
         except UnsupportedError:
             continue
-        if found.B is not None:
-            case.estimates[name] = found.B
+        if found.sample_to_population is not None:
+            case.estimates[name] = found.sample_to_population
         if found.population_uniqueness is not None:
             case.uniques[name] = found.population_uniqueness
     columns = sample.columns()
     counts = [columns.counts(j) for j in range(len(columns.sizes))]
-    score = entropy_score(counts, columns.codes, truth.population).B
+    score = entropy_score(counts, columns.codes, truth.population).sample_to_population
     assert score is not None
     case.estimates["entropy"] = score
     return case

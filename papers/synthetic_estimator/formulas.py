@@ -13,7 +13,7 @@ from papers.parts import Comparison, Context, PartResult, Row
 Numbers = NDArray[np.int64]
 
 
-def formulas(context: Context) -> PartResult:
+def reproduce_formulas(context: Context) -> PartResult:
     """Draw a sample, attack it both ways, and compare the successes with the formulas."""
     random = np.random.default_rng(context.seed)
     people, attacks = (20_000, 200_000) if context.quick else (200_000, 2_000_000)
@@ -32,19 +32,19 @@ def formulas(context: Context) -> PartResult:
             Row("B by formula, mean of 1 / F", expected[1]),
             Row("κ(N), what B is on average over samples", sizes.size / people),
         ),
-        f"The paper gives formulas only; {_noise(reached, expected, attacks)}",
+        f"The paper gives formulas only; {_remark_on_noise(reached, expected, attacks)}",
     )
     return PartResult((table,))
 
 
-def _noise(reached: tuple[float, ...], expected: tuple[float, ...], attacks: int) -> str:
+def _remark_on_noise(reached: tuple[float, ...], expected: tuple[float, ...], attacks: int) -> str:
     """How far the attacks are from the formulas, in standard errors of as many attacks."""
     away = [
         abs(found - formula) / math.sqrt(formula * (1 - formula) / attacks)
         for found, formula in zip(reached, expected, strict=True)
     ]
-    says = f"the attacks are {away[0]:.1f} (A) and {away[1]:.1f} (B) standard errors away from them, "
-    return says + ("no more than chance." if max(away) < 4 else "more than chance: one of the two is wrong.")
+    remark = f"the attacks are {away[0]:.1f} (A) and {away[1]:.1f} (B) standard errors away from them, "
+    return remark + ("no more than chance." if max(away) < 4 else "more than chance: one of the two is wrong.")
 
 
 def _into_population(

@@ -13,7 +13,7 @@ import numpy as np
 
 from incrowd.demo import QUASI_IDENTIFIERS, demo_table
 from incrowd.tables import read_table
-from papers.corpora import held
+from papers.corpora import available_tables
 from papers.figures.estimators import error_figure, estimates_figure
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from papers.synthetic_estimator.cases import (
@@ -26,13 +26,13 @@ from papers.synthetic_estimator.cases import (
     public_table,
     samples,
 )
-from papers.workers import spread
+from papers.workers import map_in_processes
 
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 PUBLISHED = ("average", "gaussian", "dvine")
 METHODS = ("combined", "anchored", "posterior", *PUBLISHED, "pitman", "ewens", "benedetti-franconi", "entropy")
 CLASSICAL = ("pitman", "ewens", "benedetti-franconi", "zayatz", "snb", "dankar")
-EACH = 3  # samples of each population at each fraction
+SAMPLES_PER_FRACTION = 3  # samples of each population at each fraction
 HOSPITAL = "generated hospital stays"
 BINS = (0.0, 0.05, 0.1, 0.2, 0.33, 0.5, 0.7, 1.0)
 _LIMIT = 0.05  # the abstract: the average's median error is below this at every fraction and every true risk
@@ -41,7 +41,7 @@ _FEWEST = 5  # cases behind a median that is quoted
 
 def population_names(context: Context) -> list[str]:
     """The public tables that are held (when quick, the two small ones), and invented hospital stays."""
-    tables = [name for name in held(context.data) if not context.quick or name in ("sd2011", "hdv2003")]
+    tables = [name for name in available_tables(context.data) if not context.quick or name in ("sd2011", "hdv2003")]
     return [*tables, HOSPITAL]
 
 
@@ -49,7 +49,7 @@ def each(context: Context) -> int:
     """Samples of each population at each fraction; when quick, two if there is one population only."""
     if context.quick:
         return 2 if len(population_names(context)) == 1 else 1
-    return EACH
+    return SAMPLES_PER_FRACTION
 
 
 @lru_cache(maxsize=1)
@@ -61,16 +61,16 @@ def population(name: str, folder: Path | None, quick: bool, seed: int) -> Popula
     return Population.of(HOSPITAL, read_table(demo_table(4_000 if quick else 100_000, seed)), QUASI_IDENTIFIERS)
 
 
-def simulation(context: Context) -> PartResult:
+def reproduce_simulation(context: Context) -> PartResult:
     """All populations at all fractions."""
     fractions = (0.1, 0.5, 0.9) if context.quick else FRACTIONS
     tasks = [Task(name, fraction) for name in population_names(context) for fraction in fractions]
-    cases = [case for found in spread(_cases, tasks, context) for case in found]
+    cases = [case for found in map_in_processes(_cases, tasks, context) for case in found]
     tables = (_claims(cases), _by_fraction(cases), _by_risk(cases), _by_table(cases), _uniqueness(cases))
-    return PartResult(tables, _figures(cases), (_counted(tasks, cases), *_NOTES))
+    return PartResult(tables, _figures(cases), (_note_on_cases(tasks, cases), *_NOTES))
 
 
-def _counted(tasks: Sequence[Task], cases: Sequence[Case]) -> str:
+def _note_on_cases(tasks: Sequence[Task], cases: Sequence[Case]) -> str:
     """How many cases stand behind a number, and which were left out."""
     at = Counter(case.truth.fraction for case in cases)
     few, many = min(at.values()), max(at.values())
@@ -116,10 +116,10 @@ class Task(NamedTuple):
 def _cases(task: Task, context: Context) -> list[Case]:
     whole = population(task.name, context.data, context.quick, context.seed)
     drawn = samples(whole, task.fraction, each(context), context.seed)
-    return [asked(truth, sample, context.seed) for truth, sample in drawn]
+    return [estimate_case(truth, sample, context.seed) for truth, sample in drawn]
 
 
-def asked(truth: Truth, sample: CodedSample, seed: int) -> Case:
+def estimate_case(truth: Truth, sample: CodedSample, seed: int) -> Case:
     """Every estimator; the parts of the two joint ones are estimators themselves and need not be fitted again."""
     case = measure(truth, sample, ("combined", "average"), seed, classical=CLASSICAL)
     case.estimates.update({name: case.parts[name] for name in METHODS if name in case.parts})
@@ -129,56 +129,61 @@ def asked(truth: Truth, sample: CodedSample, seed: int) -> Case:
 Where = Callable[[Truth], bool]
 
 
-def errors_of(cases: Sequence[Case], method: str, where: Where = lambda truth: True) -> list[float]:
+def absolute_errors(cases: Sequence[Case], method: str, where: Where = lambda truth: True) -> list[float]:
     """|estimate − truth| of a method, where it has an answer."""
     return [abs(case.error(method)) for case in cases if where(case.truth) and method in case.estimates]
 
 
-def _at(fraction: float) -> Where:
+def _at_fraction(fraction: float) -> Where:
     return lambda truth: truth.fraction == fraction
 
 
-def _in(table: str) -> Where:
+def _of_table(table: str) -> Where:
     return lambda truth: truth.table == table
 
 
-def _between(low: float, high: float) -> Where:
+def _risk_between(low: float, high: float) -> Where:
     return lambda truth: low < truth.B <= high
 
 
 def _bins(cases: Sequence[Case]) -> list[tuple[str, Where]]:
     """Ranges of the true risk that hold a case."""
-    ranges = [(f"{low:g} to {high:g}", _between(low, high)) for low, high in pairwise(BINS)]
+    ranges = [(f"{low:g} to {high:g}", _risk_between(low, high)) for low, high in pairwise(BINS)]
     return [(name, inside) for name, inside in ranges if any(inside(case.truth) for case in cases)]
 
 
 def _claims(cases: list[Case]) -> Comparison:
     """The abstract's sentence, number by number."""
     fractions = sorted({case.truth.fraction for case in cases})
-    by_fraction = [errors_of(cases, "average", _at(fraction)) for fraction in fractions]
-    by_risk = [errors_of(cases, "average", inside) for _, inside in _bins(cases)]
+    by_fraction = [absolute_errors(cases, "average", _at_fraction(fraction)) for fraction in fractions]
+    by_risk = [absolute_errors(cases, "average", inside) for _, inside in _bins(cases)]
     by_risk = [errors for errors in by_risk if len(errors) >= _FEWEST]
     largest, over_risks = max(map(_median, by_fraction)), max(map(_median, by_risk), default=None)
-    medians = {method: float(np.median(errors_of(cases, method))) for method in METHODS if errors_of(cases, method)}
+    medians = {
+        method: float(np.median(absolute_errors(cases, method))) for method in METHODS if absolute_errors(cases, method)
+    }
     classical = {name: medians[name] for name in METHODS[6:] if name in medians}
     nearest = min(classical, key=lambda name: classical[name])
     below = f"below {_LIMIT}"
     rows = [
         Row("cases", len(cases)),
-        Row("average, largest median error over fractions", largest, below, _limit(largest)),
+        Row("average, largest median error over fractions", largest, below, _remark_on_limit(largest)),
         Row(
             "average, largest median error over true risks", over_risks, below,
-            f"{_limit(over_risks)} By ranges of the true risk with {_FEWEST} or more cases.",
+            f"{_remark_on_limit(over_risks)} By ranges of the true risk with {_FEWEST} or more cases.",
         ),
         _by_population(cases),
-        Row("average, median error", medians["average"], below, f"{_limit(medians['average'])} Over all cases."),
+        Row(
+            "average, median error", medians["average"], below,
+            f"{_remark_on_limit(medians['average'])} Over all cases.",
+        ),
         *(
-            Row(f"{label}, median error", medians[name], _LARGER, _larger(medians[name], medians["average"]))
+            Row(f"{label}, median error", medians[name], _LARGER, _remark_on_larger(medians[name], medians["average"]))
             for name, label in (("benedetti-franconi", "Benedetti–Franconi"), ("entropy", "entropy"))
         ),
         Row(
             f"best of the classical ones ({nearest}), median error", classical[nearest], _LARGER,
-            _rival(cases, nearest),
+            _remark_on_rival(cases, nearest),
         ),
         Row("combined, median error", medians["combined"], None, "This package's default."),
         Row("cases in which A exceeds B", sum(case.truth.A > case.truth.B for case in cases)),
@@ -186,7 +191,7 @@ def _claims(cases: list[Case]) -> Comparison:
     return Comparison("What the abstract says", tuple(rows))
 
 
-def _limit(median: float | None) -> str:
+def _remark_on_limit(median: float | None) -> str:
     """Whether a median error keeps the abstract's word."""
     if median is None:
         return "Too few cases."
@@ -196,22 +201,22 @@ def _limit(median: float | None) -> str:
 _LARGER = "larger than the average's"
 
 
-def _larger(median: float, average: float) -> str:
+def _remark_on_larger(median: float, average: float) -> str:
     """Whether an estimator errs more than the average, as the abstract has it."""
     if median > average:
         return "So here."
     return "Not here: it is as small." if median == average else f"Not here: {median / average:.2g} of the average's."
 
 
-def _rival(cases: list[Case], rival: str) -> str:
+def _remark_on_rival(cases: list[Case], rival: str) -> str:
     """The abstract's claim that the average is more accurate than existing methods, against the best of those."""
-    median, average = (_median(errors_of(cases, name)) for name in (rival, "average"))
+    median, average = (_median(absolute_errors(cases, name)) for name in (rival, "average"))
     if median > average:
         return "So here: the average is more accurate than each of them."
     better = []
     fractions = sorted({case.truth.fraction for case in cases})
     for fraction in fractions:
-        ours, theirs = (_median(errors_of(cases, name, _at(fraction))) for name in ("average", rival))
+        ours, theirs = (_median(absolute_errors(cases, name, _at_fraction(fraction))) for name in ("average", rival))
         if ours < theirs:
             better.append(f"{fraction:.0%}")
     where = f"in samples of {', '.join(better)}" if better else "at no fraction"
@@ -226,12 +231,12 @@ def _rival(cases: list[Case], rival: str) -> str:
 def _by_population(cases: list[Case]) -> Row:
     """The abstract speaks of every fraction and risk; by population the limit may be passed."""
     tables = dict.fromkeys(case.truth.table for case in cases)
-    medians = {table: _median(errors_of(cases, "average", _in(table))) for table in tables}
+    medians = {table: _median(absolute_errors(cases, "average", _of_table(table))) for table in tables}
     above = [table for table, median in medians.items() if median >= _LIMIT]
-    says = "By population: below in each."
+    remark = "By population: below in each."
     if above:
-        says = f"By population: not below in {', '.join(above)}; below in the other {len(tables) - len(above)}."
-    return Row("average, largest median error over populations", max(medians.values()), f"below {_LIMIT}", says)
+        remark = f"By population: not below in {', '.join(above)}; below in the other {len(tables) - len(above)}."
+    return Row("average, largest median error over populations", max(medians.values()), f"below {_LIMIT}", remark)
 
 
 def _median(errors: list[float]) -> float:
@@ -244,13 +249,13 @@ def _cell(errors: list[float]) -> Value:
 
 def _cells(cases: list[Case], columns: list[Where]) -> list[list[Value]]:
     """A row for each estimator, a column for each kind of case."""
-    return [[method, *(_cell(errors_of(cases, method, where)) for where in columns)] for method in METHODS]
+    return [[method, *(_cell(absolute_errors(cases, method, where)) for where in columns)] for method in METHODS]
 
 
 def _by_fraction(cases: list[Case]) -> Grid:
     fractions = sorted({case.truth.fraction for case in cases})
     few = [f for f in fractions if f in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.95)]
-    cells = _cells(cases, [_at(fraction) for fraction in few])
+    cells = _cells(cases, [_at_fraction(fraction) for fraction in few])
     heads = ("estimator", *(f"{fraction:.0%}" for fraction in few))
     return Grid("Error by sampling fraction", heads, cells, "Median / 90th percentile of |estimate − truth|.")
 
@@ -265,7 +270,7 @@ def _by_risk(cases: list[Case]) -> Grid:
 
 def _by_table(cases: list[Case]) -> Grid:
     tables = list(dict.fromkeys(case.truth.table for case in cases))
-    cells = _cells(cases, [_in(table) for table in tables])
+    cells = _cells(cases, [_of_table(table) for table in tables])
     return Grid("Error by population", ("estimator", *tables), cells, "Median / 90th percentile, all fractions.")
 
 
@@ -286,13 +291,13 @@ def _figures(cases: list[Case]) -> tuple[Picture, ...]:
         {"method": method, "fraction": fraction, "error": _median(errors)}
         for method in METHODS
         for fraction in fractions
-        if (errors := errors_of(cases, method, _at(fraction)))
+        if (errors := absolute_errors(cases, method, _at_fraction(fraction)))
     ]
     by_risk = [
         {"method": method, "risk": name, "error": _median(errors)}
         for method in METHODS
         for name, inside in _bins(cases)
-        if (errors := errors_of(cases, method, inside))
+        if (errors := absolute_errors(cases, method, inside))
     ]
     chosen = cases[:: max(len(cases) // 150, 1)]
     shown = [

@@ -5,31 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.backends import (
-    Counted,
-    class_numbers,
-    count_in_engine,
-    encode,
-    encode_each,
-    frequencies,
-    history_classes,
-    pack,
-    split_by_class,
-    write_with_class_sizes,
-)
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.backends import CountedRows, class_numbers, encode_each, pack
+from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
-
-_BYTES_A_RECORD = 52  # to number classes: keys, dealt out and in order, their rows, the numbers, the sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,28 +76,30 @@ class ClassSizes(Result):
     def from_table(cls, source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None) -> ClassSizes:
         """Count the people in a file or frame who share all quasi-identifiers; a null is a value.
 
-        With a `person` column the unit is the person, and people look alike if their whole histories do.
+        A table object that is asked again for the same columns answers from its first count.
+
+        Args:
+            source: a table, a file's path or a frame.
+            quasi_identifiers: the columns that people are compared by.
+            person: the column that says whose record it is, where people have several; the unit is then the person,
+                and people look alike if their whole histories do.
+
+        Returns:
+            How many classes there are of each size.
+
+        Raises:
+            ColumnNotFoundError: a column does not exist.
+            InputError: the table cannot be read, has no rows, or has records without a person.
 
         >>> ClassSizes.from_table({"age": [30, 30, None]}, quasi_identifiers=["age"]).histogram()
         {1: 1, 2: 1}
         """
         table = read_table(source)
         names = table.require(quasi_identifiers, "quasi-identifiers")
-        if person is not None and table.engine == "cluster":
-            check_person(table, names, person)
-            return cls.from_counts(*count_in_engine(table, names, person), records=table.rows)
-        if person is not None and needs_splitting(table):
-            check_person(table, names, person)
-            keys = [f"c{place}" for place in range(len(names) + 1)]
-            parts = (
-                assign_classes(part, keys[:-1], keys[-1]).sizes for part in split_by_class(table, names, [], person)
-            )
-            return reduce(add, parts)
-        if person is not None:
-            return assign_classes(table, names, person).sizes
-        if table.counted_in_engine or not table.fits(names):
-            return cls.from_counts(*count_in_engine(table, names))
-        return cls.from_counts(*frequencies(pack(encode_each(table, names))))
+        if person is None:
+            return cls.from_counts(*table.backend.count_classes(names))
+        check_person(table, names, person)
+        return cls.from_counts(*table.backend.count_classes(names, person), records=table.rows)
 
     @property
     def people(self) -> int:
@@ -198,7 +185,7 @@ class ClassSizes(Result):
 class Classes:
     """Which class every record is in: `numbers[i]` for record i, `people[c]` for the size of class c in people.
 
-    Where rows were counted in a cluster, i is a row that differs from all others and `times[i]` how often it occurs.
+    Where distinct rows were counted, i is a row that differs from all others and `times[i]` how often it occurs.
     """
 
     numbers: NDArray[np.uint32]
@@ -213,44 +200,22 @@ class Classes:
         return ClassSizes.from_counts(sizes, counts, records=records)
 
 
-def needs_splitting(table: Table) -> bool:
-    """Whether telling every record its class takes more than the memory limit: it is then done part by part."""
-    return table.engine != "cluster" and table.rows * _BYTES_A_RECORD > table.memory
-
-
 def assign_classes(table: Table, quasi_identifiers: Sequence[str], person: str | None = None) -> Classes:
     """Number the classes of a table and tell every record its own."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
-    if table.engine == "cluster":
-        raise UnsupportedError(
-            f"{table.name} stays in its cluster, and every record's class with it; the cluster can write them "
-            "(--records, write_class_sizes), and what looks at each record here is not done there"
-        )
-    needed = table.rows * _BYTES_A_RECORD
-    if needed > table.memory:
-        raise UnsupportedError(
-            f"telling {table.rows:,} records their class takes about {needed / 1e6:,.0f} MB, more than the limit of "
-            f"{table.memory / 1e6:,.0f} MB; give more memory"
-        )
-    if person is None:
-        return Classes(*class_numbers(pack(encode_each(table, names))))
-    check_person(table, names, person)
-    (whose,) = encode(table, [person])
-    if whose.has_null:
-        raise InputError(f"some records have no value in the person column {person!r}; fill it or leave them out")
-    rows, _ = class_numbers(pack(encode_each(table, names)))
-    classes, sizes = history_classes(rows, whose.codes)
-    return Classes(classes[whose.codes], sizes)
+    if person is not None:
+        check_person(table, names, person)
+    return Classes(*table.backend.assign_classes(names, person))
 
 
-def classes_of_counted(counted: Counted, quasi_identifiers: Sequence[str]) -> Classes:
+def classes_of_counted(counted: CountedRows, quasi_identifiers: Sequence[str]) -> Classes:
     """Number the classes of rows that stand for others."""
-    classes = assign_classes(counted.table, quasi_identifiers)
+    numbers, sizes = counted.backend.assign_classes(quasi_identifiers)
     if counted.times is None:
-        return classes
-    people = np.zeros(classes.people.size, dtype=np.int64)
-    np.add.at(people, classes.numbers, counted.times)
-    return Classes(classes.numbers, people, counted.times)
+        return Classes(numbers, sizes)
+    people = np.zeros(sizes.size, dtype=np.int64)
+    np.add.at(people, numbers, counted.times)
+    return Classes(numbers, people, counted.times)
 
 
 def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) -> None:
@@ -260,8 +225,10 @@ def check_person(table: Table, quasi_identifiers: Sequence[str], person: str) ->
     table.require([person], "person column")
 
 
-def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None) -> Classes:
-    """The groups of records within which an attacker cannot tell a sensitive value's owner from another.
+def indistinguishable_groups(
+    table: Table, quasi_identifiers: Sequence[str], classes: Classes, person: str | None
+) -> Classes:
+    """Group the records within which an attacker cannot tell a sensitive value's owner from another.
 
     Without a person these are the classes. With one, an attacker who knows a history knows each record of it, so a
     group is the records of one class of people that have the same values too.
@@ -275,7 +242,18 @@ def told_apart(table: Table, quasi_identifiers: Sequence[str], classes: Classes,
 def class_size_of_each_record(
     source: Any, *, quasi_identifiers: Sequence[str], person: str | None = None
 ) -> NDArray[np.int64]:
-    """How many people share every record's class, in the order of the records: 1 is unique.
+    """How many people share every record's class.
+
+    Args:
+        source: a table, a file's path or a frame.
+        quasi_identifiers: the columns that people are compared by.
+        person: the column that says whose record it is, where people have several.
+
+    Returns:
+        The size of the class of every record, in the order of the records: 1 is unique.
+
+    Raises:
+        UnsupportedError: the rows stay in a cluster, or are too many for the memory limit.
 
     >>> class_size_of_each_record({"age": [30, 41, 30]}, quasi_identifiers=["age"]).tolist()
     [2, 1, 2]
@@ -290,7 +268,19 @@ def write_class_sizes(
     """Write a table as Parquet with a column `class_size`: how many people share every record's class.
 
     The engine counts, joins and writes, DuckDB a file and Spark a folder, so that no record comes here and any size
-    works. `source` is a file, or a table in a cluster; rows are written in no particular order.
+    works. Rows are written in no particular order.
+
+    Args:
+        source: a file, or a table in a cluster.
+        out: the file or folder to write; it ends in .parquet.
+        quasi_identifiers: the columns that people are compared by.
+        force: replace what is there.
+
+    Returns:
+        The path that was written, or the address of a store.
+
+    Raises:
+        InputError: the place is taken or is the table itself, a column `class_size` exists, or the table changed.
 
     >>> import tempfile
     >>> from incrowd.tables import read_table, write_table
@@ -301,7 +291,7 @@ def write_class_sizes(
     [1, 2, 2]
     """
     table = read_table(source)
-    return write_with_class_sizes(table, table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
+    return table.write_with_class_sizes(table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
 
 
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:

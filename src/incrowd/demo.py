@@ -44,7 +44,17 @@ class _Map(NamedTuple):
 
 
 def demo_table(rows: int = 100_000, seed: int = 0) -> pa.Table:
-    """A table of `rows` invented hospital stays; the same seed gives the same table.
+    """Generate a table of invented hospital stays.
+
+    Args:
+        rows: number of stays; a smaller table is the head of a larger one.
+        seed: the same seed gives the same table.
+
+    Returns:
+        A pyarrow table with the eleven columns of the published one.
+
+    Raises:
+        InputError: fewer than one row, or a negative seed.
 
     >>> demo_table(3).column_names[:4]
     ['oshpd_id', 'age_yrs', 'sex', 'ethncty']

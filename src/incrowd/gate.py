@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
 from incrowd._support.progress import Progress, silent
@@ -59,6 +59,8 @@ RULES: Mapping[str, _Kind] = {
 class Rule(Result):
     """One rule and how the table stands to it; `column` is the sensitive column it is about."""
 
+    _derived: ClassVar[tuple[str, ...]] = ("passed", "sentence")
+
     name: str
     column: str | None
     limit: float
@@ -77,17 +79,12 @@ class Rule(Result):
         bound = "at least" if kind.at_least else "at most"
         return f"{kind.words}{about}: {number(self.found)} (rule: {bound} {number(self.limit)})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {
-            "passed": self.passed,
-            "sentence": self.sentence,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Check(Result):
     """A table against its rules; `notes` are what the rules do not look at."""
+
+    _derived: ClassVar[tuple[str, ...]] = ("passed",)
 
     table: str
     records: int
@@ -105,18 +102,6 @@ class Check(Result):
     def broken(self) -> tuple[Rule, ...]:
         """The rules that are not kept."""
         return tuple(rule for rule in self.rules if not rule.passed)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "table": self.table,
-            "records": self.records,
-            "people": self.people,
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "passed": self.passed,
-            "rules": [rule.to_dict() for rule in self.rules],
-            "notes": list(self.notes),
-        }
 
     def to_junit(self) -> str:
         """The result as JUnit XML, which CI servers show: a test case for each rule."""
@@ -145,33 +130,73 @@ def check(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    min_k: float | None = None,
+    max_risk: float | None = None,
+    max_uniqueness: float | None = None,
+    max_identifiers: float | None = None,
+    min_l: float | None = None,
+    min_entropy_l: float | None = None,
+    max_t: float | None = None,
+    max_alpha: float | None = None,
+    max_beta: float | None = None,
+    max_delta: float | None = None,
+    max_given_away: float | None = None,
     progress: Progress = silent,
-    **limits: float | None,
 ) -> Check:
-    """Hold a table against limits: `min_k`, `max_risk`, `max_uniqueness`; for sensitive columns `min_l`, `max_t` ….
+    """Hold a table against limits. One at least must be set; `RULES` has them all.
 
-    `RULES` has them all. Columns that name people, and others that were overlooked, are said in `notes`;
-    `max_identifiers` makes a rule of the first. The risk is the average over people, the same as
-    `Measurement.correctness`; the highest risk is 1 ÷ k, so `min_k` bounds it.
+    Columns that name people, and others that were overlooked, are said in `notes`.
+
+    Args:
+        data: whatever `read_table` reads.
+        quasi_identifiers: columns that others may know about a person.
+        sensitive: the columns that `min_l` and all limits below it are about.
+        person: the column that says whose record it is.
+        min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.
+        max_risk: highest average chance of being named, as in `Measurement.correctness`.
+        max_uniqueness: largest share of people nobody looks like.
+        max_identifiers: most columns that look like names or numbers of people.
+        min_l: fewest different values in a class.
+        min_entropy_l: fewest values in a class by entropy, rare ones counting less.
+        max_t: farthest a class may be from the table, 0 to 1.
+        max_alpha: largest share of one value in a class.
+        max_beta: largest relative gain in a value's share.
+        max_delta: largest |ln| of a value's share over the table's.
+        max_given_away: largest share of records whose value is certain.
+        progress: told how far the work is.
+
+    Returns:
+        The rules and how the table stands to each; `passed` if all are kept.
+
+    Raises:
+        InputError: no limit is set, one makes no sense, or one is about sensitive columns and none are named.
 
     >>> found = check({"age": [30, 30, 41]}, quasi_identifiers=["age"], min_k=2, max_risk=0.7)
     >>> [(rule.name, rule.passed) for rule in found.rules]
     [('min_k', False), ('max_risk', True)]
     """
-    asked = checked_limits(limits)
-    of_columns = [name for name in asked if RULES[name].of_column]
+    limits = checked_limits({name: limit for name, limit in locals().items() if name in RULES})
+    of_columns = [name for name in limits if RULES[name].of_column]
     if of_columns and not sensitive:
-        raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive= (--sensitive)")
-    wanted = list(sensitive) if of_columns else []
+        raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
     table = read_table(data)
-    found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=wanted, person=person, progress=progress)
-    shown = table.source if isinstance(data, str) and table.source else table.name
+    facts = measure(
+        table,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=list(sensitive) if of_columns else [],
+        person=person,
+        progress=progress,
+    )
     overlooked = _overlooked(table, [*quasi_identifiers, *sensitive, *([person] if person else [])])
-    rules = [
-        rule for rule_name, limit in asked.items() for rule in _rules(rule_name, limit, found, overlooked["identifier"])
-    ]
-    notes = tuple(_notes(overlooked, person))
-    return Check(shown, found.records, found.people, found.quasi_identifiers, tuple(rules), notes)
+    rules = [rule for name, limit in limits.items() for rule in _rules(name, limit, facts, overlooked["identifier"])]
+    return Check(
+        table.source if isinstance(data, str) and table.source else table.name,
+        facts.records,
+        facts.people,
+        facts.quasi_identifiers,
+        tuple(rules),
+        tuple(_notes(overlooked, person)),
+    )
 
 
 def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]:
@@ -201,7 +226,14 @@ def _notes(overlooked: Mapping[str, Sequence[str]], person: str | None) -> Itera
 
 
 def checked_limits(limits: Mapping[str, float | None]) -> dict[str, float]:
-    """The limits that are set, if every one is known and makes sense; at least one must be."""
+    """The limits that are set.
+
+    Args:
+        limits: limits by the names of their rules; None is not set.
+
+    Raises:
+        InputError: a rule is not known, a limit makes no sense, or none is set.
+    """
     asked: dict[str, float] = {}
     for name, limit in limits.items():
         if name not in RULES:
@@ -251,11 +283,24 @@ def assert_anonymous(
     k: int | None = None,
     sensitive: Sequence[str] = (),
     person: str | None = None,
-    **limits: Any,
+    **limits: float | None,
 ) -> Check:
     """Fail unless everybody looks like at least k − 1 others and every other limit is kept.
 
-    `limits` are those of `check`: `max_risk`, `max_uniqueness`, `min_l`, `max_t` and so on.
+    Args:
+        data: whatever `read_table` reads.
+        quasi_identifiers: columns that others may know about a person.
+        k: fewest people in a class.
+        sensitive: columns that people keep to themselves.
+        person: the column that says whose record it is.
+        limits: further limits of `check`: `max_risk`, `max_uniqueness`, `min_l`, `max_t` and so on.
+
+    Returns:
+        The rules and how the table stands to each.
+
+    Raises:
+        AssertionError: a rule is not kept.
+        InputError: no limit is set, or one makes no sense.
 
     >>> assert_anonymous({"age": [30, 30, 41, 41]}, quasi_identifiers=["age"], k=2).passed
     True
@@ -264,7 +309,8 @@ def assert_anonymous(
     AssertionError: the table is not anonymous enough: people in the smallest class: 1 (rule: at least 2)
     """
     __tracebackhide__ = True
-    found = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, min_k=k, **limits)
+    rules: dict[str, Any] = checked_limits({"min_k": k, **limits})
+    found = check(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, **rules)
     if not found.passed:
         raise AssertionError(
             f"{found.table} is not anonymous enough: " + "; ".join(rule.sentence for rule in found.broken)

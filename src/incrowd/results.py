@@ -1,4 +1,4 @@
-"""The base of every result: plain JSON types, a frame, and how it looks when printed and in a notebook."""
+"""The base of every result: as JSON, as a frame, printed, and in a notebook."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Any, ClassVar
 from incrowd.errors import IncrowdError, MissingDependencyError
 from incrowd.wording import number
 
-_MOST = 40  # entries shown; the rest is counted
+_MAX_ENTRIES = 40  # shown of a result
+_MAX_LINE = 400  # characters of `repr`, about
+_MAX_VALUE = 80  # characters of one value in `repr`
 
 
 class Result:
     """Base of the frozen dataclasses that hold results. It has no fields of its own.
 
-    `to_dict` gives all fields that are not `_hidden`, then the properties named in `_derived`.
+    A subclass states its JSON with two class variables: `_hidden` names fields that are left out of `to_dict`,
+    `_derived` names properties that follow the fields. Where it is naturally several rows, it overrides `_rows`.
     """
 
     __slots__ = ()
@@ -53,12 +56,17 @@ class Result:
         return [self.to_dict()]
 
     def __repr__(self) -> str:
-        entries = ", ".join(f"{name}={_in_repr(value)}" for name, value in list(self.to_dict().items())[:_MOST])
-        return f"{type(self).__name__}({entries})"
+        entries: list[str] = []
+        for name, value in self.to_dict().items():
+            if sum(map(len, entries)) > _MAX_LINE:
+                entries.append("…")
+                break
+            entries.append(f"{name}={_in_repr(value)}")
+        return f"{type(self).__name__}({', '.join(entries)})"
 
     def __str__(self) -> str:
         """A table of names and values, as text."""
-        entries = list(self.to_dict().items())[:_MOST]
+        entries = list(self.to_dict().items())[:_MAX_ENTRIES]
         width = max((len(name) for name, _ in entries), default=0)
         lines = [f"  {name.replace('_', ' '):<{width}}  {_in_cell(value)}" for name, value in entries]
         return "\n".join([type(self).__name__, *lines])
@@ -70,7 +78,7 @@ class Result:
             for name, value in self.to_dict().items()
         ]
         name = escape(type(self).__name__)
-        return f'<table><caption style="text-align:left">{name}</caption>{"".join(rows[:_MOST])}</table>'
+        return f'<table><caption style="text-align:left">{name}</caption>{"".join(rows[:_MAX_ENTRIES])}</table>'
 
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
@@ -106,7 +114,7 @@ _SERVICES: dict[str, Callable[..., Any]] = {}
 
 
 def provide(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register what a room further down does for results: "figure", "report", "evaluation".
+    """Register the function of a lower room that draws ("figure"), reports or evaluates results.
 
     Results are defined above the rooms that draw, report and evaluate them, and never import those rooms. The
     functions are registered in `incrowd._wiring`.
@@ -148,9 +156,13 @@ def _vega_lite(spec: dict[str, Any]) -> str:
 
 
 def _in_repr(value: Any) -> str:
-    """A value in `repr`; more than a few entries are only counted."""
-    if isinstance(value, dict | list) and (len(value) > 6 or any(isinstance(entry, dict | list) for entry in value)):
-        return f"<{len(value):,} entries>"
+    """A value in `repr`; entries of a long list are only counted, and a long text is cut."""
+    if isinstance(value, str) and len(value) > _MAX_VALUE:
+        return repr(f"{value[:_MAX_VALUE]}…")
+    if isinstance(value, dict | list):
+        nested = any(isinstance(entry, dict | list) for entry in value)
+        if nested or len(value) > 6 or len(repr(value)) > _MAX_VALUE:
+            return f"<{len(value):,} entries>"
     return repr(value)
 
 

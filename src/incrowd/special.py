@@ -1,7 +1,7 @@
-"""Ratios of gamma functions and of binomial coefficients that do not cancel: the ground under every formula here.
+"""Ratios of gamma functions and of binomial coefficients without cancellation, on which all formulas rest.
 
 With h up to 80 nats the concentration reaches 1e69, where `lgamma(x + d) - lgamma(x)` has no correct digit
-left. Here such differences are never taken: they are written as sums of `log1p` of small numbers.
+left. Such differences are never taken here: they are written as sums of `log1p` of small numbers.
 """
 
 from __future__ import annotations

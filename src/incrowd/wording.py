@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _LISTED = 8  # names in a sentence; more are counted
@@ -13,42 +14,51 @@ _ISOLATE, _END = "\u2068", "\u2069"  # text between them cannot change the direc
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
-def number(value: float) -> str:
-    """Four digits of a small number, thousands separators in a large one.
+def number(value: float, digits: int = 4) -> str:
+    """A few digits of a small number, thousands separators in a large one.
 
-    >>> number(13_650.0), number(0.03121)
-    ('13,650', '0.03121')
+    >>> number(13_650.0), number(0.03121), number(0.03121, digits=2)
+    ('13,650', '0.03121', '0.031')
     """
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
-
-
-def share(value: float) -> str:
-    """A share as a percentage: two digits that matter, never 0 % or 100 % for something in between."""
-    if value in (0.0, 1.0):
-        return f"{value:.0%}"
-    if value < 0.0001:
-        return "under 0.01%"
-    if value > 0.9999:
-        return "over 99.99%"
-    return f"{value:.2%}" if value < 0.1 or value > 0.99 else f"{value:.1%}"
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.{digits}g}"
 
 
 def percent(share: float, people: float | None = None) -> str:
-    """A share as a percentage, also when it is tiny; among so many `people`, "nobody" where it comes to none.
+    """A share as a percentage: two digits that matter, and never 0% or 100% for something in between.
 
-    >>> percent(0.5), percent(1.2e-6), percent(0.99999), percent(1e-170, people=7.53e9), percent(-3.7)
-    ('50.00%', '0.00012%', 'over 99.99%', 'nobody', 'out of range')
+    Args:
+        share: a number from 0 to 1.
+        people: how many people it is a share of; "nobody" where it comes to less than a thousandth of a person.
+
+    >>> percent(0.5), percent(0.034), percent(0), percent(1), percent(0.99999)
+    ('50.0%', '3.40%', '0%', '100%', 'over 99.99%')
+    >>> percent(0.0004), percent(1.2e-6), percent(1e-12), percent(1e-170, people=7.53e9), percent(-3.7)
+    ('0.040%', '0.00012%', 'below 0.0000001%', 'nobody', 'out of range')
     """
     if not 0 <= share <= 1:
         return "out of range"
     if people is not None and share * people < 1e-3:
         return "nobody"
-    if 0.99995 <= share < 1:
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share > 0.9999:
         return "over 99.99%"
-    if share >= 1e-4 or share == 0:
-        return f"{share:.2%}"
+    if share >= 1e-3:
+        return f"{share:.2%}" if share < 0.1 or share > 0.99 else f"{share:.1%}"
     # two digits, however far behind the point they are: 1.2e-04 is hard to read
     return f"{100 * share:.{-1 - math.floor(math.log10(share))}f}%" if share >= 1e-9 else "below 0.0000001%"
+
+
+share = percent  # the former name
+
+
+def chosen_percent(share: float) -> str:
+    """A share that somebody chose, such as a threshold or a level, with no more digits than it has.
+
+    >>> chosen_percent(0.09), chosen_percent(0.075), chosen_percent(0.95), chosen_percent(0.0005)
+    ('9%', '7.5%', '95%', '0.05%')
+    """
+    return f"{100 * share:.3g}%"
 
 
 def percentage_points(part: float) -> str:
@@ -60,13 +70,13 @@ def percentage_points(part: float) -> str:
     return f"{100 * part:+.1f}" if abs(part) >= 0.001 or not part else f"{100 * part:+.1g}"
 
 
-def share_interval(low: float, high: float) -> str:
+def percent_interval(low: float, high: float) -> str:
     """Both ends of an interval of a share.
 
-    >>> share_interval(0.1, 0.25)
-    '10.00 to 25.00%'
+    >>> percent_interval(0.1, 0.25)
+    '10.0% to 25.0%'
     """
-    return f"{percent(low).removesuffix('%')} to {percent(high)}"
+    return f"{percent(low)} to {percent(high)}"
 
 
 def interval_at(level: float, low: float, high: float) -> str:
@@ -75,7 +85,52 @@ def interval_at(level: float, low: float, high: float) -> str:
     >>> interval_at(0.95, 0.1, 0.25)
     '95% interval: 10.0% to 25.0%'
     """
-    return f"{level:.0%} interval: {share(low)} to {share(high)}"
+    return f"{chosen_percent(level)} interval: {percent_interval(low, high)}"
+
+
+def number_interval(low: float, high: float) -> str:
+    """Both ends of an interval of a number.
+
+    >>> number_interval(0.03121, 0.5)
+    '0.03121 to 0.5'
+    """
+    return f"{number(low)} to {number(high)}"
+
+
+def out_of_hundred(share: float) -> str:
+    """How many of 100 a share is, in a sentence.
+
+    >>> out_of_hundred(0.31), out_of_hundred(0.0123), out_of_hundred(0.00001)
+    ('31', '1.2', 'almost none')
+    """
+    return f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.1f}" if share >= 0.0005 else "almost none"
+
+
+def how_often(share: float) -> str:
+    """How often something with this chance happens, in a sentence.
+
+    >>> how_often(0.2), how_often(0.3), how_often(1)
+    ('once in 5 times', 'once in 3.3 times', 'always')
+    """
+    return f"once in {one_decimal(1 / share)} times" if share < 1 else "always"
+
+
+def one_decimal(value: float) -> str:
+    """An average number of people or times.
+
+    >>> one_decimal(2_000.0), one_decimal(3.333)
+    ('2,000', '3.3')
+    """
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def data_size(size: float) -> str:
+    """A number of bytes.
+
+    >>> data_size(2_600_000), data_size(4e9)
+    ('3 MB', '4 GB')
+    """
+    return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
 def two_digits(value: float) -> str:
@@ -206,6 +261,25 @@ def with_display_names(value: Any, shown: dict[str, str]) -> Any:
         return value
     if isinstance(value, dict):
         return {key: with_display_names(entry, shown) for key, entry in value.items()}
+    if isinstance(value, Advice):
+        return Advice(with_display_names(value.sentence, shown), value.hint)
     if isinstance(value, list | tuple):
         return type(value)(with_display_names(entry, shown) for entry in value)
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A sentence, and the parameters that it speaks of; the command line adds them as flags, the app as fields.
+
+    As text, and in JSON, it is the sentence.
+
+    >>> str(Advice("Give the population.", ("population",)))
+    'Give the population.'
+    """
+
+    sentence: str
+    hint: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence

@@ -35,7 +35,8 @@ def test_every_section_has_the_number_of_its_room(table, found):
     facts = measure(table, quasi_identifiers=NAMES, sensitive=["charge"])
     assert found.facts.to_dict() == facts.to_dict()
     risk = population_risk(table, population=300_000, quasi_identifiers=NAMES, seed=0)
-    assert pytest.approx(risk.B, rel=0.03) == found.population.B  # another synthetic population
+    # another synthetic population
+    assert pytest.approx(risk.sample_to_population, rel=0.03) == found.population.sample_to_population
     law = forecast(fit_class_sizes(facts.sizes), at=["city"], seed=0)
     assert (found.forecast.h, found.forecast.gamma) == (law.h, law.gamma)
     leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
@@ -47,7 +48,7 @@ def test_every_section_has_the_number_of_its_room(table, found):
 
 def test_the_risk_in_a_population_and_the_forecast_for_its_size_are_one_answer(found):
     place = found.forecast.at.tolist().index(300_000)
-    assert found.forecast.correctness.value[place] == found.population.B
+    assert found.forecast.correctness.value[place] == found.population.sample_to_population
     assert (found.forecast.correctness.low[place], found.forecast.correctness.high[place]) == found.population.interval
     alone = found.population.still_unique * found.facts.uniqueness
     assert found.forecast.uniqueness.value[place] == pytest.approx(alone)
@@ -98,14 +99,14 @@ def test_a_low_average_with_somebody_alone_is_no_plain_yes():
     assert (found.verdict.decision, found.passed) == ("exposed", False)
     assert "1 person (0.83%) looks like nobody else" in found.verdict.exposures[0]
     assert found.verdict.recommendation.startswith("Do not give it to a trusted recipient as it is")
-    assert "Protect it so that everybody shares" in found.verdict.actions[0]
+    assert "Protect it so that everybody shares" in found.verdict.actions[0].sentence
     without = {name: values[:-1] for name, values in crowd.items()}
     assert assess(without, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
     told = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}
     given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
     assert (given.decision, len(given.exposures)) == ("exposed", 1)
     assert "certain for 50.0%" in given.exposures[0]
-    assert not any("illness" in text for text in (*given.exposures, *given.reasons, *given.actions))
+    assert not any("illness" in str(text) for text in (*given.exposures, *given.reasons, *given.actions))
 
 
 def test_a_weight_that_nobody_named_does_not_make_the_population():
@@ -113,12 +114,12 @@ def test_a_weight_that_nobody_named_does_not_make_the_population():
     table = {"age": generator.integers(20, 60, 300).tolist(), "weight": generator.uniform(800, 5_000, 300).tolist()}
     guessed = assess(table, protection=False)
     assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
-    assert any("name it as the weight" in note for note in guessed.notes)
-    assert any("1 of 2 columns has none" in reason for reason in guessed.verdict.inside_reasons)
-    said = assess(table, weight="weight", protection=False)
+    assert [note.hint for note in guessed.notes if "name it as the weight" in note.sentence] == [("weights",)]
+    assert any("1 of 2 columns has none" in str(reason) for reason in guessed.verdict.internal_reasons)
+    said = assess(table, weights="weight", protection=False)
     assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
     assert "population = sum of weight" in said.verdict.reasons[0]
-    assert not any("--weight" in note for note in said.notes)
+    assert not any("weights" in note.hint for note in said.notes)
 
 
 def test_a_certain_secret_is_no_yes_however_large_the_population():
@@ -155,7 +156,7 @@ def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
     assert here.verdict.decision == "exposed"
     assert there.facts.uniques * there.population.still_unique < 1
     assert there.verdict.decision == "within"
-    assert any("whoever knows that one of them is in it" in reason for reason in there.verdict.inside_reasons)
+    assert any("whoever knows that one of them is in it" in str(reason) for reason in there.verdict.internal_reasons)
 
 
 def test_every_sensitive_column_is_followed_through_protection(table):
@@ -200,10 +201,10 @@ def test_what_the_data_cannot_support_is_left_out_with_a_reason():
     alone = {"a": list(range(50)), "b": [1] * 50}
     found = assess(alone, quasi_identifiers=["a"])
     assert found.forecast is None
-    assert "alone in their class" in found.skipped["forecast"]
+    assert "alone in their class" in found.skipped["forecast"].sentence
     assert "population" in found.skipped
     same = assess({"a": [1] * 50}, quasi_identifiers=["a"])
-    assert "one class" in same.skipped["forecast"]
+    assert "one class" in same.skipped["forecast"].sentence
     assert same.facts.k == 50
 
 
@@ -269,7 +270,7 @@ def test_guessed_roles_are_marked_as_guessed():
     assert (roles.quasi_identifiers, roles.sensitive, roles.identifiers) == (("age",), ("diagnosis",), ("email",))
     found = assess(people, protection=False)
     assert not found.roles.confirmed
-    assert any("nobody confirmed" in note for note in found.notes)
+    assert any("nobody confirmed" in str(note) for note in found.notes)
     assert "email" in found.verdict.exposures[0]
     assert assess(people, quasi_identifiers=["age"], protection=False).roles.confirmed
 
@@ -315,7 +316,7 @@ def test_columns_that_name_people_stop_a_yes():
     found = assess(table, quasi_identifiers=["sex"], protection=False)
     assert (found.verdict.decision, found.passed) == ("exposed", False)
     assert "names people" in found.verdict.exposures[0]
-    assert "Remove name" in found.verdict.actions[0]
+    assert "Remove name" in found.verdict.actions[0].sentence
     assert assess(table, quasi_identifiers=["sex"], other=["name"], protection=False).passed
     said = assess(table, quasi_identifiers=["sex"], identifiers=["illness"], protection=False)
     assert said.roles.identifiers == ("name", "illness")
@@ -327,7 +328,8 @@ def test_a_person_column_that_is_not_used_stops_a_yes():
     table = {"patient_id": [number // 2 for number in range(400)], "sex": ["f", "m"] * 200}
     found = assess(table, quasi_identifiers=["sex"], protection=False)
     assert found.verdict.decision == "exposed"
-    assert "name patient_id as the person (--person)" in found.verdict.actions[0]
+    assert "name patient_id as the person" in found.verdict.actions[0].sentence
+    assert found.verdict.actions[0].hint == ("person", "other")
     named = assess(table, quasi_identifiers=["sex"], person="patient_id", protection=False)
     assert named.facts.people == 200
     assert not any("looks like whose record" in text for text in named.verdict.exposures)
@@ -336,16 +338,16 @@ def test_a_person_column_that_is_not_used_stops_a_yes():
 def test_columns_left_out_that_others_may_know_are_counted_and_said(table):
     found = assess(table, quasi_identifiers=["sex"], sensitive=["charge"], protection=False)
     assert found.verdict.decision == "within"
-    every, *each = found.knowledge.beside
+    every, *each = found.knowledge.auxiliary
     together = measure(table, quasi_identifiers=["sex", *every.columns])
     assert (every.k, every.uniques) == (together.k, together.uniques)
     assert "patzip" in every.columns
     assert [one.columns for one in each] == [(name,) for name in every.columns[:8]]
     assert "if the assumptions hold and nobody outside knows" in found.verdict.recommendation
-    assert any(f"{every.uniques:,} people are unique" in reason for reason in found.verdict.inside_reasons)
-    assert "Leave oshpd_id" in found.verdict.actions[0]
+    assert any(f"{every.uniques:,} people are unique" in str(reason) for reason in found.verdict.internal_reasons)
+    assert "Leave oshpd_id" in found.verdict.actions[0].sentence
     quiet = assess(table, quasi_identifiers=["sex"], other=every.columns, protection=False)
-    assert (quiet.knowledge.beside, quiet.verdict.condition) == ((), None)
+    assert (quiet.knowledge.auxiliary, quiet.verdict.condition) == ((), None)
 
 
 def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
@@ -365,7 +367,7 @@ def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
         cost.population_limits[0] <= cost.risk <= cost.population_limits[1] == cost.correctness for cost in costs
     )
     assert found.protection.enough(0.09).k == 3
-    said = " ".join(found.verdict.actions)
+    said = " ".join(map(str, found.verdict.actions))
     assert f"in the population falls from {found.population.overall:.2%}" in said or "in the population falls" in said
     assert [row.value for row in found.statements if row.section == "protection"] == [cost.risk for cost in costs]
 
@@ -404,3 +406,40 @@ def test_every_threshold_is_judged_as_the_decision_is(found):
         )
         assert stands == wanted
     assert any(low <= bound < high for bound in RECIPIENTS.values())
+
+
+def test_statements_and_suggested_roles_are_worked_out_once(table, found, monkeypatch):
+    from incrowd import read_table
+    from incrowd.tables import roles
+
+    assert found.statements is found.statements
+    looks = []
+    look = roles._suggest_roles
+    monkeypatch.setattr(roles, "_suggest_roles", lambda *given: looks.append(given) or look(*given))
+    opened = read_table(table)
+    proposed = propose_roles(opened)
+    assert assess(opened, quasi_identifiers=["sex"], protection=False).roles.suggested == proposed.suggested
+    assert len(looks) == 1
+
+
+def test_what_is_known_early_comes_first_and_says_what_is_missing(table):
+    early = []
+    asked = {"quasi_identifiers": ["age_yrs", "sex"], "population": 60_000}
+    last = assess(table, **asked, partial=early.append)
+    assert [sorted(one.skipped) for one in early] == [["population", "protection"]] * 2 + [["protection"]]
+    assert {str(reason) for one in early for reason in one.skipped.values()} == {"still being worked on"}
+    assert all(one.forecast is not None for one in early)
+    assert [one.population is None for one in early] == [True, True, False]
+    assert "still being estimated" in early[0].verdict.reasons[1]
+    assert last.skipped == {}
+    assert early[-1].knowledge.to_dict() == last.knowledge.to_dict()
+
+
+def test_a_section_is_a_field_with_statements_of_its_own(found):
+    from dataclasses import fields
+
+    from incrowd.assessment.result import SECTIONS
+
+    others = {"verdict", "roles", "skipped", "notes", "provenance"}
+    assert [section.name for section in SECTIONS] == [one.name for one in fields(found) if one.name not in others]
+    assert [one for section in SECTIONS for one in section.statements(found)] == list(found.statements)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import read_table
-from incrowd.backends import Counted, encode
+from incrowd.backends import CountedRows, encode
+from incrowd.backends.memory import arrow_backend
 from incrowd.classes import assign_classes, classes_of_counted
-from incrowd.measures.diversity import diversity
-from incrowd.populations.dvine import fit_dvine
-from incrowd.populations.gaussian import pair_correlations
+from incrowd.measures import measure_diversity
+from incrowd.populations.copula_fit import fit_dvine, pair_correlations
 from incrowd.populations.information import observed_information
 from incrowd.populations.marginals import Columns
 
@@ -22,7 +22,9 @@ def both(rows):
     """The rows, and the distinct ones with how often each occurs."""
     every = pa.table({name: [row[place] for row in rows] for place, name in enumerate(("a", "b", "secret"))})
     distinct = every.group_by(every.column_names).aggregate([([], "count_all")])
-    return read_table(every), Counted(read_table(distinct.drop_columns("count_all")), distinct["count_all"].to_numpy())
+    return read_table(every), CountedRows(
+        arrow_backend(distinct.drop_columns("count_all")), distinct["count_all"].to_numpy()
+    )
 
 
 @given(ROWS)
@@ -30,16 +32,16 @@ def test_classes_and_what_they_give_away(rows):
     table, counted = both(rows)
     here, there = assign_classes(table, ["a", "b"]), classes_of_counted(counted, ["a", "b"])
     assert there.sizes == here.sizes
-    assert counted.rows == table.rows
-    (secret,), (once,) = encode(table, ["secret"]), encode(counted.table, ["secret"])
-    assert diversity(there.numbers, once, there.times) == diversity(here.numbers, secret)
+    assert counted.total == table.rows
+    (secret,), (once,) = encode(table, ["secret"]), encode(counted.backend, ["secret"])
+    assert measure_diversity(there.numbers, once, there.times) == measure_diversity(here.numbers, secret)
 
 
 @given(ROWS)
 def test_information_of_pairs(rows):
     table, counted = both(rows)
     here = [column.codes.astype(np.int64) for column in encode(table, ["a", "b", "secret"])]
-    there = [column.codes.astype(np.int64) for column in encode(counted.table, ["a", "b", "secret"])]
+    there = [column.codes.astype(np.int64) for column in encode(counted.backend, ["a", "b", "secret"])]
     assert observed_information(*there[:2], times=counted.times) == pytest.approx(observed_information(*here[:2]))
     assert observed_information(*there, counted.times) == pytest.approx(observed_information(*here))
 

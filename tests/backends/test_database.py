@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.backends.databases import DEMO, to_sqlite
 
 from incrowd import ClassSizes, measure, protect, read_table
-from incrowd.backends import count_in_engine
-from incrowd.backends.sql.database import one_select
+from incrowd.backends.relational import count_in_engine
+from incrowd.backends.sql.database import check_select
 from incrowd.errors import InputError
 
 pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is started once
@@ -47,7 +47,7 @@ def test_every_engine_counts_the_same_classes(postgres, tmp_path, table):
     names = table.column_names
     expected = ClassSizes.from_table(table, quasi_identifiers=names)
     pq.write_table(table, tmp_path / "t.parquet")
-    assert ClassSizes.from_counts(*count_in_engine(read_table(tmp_path / "t.parquet"), names)) == expected
+    assert ClassSizes.from_counts(*count_in_engine(read_table(tmp_path / "t.parquet").backend, names)) == expected
     postgres.load("random", table)
     sources = [
         read_table(postgres.address(), table="random"),
@@ -55,11 +55,11 @@ def test_every_engine_counts_the_same_classes(postgres, tmp_path, table):
     ]
     for source in sources:
         assert ClassSizes.from_table(source, quasi_identifiers=names) == expected, "pushed down"
-        assert source.counted_in_engine, "nothing was copied to count"
+        assert source.backend.counts_in_database, "nothing was copied to count"
         copied = ClassSizes.from_table(source.to_arrow(), quasi_identifiers=names)
         assert copied == expected, "copied"
-        assert not source.counted_in_engine
-        assert ClassSizes.from_counts(*count_in_engine(source, names)) == expected, "counted in the copy"
+        assert not source.backend.counts_in_database
+        assert ClassSizes.from_counts(*count_in_engine(source.backend, names)) == expected, "counted in the copy"
 
 
 def test_the_facts_of_a_database_are_those_of_the_file(postgres, demo, tmp_path):
@@ -172,9 +172,9 @@ def test_an_unknown_table_lists_what_there_is(postgres, demo, tmp_path):
 
 def test_a_semicolon_in_a_text_or_at_the_end_is_no_second_statement():
     plain = "SELECT ';' AS a, \"x;y\", $$;$$, $a$;$a$ /* ; */ FROM t"
-    assert one_select(plain) == plain
-    assert one_select(plain + "; -- ; done") == plain
-    assert one_select(" (SELECT 1) ; ") == " (SELECT 1) "
+    assert check_select(plain) == plain
+    assert check_select(plain + "; -- ; done") == plain
+    assert check_select(" (SELECT 1) ; ") == " (SELECT 1) "
 
 
 def test_the_missing_extra_is_named(tmp_path, monkeypatch):

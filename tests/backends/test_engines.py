@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import read_table
-from incrowd.backends import class_numbers, codes_among, count_in_engine, encode, frequencies, pack
+from incrowd.backends import class_numbers, codes_among, encode, frequencies, pack
 from incrowd.backends.encode import encode_column
+from incrowd.backends.relational import count_in_engine
 from incrowd.errors import InputError
 
 COLUMNS = {
@@ -50,7 +51,7 @@ def test_the_engine_and_the_keys_count_alike(tables):
     names = table.column_names
     sizes, counts = frequencies(pack(encode(read_table(table), names)))
     for frame in (table, pl.DataFrame(table).lazy()):
-        in_engine = count_in_engine(read_table(frame), names)
+        in_engine = count_in_engine(read_table(frame).backend, names)
         assert (sizes.tolist(), counts.tolist()) == (in_engine[0].tolist(), in_engine[1].tolist())
 
 
@@ -73,13 +74,12 @@ def test_a_column_is_encoded_once():
 
 @pytest.mark.parametrize("together", [17, 12, 4])
 @pytest.mark.parametrize("highest", [1, 1_000, 2**40 + 1, 2**64])
-def test_many_rows_are_numbered_in_the_order_of_their_keys(monkeypatch, highest, together):
+def test_many_rows_are_numbered_in_the_order_of_their_keys(highest, together):
     """So many are dealt out, at most to 256 parts, and sorted part by part."""
-    monkeypatch.setattr("incrowd.backends.packed_keys._TOGETHER", together)
     drawn = np.random.default_rng(1).integers(0, highest, 200_000, dtype=np.uint64)
     keys = np.concatenate([drawn, drawn[::2]])
     given = keys.copy()
-    numbers, sizes = class_numbers(keys)
+    numbers, sizes = class_numbers(keys, part_bits=together)
     _, expected, counts = np.unique(given, return_inverse=True, return_counts=True)
     assert np.array_equal(numbers, expected)
     assert np.array_equal(sizes, counts)
@@ -135,8 +135,8 @@ def test_text_of_a_duckdb_relation_is_compared_by_its_bytes():
     database.sql('CREATE TABLE rows (a VARCHAR COLLATE NOCASE, "b c" INTEGER)')
     database.sql("INSERT INTO rows VALUES ('a', 1), ('A', 1), ('b', 1), (NULL, 1)")
     table = read_table(database.table("rows"))
-    assert frequency(count_in_engine(table, ["a", "b c"])) == {1: 4}
-    assert frequency(count_in_engine(table, ["b c"])) == {4: 1}
+    assert frequency(count_in_engine(table.backend, ["a", "b c"])) == {1: 4}
+    assert frequency(count_in_engine(table.backend, ["b c"])) == {4: 1}
 
 
 def frequency(found):

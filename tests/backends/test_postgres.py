@@ -33,8 +33,8 @@ pytestmark = pytest.mark.xdist_group("postgres")  # one worker: the server is st
 def test_only_a_query_that_stays_the_same_is_counted_in_the_server(postgres, demo, query, repeatable):
     postgres.run("CREATE OR REPLACE FUNCTION careless() RETURNS int AS 'BEGIN RETURN 1; END' LANGUAGE plpgsql VOLATILE")
     table = read_table(postgres.address(), query=query)
-    assert table.counted_in_engine is repeatable
-    assert read_table(postgres.address(), table="patients").counted_in_engine
+    assert table.backend.counts_in_database is repeatable
+    assert read_table(postgres.address(), table="patients").backend.counts_in_database
 
 
 def test_rows_that_differ_from_those_counted_are_not_taken(postgres, demo, monkeypatch):
@@ -76,7 +76,7 @@ def test_a_connection_lost_in_the_middle_of_a_read_is_said_and_leaves_nothing(po
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     slow = "SELECT i, md5(i::text) AS t FROM generate_series(1, 3000000) i"
     table = read_table(postgres.address(password=PASSWORD), query=slow)
-    database = table._reader._database
+    database = table.backend.database
     batches = database.stream
     killed = []
 
@@ -98,7 +98,7 @@ def test_a_connection_lost_in_the_middle_of_a_read_is_said_and_leaves_nothing(po
 
 
 def test_a_connection_that_is_gone_without_a_word_is_told_as_lost(postgres):
-    database = read_table(postgres.address(), query="SELECT 1 AS a")._reader._database
+    database = read_table(postgres.address(), query="SELECT 1 AS a").backend.database
     with pytest.raises(InputError, match="was lost"):
         database._explain(OSError("IO: Failed to prepare query: \nQuery was: SELECT 1"))
     with pytest.raises(InputError, match="most likely at a value"):

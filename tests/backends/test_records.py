@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd import ClassSizes, read_table
-from incrowd.backends import class_size_writer, count_in_engine
+from incrowd.backends import class_size_writer
+from incrowd.backends.relational import count_in_engine
 from incrowd.classes import write_class_sizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations import write_record_risk
@@ -29,11 +30,11 @@ def changes_before_writing(monkeypatch, path, rows, *, noticed=True):
     """Replace the file after it was counted; without `noticed`, as where a change cannot be seen."""
     joined = class_size_writer._with_class_sizes
 
-    def replaced(table, names):
+    def replaced(backend, names):
         pq.write_table(rows, path)
         if not noticed:
-            monkeypatch.setattr(type(table._reader), "confirm", lambda reader: None)
-        return joined(table, names)
+            monkeypatch.setattr(type(backend), "confirm", lambda backend: None)
+        return joined(backend, names)
 
     monkeypatch.setattr(class_size_writer, "_with_class_sizes", replaced)
 
@@ -74,9 +75,9 @@ def test_a_disk_that_is_full_stops_the_count_and_leaves_nothing(tmp_path, monkey
     numbers = np.arange(1_500_000)
     pq.write_table(pa.table({"a": numbers * 7919 % 1_500_007, "b": numbers}), tmp_path / "wide.parquet")
     table = read_table(tmp_path / "wide.parquet", memory="50MB")
-    table._reader._connection().execute("SET max_temp_directory_size = '1MB'")
+    table.backend.connection().execute("SET max_temp_directory_size = '1MB'")
     with pytest.raises(UnsupportedError, match="temporary disk space ran out; nothing was kept"):
-        count_in_engine(table, ["a", "b"])
+        count_in_engine(table.backend, ["a", "b"])
     with pytest.raises(UnsupportedError, match="temporary disk space ran out; nothing was kept"):
         write_class_sizes(table, tmp_path / "out.parquet", quasi_identifiers=["a", "b"])
     del table

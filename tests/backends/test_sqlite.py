@@ -9,6 +9,7 @@ import pytest
 from tests.backends.databases import to_sqlite
 
 from incrowd import ClassSizes, read_table
+from incrowd.backends.sql.sqlite import Sqlite
 from incrowd.errors import InputError
 
 
@@ -87,15 +88,14 @@ def test_sqlite_files_that_are_none_are_refused(tmp_path):
         read_table(good).to_arrow()
 
 
-def test_a_database_that_stays_locked_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("incrowd.backends.sql.sqlite._WAIT", 50)
+def test_a_database_that_stays_locked_is_said(tmp_path):
     path = to_sqlite(tmp_path / "t.db", pa.table({"a": [1, 2]}))
     locks = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('BEGIN EXCLUSIVE'); print(1, flush=True)"
     command = [sys.executable, "-c", f"{locks}; input()", path]  # a lock holds between processes
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         writer.stdout.readline()
         with pytest.raises(InputError, match="locked"):
-            read_table(path)
+            Sqlite(str(path), None, None, wait=50)
         writer.communicate(b"\n")
     assert read_table(path).rows == 2
 

@@ -181,3 +181,18 @@ def test_the_terminal_has_what_the_page_has(capsys, stays):
         assert text in out
     drivers = out[out.index("Which attribute drives the risk") : out.index("Sample against population")]
     assert all(name in drivers for name in ("age_yrs", "sex", "race", "patcnty", "adm_qtr"))
+
+
+def test_advice_names_the_flags_and_json_does_not(capsys, stays):
+    _, out, err = run(capsys, "assess", stays, "--qi", "sex", "--no-protection")
+    shown = " ".join(out.split())
+    assert "those that nobody outside can know, say so (--qi) (--other)." in shown
+    assert "say how many people the table was drawn from (--population)." in shown
+    _, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection", "--json")
+    assert "(--" not in out
+    assert "say how many people the table was drawn from" in json.loads(out)["skipped"]["population"]
+    (weighted := stays.parent / "weighted.csv").write_text(
+        "age,weight\n" + "".join(f"{20 + number % 9},{900 + number}.5\n" for number in range(99))
+    )
+    _, _, err = run(capsys, "assess", weighted, "--qi", "age", "--no-protection")
+    assert "name it as the weight to take its sum as the population (--weight)" in err

@@ -138,8 +138,8 @@ def test_a_column_with_a_comma_in_its_name(capsys, tmp_path):
 def test_words_are_right_for_small_and_for_tiny_numbers(capsys):
     code, out, _ = run(capsys, "--people", "10000", "--k", "5", "--leaked", "100%", "--targets", "1,1,2000")
     assert code == 0
-    assert "(100 % of the table)" in out
-    assert "2,000 of the 10,000 who leaked (20 %)" in out
+    assert "(100% of the table)" in out
+    assert "2,000 of the 10,000 who leaked (20.0%)" in out
     assert "whether they leaked or not" in out
     assert out.count("1 in 5 ") <= 1
     assert "e-" in out  # from the log, not 0

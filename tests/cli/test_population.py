@@ -112,7 +112,7 @@ def test_an_interval_above_a_limit_is_said(capsys, tmp_path):
     found = json.loads(out)
     assert found["doubtful"] == ["public"]
     _, out, _ = run(capsys, *wanted)
-    assert "Too close to call for the public: the 95 % interval is" in out.replace("\n", " ")
+    assert "Too close to call for the public: the 95% interval is" in out.replace("\n", " ")
     assert "for the public." not in out
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd import ClassSizes, InputError, correctness_curve
+from incrowd import ClassSizes, InputError, UnsupportedError, correctness_curve, fit_curve
 from incrowd.curves import Curve, robust_curve, robust_curve_from_ranks, sparse_curve
-from incrowd.curves.exact import share_below
-from incrowd.curves.robust import embeddings
+from incrowd.curves.exact_matching import share_below
+from incrowd.curves.robust_matching import embeddings
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
@@ -71,7 +71,7 @@ def test_sparse_results_repeat_and_do_not_depend_on_bitmaps(monkeypatch):
     rows = {"who": np.repeat(np.arange(3000), 12), "what": random.zipf(1.4, 36_000) % 900}
     curve = sparse_curve(rows, person="who", item="what", known=3, seed=5)
     assert np.array_equal(curve.correctness, sparse_curve(rows, person="who", item="what", known=3, seed=5).correctness)
-    monkeypatch.setattr("incrowd.curves.sparse._BITMAP_BYTES", 0)
+    monkeypatch.setattr("incrowd.curves.sparse_matching._BITMAP_BYTES", 0)
     few = sparse_curve(rows, person="who", item="what", known=3, seed=5)
     assert np.array_equal(curve.correctness, few.correctness)
     assert not np.array_equal(
@@ -190,8 +190,8 @@ def test_blocks_do_not_change_the_ranks(monkeypatch):
     gallery = random.normal(size=(150, 8))
     probes = gallery[:90] + random.normal(size=(90, 8))
     whole = robust_curve(probes, gallery)
-    monkeypatch.setattr("incrowd.curves.robust._PROBES", 7)
-    monkeypatch.setattr("incrowd.curves.robust._GALLERY", 11)
+    monkeypatch.setattr("incrowd.curves.robust_matching._PROBES", 7)
+    monkeypatch.setattr("incrowd.curves.robust_matching._GALLERY", 11)
     assert np.allclose(whole.correctness, robust_curve(probes, gallery).correctness, rtol=0, atol=1e-12)
     assert whole.people == 90
     assert whole.sizes[-1] == 150
@@ -282,3 +282,35 @@ def test_part_of_a_curve():
     curve = robust_curve_from_ranks([1, 2, 5, 1, 1], at=[1, 3, 5]).up_to(3)
     assert curve.sizes.tolist() == [1, 3]
     assert curve.covariance.shape == (2, 2)
+
+
+def test_a_table_has_the_curve_of_its_class_sizes():
+    rows = {"who": [1, 2, 3, 3], "age": [30, 30, 41, 52]}
+    by_records = correctness_curve(rows, [1, 2, 4], quasi_identifiers=["age"])
+    assert by_records.to_dict() == correctness_curve(ClassSizes.from_sizes([2, 1, 1]), [1, 2, 4]).to_dict()
+    assert correctness_curve(rows, quasi_identifiers=["age"], person="who").people == 3
+    with pytest.raises(InputError, match="give the table"):
+        correctness_curve(ClassSizes.from_sizes([2, 1]), quasi_identifiers=["age"])
+
+
+@pytest.mark.parametrize("people", [3, 50, 999, 123_456])
+def test_everybody_unique_is_1_by_count_and_refused(people):
+    curve = correctness_curve(ClassSizes.from_counts({1: people}))
+    assert set(curve.correctness.tolist()) == set(curve.uniqueness.tolist()) == {1.0}
+    rounded = Curve.from_points(curve.sizes, np.nextafter(curve.correctness, 0.0), people=people)
+    for one in (curve, rounded, robust_curve_from_ranks([1] * 50)):
+        with pytest.raises(UnsupportedError, match="1 at every size"):
+            fit_curve(one)
+    one_pair = correctness_curve(ClassSizes.from_counts({1: people - 2, 2: 1}))
+    assert fit_curve(one_pair).h > 0
+
+
+def test_sparse_points_that_are_all_different_are_1_by_count():
+    rows = {"who": np.repeat(np.arange(70), 3), "item": np.arange(210)}
+    assert set(sparse_curve(rows, person="who", item="item", known=2).correctness.tolist()) == {1.0}
+
+
+def test_a_curve_is_a_frame_with_a_row_for_each_size():
+    frame = correctness_curve(ClassSizes.from_sizes([2, 1]), at=[1, 3]).to_frame()
+    assert frame["n"].tolist() == [1, 3]
+    assert frame["correctness"].tolist() == [1.0, 2 / 3]

@@ -1,4 +1,4 @@
-"""Generated tables on which a careless tool says yes: each has one person-finding flaw, or a harmless look-alike of one."""
+"""Generated tables on which a careless tool says yes, and harmless look-alikes of them."""
 
 import numpy as np
 

@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from incrowd import ClassSizes, InputError, fit_curve, forecast
+from incrowd import ClassSizes, InputError, correctness_curve, fit_curve, forecast, population_risk
 from incrowd.cli import main
 from incrowd.curves import Curve, robust_curve_from_ranks
+from incrowd.forecasts import forecast_table
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
 
 SIZES = ClassSizes.from_sizes(PitmanYor.from_entropy(h=8, gamma=0.3).sample(3000, 1))
@@ -233,3 +234,65 @@ def test_options_that_would_be_ignored_are_refused(arguments, words, table, poin
 def test_bad_commands_exit_2_with_a_sentence(arguments, table, capsys):
     assert run(*(argument.format(table=table) for argument in arguments)) == 2
     assert "error:" in capsys.readouterr().err
+
+
+def rows_of_people(people=400, seed=3):
+    random = np.random.default_rng(seed)
+    return {"age": random.geometric(0.05, people), "county": random.integers(0, 20, people)}
+
+
+def test_a_table_is_forecast_as_its_class_sizes_and_its_fit_are():
+    rows, names = rows_of_people(), ["age", "county"]
+    sizes = ClassSizes.from_table(rows, quasi_identifiers=names)
+    by_fit = forecast(fit_class_sizes(sizes), at=[50, "city"], k=[3])
+    assert forecast(sizes, at=[50, "city"], k=[3]).to_dict() == by_fit.to_dict()
+    assert forecast(rows, at=[50, "city"], k=[3], quasi_identifiers=names).to_dict() == by_fit.to_dict()
+
+
+def test_a_curve_and_a_table_of_points_are_forecast_as_their_fit_is():
+    points = {"n": [10, 100, 1_000], "correctness": [0.99, 0.9, 0.6]}
+    curve = Curve.from_points(points["n"], points["correctness"])
+    by_fit = forecast(fit_curve(curve), at="world")
+    assert forecast(curve, at="world").to_dict() == by_fit.to_dict()
+    assert forecast(points, at="world").correctness.to_dict() == by_fit.correctness.to_dict()
+
+
+@pytest.mark.parametrize("kind", ["sizes", "fit", "curve"])
+def test_columns_go_with_a_table_only(kind):
+    sizes = ClassSizes.from_counts({1: 30, 2: 9, 5: 2})
+    data = {"sizes": sizes, "fit": fit_class_sizes(sizes), "curve": correctness_curve(sizes)}[kind]
+    with pytest.raises(InputError, match="give the table"):
+        forecast(data, at="city", quasi_identifiers=["age"])
+
+
+def test_a_table_without_quasi_identifiers_is_refused():
+    with pytest.raises(InputError, match="quasi-identifiers"):
+        forecast(rows_of_people(), at="city")
+
+
+def test_the_forecast_of_a_table_is_exact_within_it_and_the_population_estimate_beyond():
+    rows, names = rows_of_people(), ["age", "county"]
+    found = forecast_table(rows, at=[50, 9_000, 10**6], quasi_identifiers=names, population=9_000, k=[3], seed=2)
+    sizes = ClassSizes.from_table(rows, quasi_identifiers=names)
+    near, middle, far = (
+        [getattr(found.forecast.correctness, side)[place] for side in ("value", "low", "high")] for place in range(3)
+    )
+    assert near == [correctness_curve(sizes, at=[50]).correctness[0]] * 3
+    risk = population_risk(rows, population=9_000, quasi_identifiers=names, seed=2)
+    assert middle == [risk.sample_to_population, *risk.interval]
+    assert far[1] < far[0] < middle[0]
+    law = forecast(sizes, at=[50, 9_000, 10**6], k=[3])
+    assert found.forecast.violations[3].to_dict() == law.violations[3].to_dict()
+    assert (found.population, found.why_no_columns, found.forecast.method) == (9_000, None, "combined")
+    at = found.curve.at.tolist()
+    assert at == sorted(set(at))
+    assert at[0] == 1
+    assert found.curve.correctness.value[0] == 1
+
+
+def test_a_forecast_is_a_frame_with_a_row_for_each_population():
+    found = forecast(ClassSizes.from_counts({1: 30, 2: 9, 5: 2}), at=[10, "city"], k=[2])
+    frame = found.to_frame()
+    assert frame["population"].tolist() == ["10", "city"]
+    assert frame["correctness"].tolist() == found.correctness.value.tolist()
+    assert frame["violations of k = 2 high"].tolist() == found.violations[2].high.tolist()

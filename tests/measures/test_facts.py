@@ -134,3 +134,10 @@ def test_more_columns_than_64_bits_hold_are_still_told_apart():
     for name in table:
         table[name][:10] = table[name][10:20]
     assert measure(table, quasi_identifiers=list(table)).sizes.histogram() == {1: 1980, 2: 10}
+
+
+def test_a_measurement_is_a_frame_with_a_row_for_each_sensitive_column():
+    table = {"x": [1, 1, 2], "s": ["a", "b", None], "t": [5, 5, 6]}
+    frame = measure(table, quasi_identifiers=["x"], sensitive=["s", "t"]).to_frame()
+    assert frame[["column", "k", "distinct", "homogeneous"]].values.tolist() == [["s", 1, 1, 1], ["t", 1, 1, 3]]
+    assert measure(table, quasi_identifiers=["x"]).to_frame()[["people", "uniques"]].values.tolist() == [[3, 1]]

@@ -6,18 +6,18 @@ from fractions import Fraction
 from math import comb, factorial, perm
 
 import pytest
-from papers.leak_attack import mixed, several, single
-from papers.leak_attack.attacks import (
+from papers.leak_attack import mixed_class_sizes, several_targets, single_target
+from papers.leak_attack.mixed_class_sizes import count_riskier_tables
+from papers.leak_attack.reference_values import (
     PEOPLE,
-    by_listing,
-    chances,
-    drawn_sizes,
+    draw_class_sizes,
+    enumerate_attacks,
+    leak_chances,
+    partitions_of_people,
     published_sum,
     share_at_risk,
-    tables_of,
 )
-from papers.leak_attack.mixed import count_above
-from papers.leak_attack.several import answers
+from papers.leak_attack.several_targets import answers
 from papers.page import write_pages
 
 from incrowd.classes import ClassSizes
@@ -44,26 +44,26 @@ def test_people_at_risk_are_those_who_leaked():
     ("sizes", "leaked", "targets"), [((3, 2, 1), 4, 2), ((2, 2), 3, 2), ((3, 3), 6, 3), ((4, 1), 2, 1)]
 )
 def test_the_exact_answer_is_what_listing_every_case_gives(sizes, leaked, targets):
-    listed = by_listing(sizes, leaked, targets)
+    listed = enumerate_attacks(sizes, leaked, targets)
     assert leak_risk(ClassSizes.from_sizes(sizes), leaked, targets=targets).probability == pytest.approx(float(listed))
     people = sum(sizes)
     scale = Fraction(factorial(targets), perm(people, targets) * comb(people, leaked))
-    assert chances(sizes)[leaked, targets] * scale == listed
+    assert leak_chances(sizes)[leaked, targets] * scale == listed
 
 
 def test_every_table_is_listed_once():
-    assert sorted(tables_of(7, 2)) == [(3, 2, 2), (4, 3), (5, 2), (7,)]
+    assert sorted(partitions_of_people(7, 2)) == [(3, 2, 2), (4, 3), (5, 2), (7,)]
 
 
 def test_equal_classes_are_never_less_risky_in_small_tables():
-    compared, above = count_above(7)
+    compared, above = count_riskier_tables(7)
     assert compared > 500
     assert above == 0
 
 
 @pytest.mark.parametrize("deviation", [1, 2, 8])
 def test_drawn_classes_hold_everybody_and_none_is_below_five(deviation):
-    sizes = drawn_sizes(deviation)
+    sizes = draw_class_sizes(deviation)
     assert sizes.people == PEOPLE
     assert sizes.smallest >= 5
 
@@ -73,14 +73,14 @@ def made(tmp_path_factory):
     """The whole paper, every point and figure of it, with fewer trials a point."""
     out = tmp_path_factory.mktemp("leak")
     with pytest.MonkeyPatch.context() as fewer:
-        for module, trials in ((single, 500), (several, 2_000), (mixed, 1_000)):
+        for module, trials in ((single_target, 500), (several_targets, 2_000), (mixed_class_sizes, 1_000)):
             fewer.setattr(module, "TRIALS", trials)
         kept = reproduce(paper("leak-attack"), out, Context())
     return {part.name: part for part in kept}, write_pages(out, paper("leak-attack"), kept)
 
 
 def rows_of(part):
-    return {row.what: row for table in part.tables for row in getattr(table, "rows", ())}
+    return {row.quantity: row for table in part.tables for row in getattr(table, "rows", ())}
 
 
 def test_simulations_hold_the_exact_numbers(made):

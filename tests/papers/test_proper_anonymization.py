@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from papers.page import write_pages
-from papers.proper_anonymization import printed
-from papers.proper_anonymization.coarsening import _on_steps, coarsened
-from papers.proper_anonymization.masked import READINGS, fill_in, mask_by
-from papers.proper_anonymization.population import as_printed
+from papers.proper_anonymization import printed_numbers as printed
+from papers.proper_anonymization.coarsening import _remark_on_steps, coarsened
+from papers.proper_anonymization.generated_population import flatten_triangle
+from papers.proper_anonymization.masking import READINGS, mask_uniques, regenerate_masked
 from papers.proper_anonymization.protection import t_by_record
 
 from incrowd import evaluate, measure, protect
@@ -26,7 +26,7 @@ def small():
 
 
 def test_the_printed_tables_agree_as_the_paper_says():
-    s4, s5 = as_printed(printed.TABLE_S4), as_printed(printed.TABLE_S5)
+    s4, s5 = flatten_triangle(printed.TABLE_S4), flatten_triangle(printed.TABLE_S5)
     assert s4.size == s5.size == len(printed.PAIRS) == 36
     assert np.corrcoef(s4, s5)[0, 1] == pytest.approx(printed.AGREEMENT, abs=0.0005)
 
@@ -61,12 +61,12 @@ def test_the_readings_of_table_s3_are_its_columns_and_wider():
 
 
 def test_a_straight_fall_is_told_from_a_bent_one():
-    assert _on_steps([0.4, 0.3, 0.2, 0.1, 0.0]).startswith("so here: doubling the width")
-    assert _on_steps([0.0857, 0.0389, 0.0108, 0.0008, 0.0]).startswith("not here")
+    assert _remark_on_steps([0.4, 0.3, 0.2, 0.1, 0.0]).startswith("so here: doubling the width")
+    assert _remark_on_steps([0.0857, 0.0389, 0.0108, 0.0008, 0.0]).startswith("not here")
 
 
 def test_masking_counts_as_evaluate_does(small):
-    found = mask_by(small, READINGS["masked by all nine"], silent)
+    found = mask_uniques(small, READINGS["masked by all nine"], silent)
     told = evaluate(small, found.table, quasi_identifiers=QUASI_IDENTIFIERS)
     assert list(found.uniques.values())[-1] == told.uniques
     assert found.shares["los"] == found.shares["oshpd_id"] == 0
@@ -74,8 +74,8 @@ def test_masking_counts_as_evaluate_does(small):
 
 
 def test_regenerating_keeps_every_column_as_it_was_and_what_was_not_masked(small):
-    found = mask_by(small, READINGS["masked by eight"], silent)
-    filled = fill_in(small, found, seed=3)
+    found = mask_uniques(small, READINGS["masked by eight"], silent)
+    filled = regenerate_masked(small, found, seed=3)
     for name in QUASI_IDENTIFIERS:
         was, now = small[name].to_numpy(), filled[name].to_numpy()
         assert np.array_equal(np.sort(was), np.sort(now))
@@ -102,7 +102,7 @@ def made(tmp_path_factory):
 
 
 def rows_of(part):
-    return {row.what: row for table in part.tables for row in getattr(table, "rows", ())}
+    return {row.quantity: row for table in part.tables for row in getattr(table, "rows", ())}
 
 
 def test_the_papers_claims_hold_on_a_small_population(made):
@@ -118,7 +118,7 @@ def test_the_papers_claims_hold_on_a_small_population(made):
     readings = rows_of(parts["masked"])["masked races: by seven, by eight, by all nine"]
     shares = [float(share.rstrip("%")) for share in readings.ours.split(", ")]
     assert shares == sorted(shares)
-    assert readings.says.startswith("nearest by seven")
+    assert readings.remark.startswith("nearest by seven")
     left = rows_of(parts["coarsening"])["records still unique with every column in two intervals"]
     assert left.ours > 0
 

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from papers.corpora import FAMILIES, TABLES, generated, held, random_attributes
+from papers.corpora import FAMILIES, TABLES, available_tables, generated, random_attributes
 from papers.page import write_pages
 from papers.scaling_law.extrapolation import cubic
 from papers.scaling_law.published import FRACTIONS, NAMES, TABLE_1
-from papers.scaling_law.specification import _on_prior, _on_sign
+from papers.scaling_law.specification import _remark_on_prior, _remark_on_sign
 from papers.scaling_law.studies import collections, corpora, movement, sparse_studies
 
 from incrowd.curves import Curve
@@ -28,16 +28,16 @@ def quick(tmp_path_factory):
 
 
 def rows(part, table=0):
-    return {row.what: row for row in part.tables[table].rows}
+    return {row.quantity: row for row in part.tables[table].rows}
 
 
 def test_the_numbers_of_the_text_are_the_papers(quick):
     found = rows(quick[0]["regimes"])
     for row in list(found.values())[:4]:
         assert row.ours == pytest.approx(row.paper, abs=0.007)
-        assert row.says.startswith("The same" if f"{row.ours:.2f}" == f"{row.paper:.2f}" else "0.0")
-    assert [row.says for row in list(found.values())[4:]] == ["So here."] * 3
-    caption = quick[0]["regimes"].figures[2].says
+        assert row.remark.startswith("The same" if f"{row.ours:.2f}" == f"{row.paper:.2f}" else "0.0")
+    assert [row.remark for row in list(found.values())[4:]] == ["So here."] * 3
+    caption = quick[0]["regimes"].figures[2].remark
     bits = [int(number) for number in re.findall(r"(\d+) (?:bits|at)", caption)]
     assert len(bits) == 3
     assert bits[0] < 10 < bits[1] < bits[2]  # critical at γ = 0 only
@@ -49,7 +49,7 @@ def test_the_model_describes_light_tails_and_overstates_zipf(quick):
     assert by_corpus["poisson"][2] < 0.01
     assert by_corpus["zipf"][3] > 0.01  # the paper: a small positive bias for synthetic data, from the prior
     assert abs(by_corpus["zipf"][5]) < 0.2 * by_corpus["zipf"][3]  # which it is: without the prior it is gone
-    assert "the prior exp" in rows(quick[0]["specification"])["RMSE of κ, Zipf"].says
+    assert "the prior exp" in rows(quick[0]["specification"])["RMSE of κ, Zipf"].remark
     assert by_corpus["all"][1] == 24
 
 
@@ -101,8 +101,8 @@ def folder(tmp_path):
 
 
 def test_attribute_sets_leave_out_identifiers_and_the_obvious(folder):
-    assert held(folder) == ["hdv2003"]
-    assert held(None) == []
+    assert available_tables(folder) == ["hdv2003"]
+    assert available_tables(None) == []
     found = list(random_attributes(folder, "hdv2003", 10, np.random.default_rng(1)))
     assert len(found) == 10
     for one in found:
@@ -142,21 +142,23 @@ def test_a_cubic_goes_through_its_points():
 
 
 def test_sentences_follow_the_numbers():
-    assert _on_prior([0.02], [-0.001]).startswith("Upwards in both. It is the prior's: without it the bias is -0.0010")
-    assert "17% of it is the prior's: without it the bias is +0.1000" in _on_prior([0.12], [0.10])
-    assert "None of it is the prior's" in _on_prior([0.02], [0.03])
-    assert "Downwards" in _on_prior([-0.02], [-0.02])
-    assert _on_sign([0.01], "negative", []) == "The other way here."
-    assert _on_sign([0.01], "positive", []) == "The same sign."
-    assert "+0.0010" in _on_sign([0.1, 0.001], "negative", [0.001])
+    assert _remark_on_prior([0.02], [-0.001]).startswith(
+        "Upwards in both. It is the prior's: without it the bias is -0.0010"
+    )
+    assert "17% of it is the prior's: without it the bias is +0.1000" in _remark_on_prior([0.12], [0.10])
+    assert "None of it is the prior's" in _remark_on_prior([0.02], [0.03])
+    assert "Downwards" in _remark_on_prior([-0.02], [-0.02])
+    assert _remark_on_sign([0.01], "negative", []) == "The other way here."
+    assert _remark_on_sign([0.01], "positive", []) == "The same sign."
+    assert "+0.0010" in _remark_on_sign([0.1, 0.001], "negative", [0.001])
 
 
 def test_an_interval_that_ends_at_the_estimate_says_so(quick):
     law = next(row for what, row in rows(quick[0]["scale"]).items() if what.endswith("PYC-MB"))
-    assert "one-sided" in law.says
-    others = [row.says for what, row in rows(quick[0]["scale"]).items() if not what.endswith("PYC-MB")]
-    assert all("off" in says for says in others)
-    assert sum("nearest" in row.says for row in rows(quick[0]["scale"]).values()) == 1
+    assert "one-sided" in law.remark
+    others = [row.remark for what, row in rows(quick[0]["scale"]).items() if not what.endswith("PYC-MB")]
+    assert all("off" in remark for remark in others)
+    assert sum("nearest" in row.remark for row in rows(quick[0]["scale"]).values()) == 1
 
 
 def test_held_tables_are_used(folder):

@@ -3,7 +3,7 @@
 import operator
 
 import pytest
-from papers.workers import spread
+from papers.workers import map_in_processes
 
 from papers import Context
 
@@ -12,5 +12,5 @@ from papers import Context
 def test_results_come_in_order_and_progress_reaches_the_end(quick):
     told = []
     context = Context(quick=quick, progress=lambda doing, share: told.append((doing, share)))
-    assert list(spread(operator.ne, ["first", "second"], context)) == [True, True]
+    assert list(map_in_processes(operator.ne, ["first", "second"], context)) == [True, True]
     assert told == [("first is done", 0.5), ("second is done", 1.0)]

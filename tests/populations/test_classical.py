@@ -55,7 +55,7 @@ def test_benedetti_franconi_has_the_quoted_forms_for_one_and_two():
 
 def test_benedetti_franconi_of_everybody_is_the_risk_in_the_table():
     sizes = ClassSizes.from_counts({1: 10, 2: 5, 4: 2})
-    assert pytest.approx(sizes.correctness) == benedetti_franconi(sizes, sizes.people).B
+    assert pytest.approx(sizes.correctness) == benedetti_franconi(sizes, sizes.people).sample_to_population
 
 
 def subsample(sizes, people, seed):
@@ -69,7 +69,7 @@ def test_pitman_and_ewens_find_the_uniques_of_their_own_populations(estimator, d
     truth = PitmanYor(d, 300.0).sample(60_000, seed=1)
     found = [estimator(subsample(truth, 6_000, seed), 60_000) for seed in range(4)]
     assert np.mean([one.population_uniques for one in found]) == pytest.approx((truth == 1).sum(), rel=0.12)
-    assert np.mean([one.B for one in found]) == pytest.approx(truth.size / 60_000, rel=0.05)
+    assert np.mean([one.sample_to_population for one in found]) == pytest.approx(truth.size / 60_000, rel=0.05)
 
 
 def test_snb_finds_the_uniques_of_its_own_population():
@@ -91,7 +91,7 @@ def test_the_entropy_score_by_hand():
     codes = np.array([[0, 0, 1, 1], [0, 1, 0, 0]])
     counts = [np.array([2, 2]), np.array([3, 1])]
     expected = [10 * 0.5 * 0.75, 10 * 0.5 * 0.25, 10 * 0.5 * 0.75, 10 * 0.5 * 0.75]
-    found = entropy_score(counts, codes, 10).B
+    found = entropy_score(counts, codes, 10).sample_to_population
     assert found == pytest.approx(np.mean([min(1, 1 / one) for one in expected]))
 
 
@@ -132,7 +132,7 @@ def test_weights_enter_benedetti_franconi_class_by_class():
     table = {"a": [1, 1, 2], "w": [4.0, 6.0, 30.0]}
     found = classical_risk(table, quasi_identifiers=["a"], weights="w")["benedetti-franconi"]
     by_class = benedetti_franconi_risk(np.array([2.0, 1.0]), np.array([10.0, 30.0]))
-    assert pytest.approx((2 * by_class[0] + by_class[1]) / 3) == found.B
+    assert pytest.approx((2 * by_class[0] + by_class[1]) / 3) == found.sample_to_population
     assert found.population == 40
 
 
@@ -145,3 +145,11 @@ def test_people_with_several_records_are_counted_once():
 def test_one_record_says_nothing():
     with pytest.raises(UnsupportedError, match="one record"):
         classical_risk({"a": [1]}, population=50, quasi_identifiers=["a"])
+
+
+def test_classical_estimates_are_a_frame_with_a_row_for_each_estimator():
+    found = classical_risk(ClassSizes.from_counts({1: 300, 2: 120, 3: 60}), population=7_200)
+    frame = found.to_frame()
+    assert frame["method"].tolist() == list(found)
+    assert len(found) == 6
+    assert frame["B"].tolist()[2] == found["ewens"].sample_to_population

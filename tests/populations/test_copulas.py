@@ -5,13 +5,19 @@ import pytest
 
 from incrowd import ClassSizes
 from incrowd.pitman_yor import PitmanYor
-from incrowd.populations.anchored import extrapolated, fit_anchored
-from incrowd.populations.copula import informative
-from incrowd.populations.dvine import chain, fit_dvine, partial_correlations, stratum_sizes
-from incrowd.populations.gaussian import fit_gaussian, grouped, pair_correlations
-from incrowd.populations.marginals import Columns, smoothed
-from incrowd.populations.monte_carlo import reference_correlations
-from incrowd.populations.synthetic import Copula
+from incrowd.populations.anchored import extrapolate, fit_anchored
+from incrowd.populations.copula import Copula, informative
+from incrowd.populations.copula_fit import (
+    chain_columns,
+    fit_dvine,
+    fit_gaussian,
+    pair_correlations,
+    partial_correlations,
+    stratum_sizes,
+    with_grouped_values,
+)
+from incrowd.populations.marginals import Columns, smooth_marginal
+from incrowd.populations.monte_carlo import fit_by_monte_carlo
 
 CORRELATION = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]])
 
@@ -37,7 +43,7 @@ def test_the_vine_fit_finds_the_partial_correlations_of_a_normal_population():
 def test_the_deterministic_fit_agrees_with_the_published_monte_carlo():
     columns = normal_columns(3000, 7)
     pairs = pair_correlations(columns)
-    slow = [reference_correlations(columns, ("gaussian", "dvine"), seed=seed) for seed in range(5)]
+    slow = [fit_by_monte_carlo(columns, ("gaussian", "dvine"), seed=seed) for seed in range(5)]
     assert np.mean([gaussian[1] for gaussian, _ in slow], axis=0) == pytest.approx(pairs, abs=0.04)
     ordered, vine = fit_dvine(columns, pairs)
     assert np.array_equal(ordered.codes, slow[0][1][0].codes)
@@ -48,8 +54,8 @@ def test_the_chain_puts_the_strongest_pairs_side_by_side():
     pairs = np.eye(4)
     for i, j, rho in [(0, 3, 0.9), (3, 1, 0.5), (0, 2, 0.4), (1, 2, 0.1)]:
         pairs[i, j] = pairs[j, i] = rho
-    assert chain(pairs) in ([2, 0, 3, 1], [1, 3, 0, 2])
-    assert chain(np.eye(1)) == [0]
+    assert chain_columns(pairs) in ([2, 0, 3, 1], [1, 3, 0, 2])
+    assert chain_columns(np.eye(1)) == [0]
 
 
 def test_similar_strata_are_taken_together_and_everybody_is_in_one():
@@ -61,7 +67,7 @@ def test_similar_strata_are_taken_together_and_everybody_is_in_one():
 
 def test_columns_with_many_values_are_grouped_by_neighbours():
     columns = Columns(np.stack([np.arange(1000), np.arange(1000) % 2]), (1000, 2))
-    coarse = grouped(columns, 50)
+    coarse = with_grouped_values(columns, 50)
     assert coarse.sizes == (50, 2)
     assert np.all(np.diff(coarse.codes[0]) >= 0)
     assert np.bincount(coarse.codes[0]).tolist() == [20] * 50
@@ -88,7 +94,7 @@ def test_smoothed_marginals_make_room_for_values_not_yet_seen():
     truth = PitmanYor(0.4, 30.0).sample(50_000, seed=1)
     sample = np.bincount(np.random.default_rng(0).choice(np.repeat(np.arange(truth.size), truth), 1000, replace=False))
     counts = sample[sample > 0]
-    found = smoothed(counts, 50_000)
+    found = smooth_marginal(counts, 50_000)
     assert found.sum() == pytest.approx(1.0)
     assert counts.size < 0.5 * truth.size
     assert found.size == pytest.approx(truth.size, rel=0.3)
@@ -96,7 +102,7 @@ def test_smoothed_marginals_make_room_for_values_not_yet_seen():
 
 def test_a_column_that_has_shown_all_its_values_is_left_as_it_is():
     counts = np.array([500, 300, 200])
-    assert smoothed(counts, 10**6).tolist() == [0.5, 0.3, 0.2]
+    assert smooth_marginal(counts, 10**6).tolist() == [0.5, 0.3, 0.2]
 
 
 def test_the_anchored_estimate_starts_from_the_sample_and_stays_within_its_limits():
@@ -104,19 +110,19 @@ def test_the_anchored_estimate_starts_from_the_sample_and_stays_within_its_limit
     keys = np.unique(columns.codes, axis=1, return_counts=True)[1]
     sizes = ClassSizes.from_sizes(keys)
     found = fit_anchored(columns, sizes, 2000 * 10, seed=[0])
-    assert sizes.classes / 20_000 <= found.B <= sizes.correctness
-    assert pytest.approx(sizes.correctness * found.at_population / found.at_sample) == found.B
+    assert sizes.classes / 20_000 <= found.sample_to_population <= sizes.correctness
+    assert pytest.approx(sizes.correctness * found.at_population / found.at_sample) == found.sample_to_population
     whole = normal_columns(20_000, 4, (30, 40, 25))
     truth = np.unique(whole.codes, axis=1).shape[1] / 20_000
-    assert pytest.approx(truth, rel=0.1) == found.B
+    assert pytest.approx(truth, rel=0.1) == found.sample_to_population
 
 
 def test_a_curve_is_carried_on_beyond_what_was_drawn():
     copula = Copula([np.full(60, 1 / 60), np.geomspace(1, 1e-3, 80) / np.geomspace(1, 1e-3, 80).sum()] * 2, np.eye(4))
     short, long = copula.sample(50_000, [0]), copula.sample(500_000, [1])
     for one, other, tolerance in ((short.correctness, long.correctness, 0.1), (short.uniqueness, long.uniqueness, 0.3)):
-        assert extrapolated(one, 50_000, 500_000) == pytest.approx(float(other(500_000)[0]), rel=tolerance)
-        assert extrapolated(one, 50_000, 20_000) == float(one(20_000)[0])
+        assert extrapolate(one, 50_000, 500_000) == pytest.approx(float(other(500_000)[0]), rel=tolerance)
+        assert extrapolate(one, 50_000, 20_000) == float(one(20_000)[0])
 
 
 def test_a_population_too_large_to_draw_is_extrapolated_with_a_note(monkeypatch):
@@ -126,6 +132,6 @@ def test_a_population_too_large_to_draw_is_extrapolated_with_a_note(monkeypatch)
     part = fit_anchored(columns, sizes, 200_000, seed=[0])
     monkeypatch.undo()
     whole = fit_anchored(columns, sizes, 200_000, seed=[0])
-    assert pytest.approx(whole.B, rel=0.15) == part.B
+    assert pytest.approx(whole.sample_to_population, rel=0.15) == part.sample_to_population
     assert "40,000" in part.notes[0]
     assert not whole.notes

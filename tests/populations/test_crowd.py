@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from incrowd.errors import UnsupportedError
-from incrowd.pitman_yor.predict import new_classes
+from incrowd.pitman_yor.prediction import new_classes
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
 

@@ -12,9 +12,9 @@ from incrowd import ClassSizes, InputError, UnsupportedError, population_risk, r
 from incrowd.pitman_yor import PitmanYor
 from incrowd.populations import METHODS, by_fraction, sensitivity
 from incrowd.populations.anchored import fit_anchored
-from incrowd.populations.certain_limits import certain_limits
 from incrowd.populations.combined import combine, fit_trials
-from incrowd.populations.posterior import estimate_posterior
+from incrowd.populations.intervals import certain_limits
+from incrowd.populations.posterior_estimator import estimate_by_posterior, model_class_sizes
 from incrowd.populations.sample import read_sample
 from incrowd.recipients import RECIPIENTS
 
@@ -51,9 +51,9 @@ def test_estimates_are_near_the_truth_and_intervals_hold_it(everybody, method, t
     sample = everybody.sample(frac=fraction, random_state=1)
     found = population_risk(sample, population=20_000, quasi_identifiers=QI, method=method)
     truth = truth_of(everybody, sample)
-    assert pytest.approx(truth, abs=tolerance) == found.B
+    assert pytest.approx(truth, abs=tolerance) == found.sample_to_population
     assert found.interval[0] <= truth <= found.interval[1]
-    assert found.A <= found.B <= found.classes / found.people
+    assert found.population_to_sample <= found.sample_to_population <= found.classes / found.people
 
 
 @pytest.mark.parametrize("method", ["gaussian", "dvine", "average"])
@@ -61,7 +61,7 @@ def test_the_published_estimators_are_near_the_truth(everybody, method):
     sample = everybody.sample(frac=0.2, random_state=1)
     names = [name for name in QI if name != "born"]  # a column that another determines is more than they can model
     found = population_risk(sample, population=20_000, quasi_identifiers=names, method=method)
-    assert pytest.approx(truth_of(everybody, sample, names), abs=0.03) == found.B
+    assert pytest.approx(truth_of(everybody, sample, names), abs=0.03) == found.sample_to_population
 
 
 def test_posterior_intervals_hold_the_truth_of_the_models_own_populations():
@@ -71,7 +71,7 @@ def test_posterior_intervals_hold_the_truth_of_the_models_own_populations():
         people = np.repeat(np.arange(sizes.size), sizes)
         drawn = np.random.default_rng(seed).choice(people, 2_000, replace=False)
         seen = np.bincount(drawn)
-        found = estimate_posterior(ClassSizes.from_sizes(seen[seen > 0]), 20_000)
+        found = estimate_by_posterior(model_class_sizes(ClassSizes.from_sizes(seen[seen > 0])), 20_000)
         inside += found.interval[0] <= (1 / sizes[drawn]).mean() <= found.interval[1]
     assert 16 <= inside <= 20
 
@@ -87,13 +87,13 @@ def test_population_uniques_and_what_they_mean_for_sample_uniques():
 
 def test_the_posterior_answers_for_ten_billion_people():
     found = population_risk(ClassSizes.from_counts({1: 500, 2: 90, 7: 12}), population=10**10, method="posterior")
-    assert 0 < found.interval[0] <= found.B <= found.interval[1] < 1
+    assert 0 < found.interval[0] <= found.sample_to_population <= found.interval[1] < 1
 
 
 def test_the_same_seed_gives_the_same_answer(everybody):
     sample = everybody.sample(400, random_state=2)
     first, again = (population_risk(sample, population=5_000, quasi_identifiers=QI, seed=3) for _ in range(2))
-    assert first.B == again.B
+    assert first.sample_to_population == again.sample_to_population
     assert first.seed == 3
 
 
@@ -102,13 +102,15 @@ def test_several_draws_show_their_spread(everybody):
     found = population_risk(sample, population=5_000, quasi_identifiers=QI, method="gaussian", draws=3)
     draws = [value for name, value in found.parts.items() if name.startswith("draw")]
     assert len(set(draws)) == 3
-    assert pytest.approx(np.mean(draws)) == found.B
+    assert pytest.approx(np.mean(draws)) == found.sample_to_population
 
 
 def test_monte_carlo_fits_lead_to_about_the_same_risk(everybody):
     sample = everybody.sample(600, random_state=2)
     fast, slow = (
-        population_risk(sample, population=6_000, quasi_identifiers=QI, method="average", reference=reference).B
+        population_risk(
+            sample, population=6_000, quasi_identifiers=QI, method="average", reference=reference
+        ).sample_to_population
         for reference in (False, True)
     )
     assert fast == pytest.approx(slow, abs=0.06)
@@ -116,7 +118,7 @@ def test_monte_carlo_fits_lead_to_about_the_same_risk(everybody):
 
 def test_a_table_that_is_everybody_is_counted():
     found = population_risk({"a": [1, 1, 2]}, population=3, quasi_identifiers=["a"])
-    assert found.B == found.interval[0] == found.interval[1] == 2 / 3
+    assert found.sample_to_population == found.interval[0] == found.interval[1] == 2 / 3
     assert found.population_uniques == 1
     assert "counted" in found.notes[-1]
 
@@ -125,7 +127,7 @@ def test_a_table_that_is_everybody_is_counted():
 def test_all_unique_records_get_an_answer_with_a_note_or_a_refusal(method):
     table = {"a": list(range(60)), "b": [1, 2] * 30}
     found = population_risk(table, population=5_000, quasi_identifiers=["a", "b"], method=method)
-    assert 0 < found.B <= 1
+    assert 0 < found.sample_to_population <= 1
     assert found.interval[0] < found.interval[1]
     assert any("identifier" in note for note in found.notes)
     if method in ("combined", "posterior"):
@@ -135,7 +137,7 @@ def test_all_unique_records_get_an_answer_with_a_note_or_a_refusal(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_records_that_are_all_alike_are_hardly_at_risk(method):
     found = population_risk({"a": [1] * 80}, population=5_000, quasi_identifiers=["a"], method=method)
-    assert 1 / 5_000 <= found.B < 2 / 5_000
+    assert 1 / 5_000 <= found.sample_to_population < 2 / 5_000
     assert any("constant" in note for note in found.notes)
 
 
@@ -147,7 +149,7 @@ def test_one_record_is_refused():
 def test_class_sizes_alone_are_answered_by_the_posterior_and_said_so():
     sizes = ClassSizes.from_counts({1: 30, 2: 9, 5: 2})
     found = population_risk(sizes, population=900)
-    assert found.B == population_risk(sizes, population=900, method="posterior").B
+    assert found.sample_to_population == population_risk(sizes, population=900, method="posterior").sample_to_population
     assert any("only class sizes" in note for note in found.notes)
     with pytest.raises(UnsupportedError, match="only class sizes"):
         population_risk(sizes, population=900, method="gaussian")
@@ -256,7 +258,7 @@ def test_a_known_table_of_the_literature(shared_data):
     truth = float((1 / classes.map(classes.value_counts())).loc[sample.index].mean())
     assert truth == pytest.approx(0.641, abs=0.02)
     found = population_risk(sample, population=30_162, quasi_identifiers=names)
-    assert pytest.approx(truth, abs=0.03) == found.B
+    assert pytest.approx(truth, abs=0.03) == found.sample_to_population
     assert found.interval[0] <= truth <= found.interval[1]
     assert found.population_uniques / 30_162 == pytest.approx(0.514, abs=0.04)
 
@@ -266,7 +268,7 @@ def test_categories_nobody_has_do_not_count():
     plain = pd.DataFrame({"x": values, "y": [1, 2, 1, 2, 2, 1]})
     wide = plain.assign(x=pd.Categorical(values, categories=[*"abcdefghijklmnopqrstuvwxyz"]))
     first, second = (population_risk(table, population=60, quasi_identifiers=["x", "y"]) for table in (plain, wide))
-    assert first.B == second.B
+    assert first.sample_to_population == second.sample_to_population
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -282,7 +284,7 @@ def test_the_chance_to_stay_unique_is_a_chance_where_few_are_unique(method):
 def test_the_chance_to_stay_unique_is_that_of_the_single_records():
     sizes = ClassSizes.from_counts({1: 1, 2: 200, 3: 100})
     found = population_risk(sizes, population=1_402, method="posterior")
-    assert found.still_unique == estimate_posterior(sizes, 1_402).grown.unique[0]
+    assert found.still_unique == estimate_by_posterior(model_class_sizes(sizes), 1_402).class_growth.unique[0]
     assert population_risk(ClassSizes.from_counts({2: 9, 3: 4}), population=100).still_unique is None
 
 
@@ -326,7 +328,10 @@ def test_where_all_records_are_unique_everybody_may_be(method):
     found = population_risk(table, population=3_000, quasi_identifiers=["a", "b"], method=method)
     assert found.interval[0] <= 1.0 == found.interval[1]
     if method == "combined":
-        assert pytest.approx(population_risk(ClassSizes.from_sizes([1] * 300), population=3_000).B) == found.B
+        assert (
+            pytest.approx(population_risk(ClassSizes.from_sizes([1] * 300), population=3_000).sample_to_population)
+            == found.sample_to_population
+        )
 
 
 def test_one_telling_column_is_left_to_the_class_sizes():
@@ -334,7 +339,12 @@ def test_one_telling_column_is_left_to_the_class_sizes():
     drawn = np.random.default_rng(1).choice(np.repeat(np.arange(sizes.size), sizes), 1_000, replace=False)
     table = {"income": drawn, "bracket": drawn // 500}
     found = population_risk(table, population=20_000, quasi_identifiers=["income", "bracket"])
-    assert found.B == population_risk(table, population=20_000, quasi_identifiers=["income"], method="posterior").B
+    assert (
+        found.sample_to_population
+        == population_risk(
+            table, population=20_000, quasi_identifiers=["income"], method="posterior"
+        ).sample_to_population
+    )
     assert found.interval[0] <= (1 / sizes[drawn]).mean() <= found.interval[1]
     assert any("one column alone" in note for note in found.notes)
 
@@ -343,20 +353,20 @@ def test_parts_that_disagree_widen_the_interval(everybody):
     sample = everybody.sample(400, random_state=2)
     read = read_sample(sample, population=20_000, quasi_identifiers=QI)
     fitted = fit_anchored(read.columns(), read.sizes, read.population, seed=[0])
-    sizes, trials = estimate_posterior(read.sizes, read.population), fit_trials(fitted, seed=[0])
+    sizes, trials = estimate_by_posterior(read.class_size_model, read.population), fit_trials(fitted, seed=[0])
     near = combine(fitted, sizes, trials)
     far = combine(replace(fitted, at_population=fitted.at_population / 2), sizes, trials)
     gap_near, gap_far = (abs(np.log(one.anchored / one.corrected)) for one in (near, far))
     assert gap_far > gap_near
-    assert far.spread > near.spread
+    assert far.deviation > near.deviation
 
 
 def test_a_small_risk_has_a_narrow_interval():
     generator = np.random.default_rng(0)
     sizes = ClassSizes.from_sizes(np.bincount(generator.integers(0, 80, 2_000)))
     found = population_risk(sizes, population=38_000_000, method="posterior")
-    assert pytest.approx(80 / 38e6, rel=0.05) == found.B
-    assert found.interval[1] < 10 * found.B
+    assert pytest.approx(80 / 38e6, rel=0.05) == found.sample_to_population
+    assert found.interval[1] < 10 * found.sample_to_population
 
 
 def test_populations_that_are_no_numbers_are_refused():
@@ -383,11 +393,11 @@ def test_weights_that_agree_are_left_alone():
 
 def test_a_recipient_is_doubtful_where_the_interval_reaches_above_the_limit():
     found = population_risk(ClassSizes.from_counts({1: 30, 2: 9, 5: 2}), population=4_000)
-    doubtful = replace(found, B=0.08, interval=(0.06, 0.2))
+    doubtful = replace(found, sample_to_population=0.08, interval=(0.06, 0.2))
     assert doubtful.recipients == ("trusted", "restricted")
     assert doubtful.doubtful == ("restricted",)
     assert doubtful.to_dict()["doubtful"] == ["restricted"]
-    assert replace(found, B=0.01, interval=(0.005, 0.02)).doubtful == ()
+    assert replace(found, sample_to_population=0.01, interval=(0.005, 0.02)).doubtful == ()
 
 
 def test_risk_by_fraction_counts_people():

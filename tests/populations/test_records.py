@@ -18,8 +18,8 @@ def people():
 def test_the_records_average_to_the_estimate(people):
     found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
     whole = population_risk(people, population=60_000, quasi_identifiers=["age", "zip"], method="posterior")
-    assert found["risk"].mean() == pytest.approx(whole.B)
-    assert found.B == whole.B
+    assert found["risk"].mean() == pytest.approx(whole.sample_to_population)
+    assert found.sample_to_population == whole.sample_to_population
 
 
 def test_rarer_is_riskier_and_ranks_count_records(people):
@@ -60,3 +60,11 @@ def test_class_sizes_have_no_records():
 def test_an_unknown_column_is_named(people):
     with pytest.raises(InputError, match="risk_rank"):
         record_risk(people, population=60_000, quasi_identifiers=["age"])["rank"]
+
+
+def test_record_risks_are_a_frame_with_a_row_for_each_record():
+    found = record_risk({"age": [30, 30, 30, 41, 52, 52]}, population=60, quasi_identifiers=["age"])
+    frame = found.to_frame()
+    assert frame["risk_rank"].tolist() == [4, 4, 4, 1, 2, 2]
+    assert frame["risk"].tolist() == found["risk"].tolist()
+    assert found.to_dict()["interval"] == list(found.interval)

@@ -5,7 +5,8 @@ import pyarrow as pa
 
 from incrowd import demo_table, read_table
 from incrowd.backends import encode
-from incrowd.protection.cells import FinishCell, Scale
+from incrowd.backends.spark.workers import ProtectCell
+from incrowd.protection.cells import CellRecoding
 from incrowd.protection.problem import Demand
 
 NAMES = ("age_yrs", "sex", "race")
@@ -14,12 +15,13 @@ NAMES = ("age_yrs", "sex", "race")
 def test_the_rows_of_a_cell_may_come_in_any_order():
     rows = demo_table(2_000, seed=1).select([*NAMES, "charge"])
     columns = encode(read_table(rows), NAMES)
-    tallies = tuple(np.bincount(column.codes, minlength=column.size) for column in columns)
-    scale = Scale(NAMES, tuple(column.values for column in columns), tallies, Demand(5), "information")
-    finish = FinishCell(scale, tuple(rows.column_names))
+    counts = tuple(np.bincount(column.codes, minlength=column.size) for column in columns)
+    recoding = CellRecoding(NAMES, tuple(column.values for column in columns), counts, Demand(5), "information")
+    protect_cell = ProtectCell(recoding, tuple(rows.column_names))
     order = [(name, "ascending") for name in rows.column_names]
     made = [
-        finish(rows.take(pa.array(np.random.default_rng(seed).permutation(2_000)))).sort_by(order) for seed in range(3)
+        protect_cell(rows.take(pa.array(np.random.default_rng(seed).permutation(2_000)))).sort_by(order)
+        for seed in range(3)
     ]
     assert made[0].equals(made[1])
     assert made[0].equals(made[2])

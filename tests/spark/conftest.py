@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks.standalone import Cluster
 
-from incrowd.backends.spark import session as module
+from incrowd.backends.spark.session import start_session
 from incrowd.errors import InputError
 
 MEMORY = 4 * 10**9
@@ -61,12 +61,11 @@ def said_at_start(cluster, tmp_path_factory):
     """What was said while a session was started on a master without workers: the error, and all of stderr."""
     path = tmp_path_factory.mktemp("said") / "stderr.txt"
     kept = os.dup(2)
-    with path.open("wb") as file, pytest.MonkeyPatch.context() as patch:
+    with path.open("wb") as file:
         os.dup2(file.fileno(), 2)
-        patch.setattr(module, "_WORKERS_WITHIN", 0.5)
         try:
             with pytest.raises(InputError) as refused:
-                module.start_session(cluster.master, MEMORY)
+                start_session(cluster.master, MEMORY, workers_within=0.5)
         finally:
             os.dup2(kept, 2)
             os.close(kept)
@@ -78,8 +77,6 @@ def session(cluster, said_at_start):
     """A session on the cluster, started as users start it, but with patience for a machine that does much else."""
     for _ in range(2):
         cluster.add_worker()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_WORKERS_WITHIN", 300.0)
-        started = module.start_session(cluster.master, MEMORY)
+    started = start_session(cluster.master, MEMORY, workers_within=300.0)
     yield started
     started.stop()

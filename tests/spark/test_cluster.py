@@ -57,15 +57,14 @@ def test_without_spark_the_message_names_the_extra(monkeypatch):
         read_table(TINY, engine="spark")
 
 
-def test_a_master_that_does_not_answer_is_an_error_and_not_a_wait(no_session, monkeypatch):
-    monkeypatch.setattr(spark, "_ANSWER_WITHIN", 0.5)
+def test_a_master_that_does_not_answer_is_an_error_and_not_a_wait(no_session):
     started = time.monotonic()
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
         with pytest.raises(InputError, match="no Spark master answers at spark://127"):
             read_table(TINY, engine="spark", master=f"spark://127.0.0.1:{closed.getsockname()[1]}")
     with pytest.raises(InputError, match="no Spark master answers"):
-        read_table(TINY, engine="spark", master="spark://192.0.2.1:7077")  # an address that nobody has (RFC 5737)
+        spark.start_session("spark://192.0.2.1:7077", 10**9, answer_within=0.5)  # nobody has this address (RFC 5737)
     assert time.monotonic() - started < 20
 
 

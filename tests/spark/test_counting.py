@@ -4,6 +4,7 @@ import datetime
 import json
 
 import duckdb
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from incrowd import ClassSizes, assess, check, demo_table, measure, population_risk, read_table
-from incrowd.backends import TooManyDistinctError, counted_rows
+from incrowd.backends import MemoryNeeds, TooManyDistinctError
+from incrowd.backends.spark.backend import SparkBackend
 from incrowd.cli.app import app
 from incrowd.errors import InputError
 from incrowd.measures import minimal_sets, risk_by_group, risk_by_subset
 from incrowd.measures.contribution import contributions
+from incrowd.tables import Table
 
 KNOWN = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
 GROUPS = {"census": ["age_yrs", "sex", "race"], "spatial": ["patcnty"], "temporal": ["adm_qtr"]}
@@ -34,6 +37,14 @@ def there(rows, session, tmp_path_factory):
     path = tmp_path_factory.mktemp("demo") / "demo.parquet"
     pq.write_table(rows, path)
     return read_table(path, engine="spark", memory="4GB")
+
+
+def with_few_distinct(table, most):
+    """The table where at most so many distinct rows may be brought out of the cluster."""
+    few = MemoryNeeds(cell=0, row=table.memory // 4 // most)
+    fresh = Table(SparkBackend(nw.from_native(table.native), name=table.name, memory=table.memory, needs=few))
+    assert fresh.backend.most_distinct(5) == most
+    return fresh
 
 
 def cells(kind):
@@ -75,8 +86,10 @@ def test_random_tables_have_the_same_classes_on_every_engine(session, table):
     assert ClassSizes.from_table(database.from_arrow(table), quasi_identifiers=names) == here
     there = read_table(table, engine="spark")
     assert ClassSizes.from_table(there, quasi_identifiers=names) == here
-    rows = counted_rows(there, names)
-    assert ClassSizes.from_table(rows.table, quasi_identifiers=names).classes == rows.table.rows == here.classes
+    rows = there.backend.counted_rows(names)
+    assert (
+        ClassSizes.from_table(Table(rows.backend), quasi_identifiers=names).classes == rows.backend.rows == here.classes
+    )
     assert sorted(rows.times.tolist()) == sorted(np.repeat(here.sizes, here.counts).tolist())
 
 
@@ -92,7 +105,7 @@ def test_every_fact_is_the_same_and_a_spark_frame_is_a_table(rows, there):
     assert found.notes
 
 
-def test_every_set_of_columns_is_the_same(rows, there, monkeypatch):
+def test_every_set_of_columns_is_the_same(rows, there):
     here = risk_by_subset(rows, KNOWN)
     assert risk_by_subset(there, KNOWN) == here
     assert risk_by_group(there, GROUPS) == risk_by_group(rows, GROUPS)
@@ -100,15 +113,14 @@ def test_every_set_of_columns_is_the_same(rows, there, monkeypatch):
     assert minimal_sets(there, KNOWN, up_to=3).to_dict() == minimal_sets(rows, KNOWN, up_to=3).to_dict()
 
 
-def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there, monkeypatch):
-    monkeypatch.setattr("incrowd.backends.distinct.most_distinct", lambda table, columns: 20)
-    fresh = read_table(there.native, memory="4GB")
+def test_where_classes_are_too_many_sets_are_counted_in_the_cluster(rows, there):
+    fresh = with_few_distinct(there, 20)
     with pytest.raises(TooManyDistinctError, match="more than 20 rows that differ"):
-        counted_rows(fresh, KNOWN)
+        fresh.backend.counted_rows(KNOWN)
     assert risk_by_subset(fresh, KNOWN[:2]) == risk_by_subset(rows, KNOWN[:2])
-    monkeypatch.setattr("incrowd.backends.distinct.most_distinct", lambda table, columns: 1_000)
+    fresh = with_few_distinct(there, 1_000)
     with pytest.raises(TooManyDistinctError, match="more than 1,000 rows that differ"):
-        counted_rows(fresh, [*KNOWN, "los"])
+        fresh.backend.counted_rows([*KNOWN, "los"])
     here = measure(rows, quasi_identifiers=KNOWN, sensitive=["los"])
     found = measure(fresh, quasi_identifiers=KNOWN, sensitive=["los"])  # part by part
     assert found.sizes == here.sizes
@@ -137,20 +149,28 @@ def test_people_with_several_records_are_counted_in_the_cluster(session):
 def test_population_risk_is_the_same(rows, there):
     options = {"population": 40_000, "quasi_identifiers": KNOWN, "method": "combined"}
     here, found = population_risk(rows, **options), population_risk(there, **options)
-    assert (found.B, *found.interval) == pytest.approx((here.B, *here.interval), rel=1e-9)
+    assert (found.sample_to_population, *found.interval) == pytest.approx(
+        (here.sample_to_population, *here.interval), rel=1e-9
+    )
     assert found.parts == pytest.approx(here.parts, rel=1e-9)
     options["method"] = "posterior"  # by the class sizes alone, which are exact
     here, found = population_risk(rows, **options), population_risk(there, **options)
-    assert (found.B, found.interval, found.still_unique) == (here.B, here.interval, here.still_unique)
+    assert (found.sample_to_population, found.interval, found.still_unique) == (
+        here.sample_to_population,
+        here.interval,
+        here.still_unique,
+    )
 
 
-def test_a_copula_is_fitted_from_contingency_tables(rows, there, monkeypatch):
+def test_a_copula_is_fitted_from_contingency_tables(rows, there):
     options = {"population": 40_000, "quasi_identifiers": KNOWN[:4]}
     here = population_risk(rows, **options, method="anchored")
     largest = rows.group_by(["age_yrs", "patcnty"]).aggregate([]).num_rows  # of all pairs
-    monkeypatch.setattr("incrowd.backends.distinct.most_distinct", lambda table, columns: largest)
-    fresh = read_table(there.native, memory="4GB")
-    assert pytest.approx(here.B, rel=1e-9) == population_risk(fresh, **options, method="anchored").B
+    fresh = with_few_distinct(there, largest)
+    assert (
+        pytest.approx(here.sample_to_population, rel=1e-9)
+        == population_risk(fresh, **options, method="anchored").sample_to_population
+    )
     with pytest.raises(TooManyDistinctError, match="rows that differ"):
         population_risk(fresh, **options, method="dvine")
 
@@ -161,7 +181,7 @@ def test_an_assessment_says_what_a_cluster_does_not_do(rows, there):
     assert found.facts.to_dict() == here.facts.to_dict()
     assert found.knowledge.by_set == here.knowledge.by_set
     assert found.roles.suggested == here.roles.suggested
-    assert pytest.approx(here.population.B, rel=1e-9) == found.population.B
+    assert pytest.approx(here.population.sample_to_population, rel=1e-9) == found.population.sample_to_population
     assert "stay in their cluster" in found.skipped["protection"]
 
 
@@ -182,8 +202,7 @@ def test_a_csv_file_has_the_same_types_on_a_cluster(tmp_path, session):
 
 def test_a_small_table_may_come_out_of_its_cluster_and_a_large_one_not(there, rows):
     assert there.to_arrow(["age_yrs"]).num_rows == rows.num_rows
-    large = read_table(there.native, memory="50MB")
-    large.memory = 1_000_000
+    large = Table(SparkBackend(nw.from_native(there.native), name="people", memory=1_000_000))
     with pytest.raises(ValueError, match="stays in its cluster, and this needs its rows here"):
         large.to_arrow(["age_yrs"])
 
@@ -192,7 +211,8 @@ def test_text_is_compared_by_its_bytes_whatever_the_collation_and_names_are_name
     frame = session.sql("SELECT a COLLATE UTF8_LCASE AS `a.b`, a AS `c``d` FROM VALUES ('a'), ('A'), ('b') AS rows(a)")
     assert ClassSizes.from_table(frame, quasi_identifiers=["a.b"]).histogram() == {1: 3}
     assert ClassSizes.from_table(frame, quasi_identifiers=["a.b", "c`d"]).histogram() == {1: 3}
-    assert sorted(counted_rows(read_table(frame), ["a.b"]).table.to_arrow()["a.b"].to_pylist()) == ["A", "a", "b"]
+    rows = Table(read_table(frame).backend.counted_rows(["a.b"]).backend)
+    assert sorted(rows.to_arrow()["a.b"].to_pylist()) == ["A", "a", "b"]
 
 
 def test_a_file_that_is_replaced_or_goes_away_is_noticed_and_folders_are_no_columns(session, tmp_path):
@@ -208,7 +228,7 @@ def test_a_file_that_is_replaced_or_goes_away_is_noticed_and_folders_are_no_colu
     with pytest.raises(InputError, match="changed while"):
         ClassSizes.from_table(table, quasi_identifiers=["a"])
     with pytest.raises(InputError, match="changed while"):
-        counted_rows(table, ["a"])
+        table.backend.counted_rows(["a"])
     fresh = read_table(name, engine="spark")
     (folder / "part%1.parquet").unlink()
     with pytest.raises(InputError, match="were not found by the cluster, or changed while they were read"):

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from incrowd import demo_table, evaluate, measure, protect, read_table
 from incrowd.backends import encode
+from incrowd.backends.cell_protection import CellLimits
 from incrowd.backends.row_hash import row_hashes
-from incrowd.backends.spark import assign_cells, column_values
+from incrowd.backends.spark.column_values import count_column_values, sample_distinct_rows
 from incrowd.backends.spark.session import spark_errors
 from incrowd.cli.app import app
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.problem import Demand
 
 KNOWN = ["age_yrs", "race", "patcnty"]
 ROWS = 6_000
@@ -30,13 +30,14 @@ def rows():
 
 @pytest.fixture(scope="module")
 def there(rows, session):
-    return read_table(rows, engine="spark", memory="4GB")
+    return in_small_cells(rows, memory="4GB")
 
 
-@pytest.fixture(autouse=True)
-def small_cells(monkeypatch):
-    """Cells so small that there are several."""
-    monkeypatch.setattr(assign_cells, "_CELL", 2_000)
+def in_small_cells(source, **options):
+    """A table in the cluster that is protected in cells so small that there are several."""
+    table = read_table(source, engine="spark", **options)
+    table.backend.cell_limits = CellLimits(rows=2_000)
+    return table
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_cells_that_are_poor_in_values_are_joined(session, tmp_path):
     ill = np.where((x < 3_000) & (x > 0), "a", "b")  # the middle has both, the ends have one each
     everybody = {"x": x, "ill": ill.tolist()}
     asked = {"quasi_identifiers": ["x"], "identifiers": [], "k": 5, "sensitive": ["ill"], "l": 2, "method": "partition"}
-    safe = protect(read_table(everybody, engine="spark"), **asked, out=tmp_path / "safe.parquet")
+    safe = protect(in_small_cells(everybody), **asked, out=tmp_path / "safe.parquet")
     assert safe.guarantee.holds
     assert safe.guarantee.l == protect(everybody, **asked).guarantee.l == 2
 
@@ -135,23 +136,22 @@ def test_the_command_line_protects_in_a_cluster_and_writes_to_addresses(session,
     assert "information loss are measured row by row" in found.stderr
     assert measure(out, quasi_identifiers=["age_yrs", "sex"]).k >= 3
     refused = CliRunner().invoke(app, command)
-    assert "only a cluster writes to" in str(refused.exception)
+    assert "is an address; only Spark writes to one" in str(refused.exception)
 
 
-def test_the_same_rows_are_chosen_on_every_engine(rows, there, monkeypatch):
-    monkeypatch.setattr(column_values, "SAMPLE", 40)
+def test_the_same_rows_are_chosen_on_every_engine(rows, there):
     names = KNOWN[:3]
     with spark_errors("the table", "it failed"):
-        work = assign_cells.Spreading(there, names, Demand(5), None, None, (), lambda doing, share: None)
+        values = [one.column.values for one in count_column_values(there.backend, names, 10**6)]
+        sample, weights = sample_distinct_rows(there.backend, names, values, 40)
     distinct = rows.select(names).group_by(names).aggregate([([], "count_all")])
     hashes = row_hashes(encode(read_table(distinct), names))
     chosen = distinct.take(pa.array(np.argsort(hashes)[:40]))
-    assert work.sample.to_pylist() == chosen.select(names).to_pylist()
-    assert work.weights.tolist() == chosen["count_all"].to_pylist()
-    monkeypatch.setattr(column_values, "MOST_VALUES", 40)
+    assert sample.to_pylist() == chosen.select(names).to_pylist()
+    assert weights.tolist() == chosen["count_all"].to_pylist()
     told = "more than 40 values, too many to tell every worker, and 'age_yrs' has"
     with pytest.raises(UnsupportedError, match=told), spark_errors("the table", "it failed"):
-        column_values.values_of(there, names)
+        count_column_values(there.backend, names, 40)
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
@@ -164,8 +164,8 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
         time.sleep(0.2)
         yield from batches
 
-    rows = read_table(everybody, engine="spark").native
-    slow = rows.repartition(6).mapInArrow(slowly, "x double, y double, name bigint")
+    rows = in_small_cells(everybody)
+    slow = rows.native.repartition(6).mapInArrow(slowly, "x double, y double, name bigint")
     options = {"quasi_identifiers": ["x", "y"], "identifiers": [], "k": 7}
     safe = protect(rows, **options, out=tmp_path / "safe.parquet")
     assert safe.settings["cells"] > 1
@@ -174,7 +174,7 @@ def test_a_worker_that_is_lost_in_the_middle_changes_nothing(session, cluster, t
 
     def again():
         told = {"out": tmp_path / "again.parquet", "progress": lambda what, done: doing.append(what)}
-        found.append(protect(slow, **options, **told))
+        found.append(protect(in_small_cells(slow), **options, **told))
 
     working = threading.Thread(target=again)
     working.start()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, measure, read_table, suggest_roles
-from incrowd.backends import count_in_engine
+from incrowd.backends.relational import count_in_engine
 
 
 def histogram(frame, names=("x",)):
@@ -55,14 +55,14 @@ def test_any_name_can_be_counted_in_the_engine(name, tmp_path):
     table = pa.table({"other": [1, 2, 3], name: ["a", "a", None]})
     pq.write_table(table, tmp_path / "t.parquet")
     for source in (tmp_path / "t.parquet", pl.DataFrame(table).lazy()):
-        sizes, counts = count_in_engine(read_table(source), [name])
+        sizes, counts = count_in_engine(read_table(source).backend, [name])
         assert dict(zip(sizes.tolist(), counts.tolist(), strict=True)) == {1: 1, 2: 1}
 
 
 def test_a_path_is_never_taken_for_a_pattern_by_the_engine(tmp_path):
     pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "d[1].parquet")
     pq.write_table(pa.table({"x": [5, 5, 5]}), tmp_path / "d1.parquet")
-    sizes, counts = count_in_engine(read_table(tmp_path / "d[1].parquet"), ["x"])
+    sizes, counts = count_in_engine(read_table(tmp_path / "d[1].parquet").backend, ["x"])
     assert (sizes.tolist(), counts.tolist()) == ([1], [2])
 
 
@@ -72,7 +72,7 @@ def test_the_engines_own_words_are_not_passed_on(tmp_path):
     lazy = pl.LazyFrame({"x": ["topsecret"]}).select(pl.col("x").cast(pl.Int64))
     for source in (tmp_path / "t.parquet", lazy):
         with pytest.raises(InputError) as error:
-            count_in_engine(read_table(source), ["x"])
+            count_in_engine(read_table(source).backend, ["x"])
         assert "topsecret" not in str(error.value)
         assert error.value.__cause__ is None
 
@@ -107,8 +107,8 @@ def test_wide_text_is_counted_in_the_engine_when_it_does_not_fit(tmp_path):
     words = pa.array([f"{number:0200d}" for number in range(200_000)])
     pq.write_table(pa.table({"x": words}), tmp_path / "t.parquet", use_dictionary=False)
     table = read_table(tmp_path / "t.parquet", memory="60MB")
-    assert not table.fits(["x"])
-    assert read_table(tmp_path / "t.parquet").fits(["x"])
+    assert not table.backend.fits(["x"])
+    assert read_table(tmp_path / "t.parquet").backend.fits(["x"])
     assert histogram(table) == {1: 200_000}
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_roles
-from incrowd.backends import count_in_engine
+from incrowd.backends.relational import count_in_engine
 
 ROWS = pa.table(
     {
@@ -142,12 +142,12 @@ def test_a_memory_limit_moves_the_work_and_not_the_answer(tmp_path, memory):
 
 
 def test_a_csv_file_is_counted_by_the_engine_alike(tmp_path):
-    from incrowd.backends import count_in_engine
+    from incrowd.backends.relational import count_in_engine
 
     file = tmp_path / "t.csv"
     file.write_text("x,y\n1,1.0\n1,1\n01,a b\n,\n,\n")
     table = read_table(file)
-    sizes, counts = count_in_engine(table, ["x", "y"])
+    sizes, counts = count_in_engine(table.backend, ["x", "y"])
     assert (
         dict(zip(sizes.tolist(), counts.tolist(), strict=True))
         == ClassSizes.from_table(table, quasi_identifiers=["x", "y"]).histogram()
@@ -254,5 +254,5 @@ def test_a_file_that_changes_while_it_is_read_is_said(tmp_path):
     with pytest.raises(InputError, match="changed while it was read"):
         next(table.read(["b"]))
     with pytest.raises(InputError, match="changed while it was read"):
-        count_in_engine(table, ["a"])
+        count_in_engine(table.backend, ["a"])
     assert ClassSizes.from_table(str(path), quasi_identifiers=["a"]).people == 3

@@ -135,8 +135,8 @@ def test_the_weight_of_a_body_is_no_sampling_weight():
     assert roles({"weight": people, "bmi": kilograms})["weight"] == "quasi-identifier"
     assert roles({"weight": [None, *people[1:]]})["weight"] == "quasi-identifier"
     assert roles({"fnlwgt": people.astype(int)})["fnlwgt"] == "weight"
-    both = roles({"household_weights": people, "sampling_weight": [100] * 300})
-    assert both == {"household_weights": "other", "sampling_weight": "weight"}
+    both = suggest_roles(read_table({"household_weights": people, "sampling_weight": [100] * 300}))
+    assert [(one.role, one.secondary) for one in both] == [("weight", True), ("weight", False)]
 
 
 def test_generalised_columns_are_seen():

@@ -13,8 +13,8 @@ uvicorn = pytest.importorskip("uvicorn")
 
 from incrowd import demo_table  # noqa: E402
 from incrowd.web.app import create_app  # noqa: E402
-from incrowd.web.settings import ServerSettings  # noqa: E402
-from incrowd.web.sockets import listening  # noqa: E402
+from incrowd.web.server_settings import ServerSettings  # noqa: E402
+from incrowd.web.serving import listening  # noqa: E402
 
 TOKEN = "a-token-for-tests-only"
 

@@ -126,7 +126,7 @@ def test_an_outdated_protection_says_so_and_is_not_handed_out(script, table, wai
 
 def test_only_what_is_safe_enough_is_starred():
     from incrowd.evaluation.frontier import Frontier, FrontierPoint
-    from incrowd.web.work.frontier import _worth_choosing
+    from incrowd.web.tasks.frontier_task import _worth_choosing
 
     def point(uniqueness, correctness, granularity):
         return FrontierPoint("sorted", "k=2", 2, uniqueness, correctness, None, None, None, granularity, 0, 0.0)

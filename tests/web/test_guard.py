@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
 from incrowd.web.security import Guard
+from incrowd.web.server_settings import ServerSettings
 from incrowd.web.sessions import Sessions
-from incrowd.web.settings import ServerSettings
 
 SETTINGS = ServerSettings()
 

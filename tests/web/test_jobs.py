@@ -8,7 +8,7 @@ import pytest
 from incrowd.errors import InputError
 from incrowd.web.jobs import Job, Jobs, Outcome
 from incrowd.web.models import Equivalent
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
 
 TABLES = "/api/v1/tables"
 SAME = Equivalent(cli="", python="")
@@ -16,7 +16,7 @@ SAME = Equivalent(cli="", python="")
 
 @pytest.fixture
 def jobs():
-    found = Jobs(workers=1, most=5, kept=3)
+    found = Jobs(workers=1, max_active=5, max_finished=3)
     yield found
     found.close()
 
@@ -138,7 +138,7 @@ def test_sessions_take_turns(jobs):
     mine = [jobs.add(job_of("a", waiting_work(gate, done, f"a{number}"))) for number in range(4)]
     other = jobs.add(job_of("b", waiting_work(gate, done, "b0")))
     gate.set()
-    until(lambda: all(job.over for job in [*mine, other]))
+    until(lambda: all(job.finished for job in [*mine, other]))
     assert done.index("b0") <= 1  # not behind all four of the other session
     assert [name for name in done if name[0] == "a"] == ["a0", "a1", "a2", "a3"]
 
@@ -154,7 +154,7 @@ def test_a_failure_is_a_sentence_and_quotes_nothing(jobs, caplog):
         raise MemoryError
 
     found = [jobs.add(job_of("a", work)) for work in (refused, broken, large)]
-    until(lambda: all(job.over for job in found))
+    until(lambda: all(job.finished for job in found))
     assert [job.state for job in found] == ["failed"] * 3
     assert found[0].message == "k must be 2 or more"
     assert found[1].message == "this should not have happened (RuntimeError); please tell us"
@@ -170,12 +170,12 @@ def test_only_so_many_jobs_wait_and_only_so_many_results_are_kept(jobs, tmp_path
     assert refused.value.status == 429
     jobs.add(job_of("b", waiting_work(gate)))  # others are not held up
     gate.set()
-    until(lambda: all(job.over for job in held))
+    until(lambda: all(job.finished for job in held))
     until(lambda: len(jobs.of_session("a")) == 3)
     file = tmp_path / "protected.parquet"
     file.write_bytes(b"x")
     with_file = jobs.add(job_of("c", lambda progress, publish: outcome(1, file)))
-    until(lambda: with_file.over)
+    until(lambda: with_file.finished)
     for _ in range(3):
         jobs.add(job_of("c", lambda progress, publish: outcome(1)))
     until(lambda: not file.exists())  # forgotten with its file
@@ -214,8 +214,8 @@ def test_a_result_that_is_not_there_yet_says_so(jobs):
     with pytest.raises(Refusal, match="not done yet"):
         job.answer()
     gate.set()
-    until(lambda: job.over)
-    assert job.answer().result() == {"found": None}
+    until(lambda: job.finished)
+    assert job.answer().to_json() == {"found": None}
 
 
 def test_only_the_work_that_makes_it_has_a_report_or_a_table(script, demo, wait_for):

@@ -9,7 +9,7 @@ import pytest
 
 from incrowd.errors import InputError
 from incrowd.web.security import POLICY
-from incrowd.web.settings import ServerSettings
+from incrowd.web.server_settings import ServerSettings
 
 TABLES = "/api/v1/tables"
 
@@ -180,7 +180,7 @@ def test_a_browser_session_that_is_idle_is_closed_with_its_files(app):
 
 
 def test_only_so_many_sessions_are_open_at_once():
-    from incrowd.web.problems import Refusal
+    from incrowd.web.refusals import Refusal
     from incrowd.web.server import Server
 
     server = Server(ServerSettings(max_sessions=2, workers=1))
@@ -199,7 +199,7 @@ def test_only_so_many_sessions_are_open_at_once():
 
 
 def test_a_mistake_of_ours_quotes_nothing(script, demo, app, monkeypatch, caplog, capfd):
-    from incrowd.web.tables import OpenTable
+    from incrowd.web.session_table import OpenTable
 
     def broken(self):
         raise KeyError("Jane Doe, HIV positive")

@@ -11,9 +11,9 @@ from incrowd.errors import InputError
 from incrowd.web import server as server_module
 from incrowd.web.jobs import Job, Outcome
 from incrowd.web.models import Equivalent
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
-from incrowd.web.settings import ServerSettings
+from incrowd.web.server_settings import ServerSettings
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_uploads_at_the_same_time_keep_to_the_number_of_tables(server):
     def upload(_):
         together.wait()
         try:
-            with server.place(session, 100):
+            with server.reserve_place(session, 100):
                 server.open_upload(session, received(server), "a.csv")
         except Refusal as refusal:
             return refusal.status
@@ -51,11 +51,11 @@ def test_uploads_at_the_same_time_keep_to_the_number_of_tables(server):
 
 def test_uploads_at_the_same_time_share_the_room_there_is(server):
     session = server.sessions.named("one")
-    with server.place(session, 10**9) as first, server.place(session, 10**9) as second:
+    with server.reserve_place(session, 10**9) as first, server.reserve_place(session, 10**9) as second:
         assert (first, second) == (1_000, 500)
-        with pytest.raises(Refusal, match="all the room"), server.place(session, 10**9):
+        with pytest.raises(Refusal, match="all the room"), server.reserve_place(session, 10**9):
             pass
-    with server.place(session, 10**9) as again:
+    with server.reserve_place(session, 10**9) as again:
         assert again == 1_000
 
 
@@ -64,19 +64,19 @@ def test_protected_tables_that_are_kept_take_room_too(server):
     job = Job(session.key, "protection", None, lambda progress, publish: result, Equivalent(cli="", python=""))
     result = Outcome(None, dict, dict, None, 1_400)
     server.jobs.add(job)
-    while not job.over:
+    while not job.finished:
         time.sleep(0.005)
-    with server.place(session, 10**9) as most:
+    with server.reserve_place(session, 10**9) as most:
         assert most == 100
     server.jobs.remove(job)
-    with server.place(session, 10**9) as most:
+    with server.reserve_place(session, 10**9) as most:
         assert most == 1_000
 
 
 def test_a_disk_that_is_almost_full_is_left_alone(server, monkeypatch):
     session = server.sessions.named("one")
     monkeypatch.setattr(server.store, "free", lambda left: 70)
-    with server.place(session, 10**9) as most:
+    with server.reserve_place(session, 10**9) as most:
         assert most == 70
     monkeypatch.setattr(server.store, "free", lambda left: 0)
     with pytest.raises(Refusal, match="almost full"):
@@ -90,7 +90,7 @@ def test_only_so_many_read_at_once_and_pages_are_answered_beside_them(script, ap
     server = app.state.server
     with ExitStack() as held:
         for _ in range(server.settings.max_opening):
-            held.enter_context(server.in_turn())
+            held.enter_context(server.limit_concurrency())
         for path, body in (("/tables/demo", {"rows": 10}), (f"/tables/{table}/live", {"quasi_identifiers": ["sex"]})):
             answer = script.post(f"/api/v1{path}", json=body)
             assert (answer.status_code, "try again" in answer.json()["error"]) == (429, True)
@@ -114,7 +114,7 @@ def test_an_upload_of_a_session_that_ended_meanwhile_is_not_kept(server):
 
 def test_a_session_that_is_receiving_its_first_table_does_not_make_room_for_others(server):
     busy, other = server.sessions.named("busy"), server.sessions.named("idle")
-    with server.place(busy, 10):
+    with server.reserve_place(busy, 10):
         server.sessions.named("third")
         assert not busy.ended
         assert other.ended
@@ -134,26 +134,26 @@ def test_a_table_that_cannot_be_read_leaves_no_folder(server, monkeypatch):
 def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
     from incrowd.web.jobs import Cancelled
     from incrowd.web.models import Protection, TableSettings
-    from incrowd.web.work.protection import protection
+    from incrowd.web.tasks.protect_task import protect_task
 
     session = server.sessions.named("one")
     rows = "".join(f"{20 + n % 7},{'AB'[n % 2]}\n" for n in range(60))
     table = server.open_upload(session, received(server, "age,city\n" + rows), "a.csv")
-    table.change(TableSettings(roles={"age": "quasi-identifier", "city": "quasi-identifier"}))
+    table.replace_settings(TableSettings(roles={"age": "quasi-identifier", "city": "quasi-identifier"}))
 
     def tell(stage, share):
         if share >= 0.9:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        protection(table, Protection(k=2), tmp_path)(tell, lambda outcome: None)
+        protect_task(table, Protection(k=2), tmp_path)(tell, lambda outcome: None)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("state", ["running", "cancelled", "failed"])
 def test_an_assessment_that_is_not_whole_is_no_report(state):
     from incrowd.assessment import Assessment
-    from incrowd.web.api.results import _assessment
+    from incrowd.web.api.result_routes import _assessment
     from incrowd.web.jobs import Job, Outcome
 
     early = Outcome(Assessment.__new__(Assessment), dict, dict)
@@ -161,7 +161,7 @@ def test_an_assessment_that_is_not_whole_is_no_report(state):
     with pytest.raises(Refusal, match="whole assessment"):
         _assessment(job)
     job.state = "done"
-    assert _assessment(job) is early.found
+    assert _assessment(job) is early.value
 
 
 def test_a_file_of_too_many_columns_is_refused_by_its_header(server):

@@ -8,7 +8,7 @@ import pytest
 
 from incrowd import ClassSizes, demo_table, read_table
 from incrowd.demo import QUASI_IDENTIFIERS
-from incrowd.web.store import shown_name
+from incrowd.web.upload_store import shown_name
 
 TABLES = "/api/v1/tables"
 CSV = b"name,age,zip\n" + b"".join(b"person%d,%d,%05d\n" % (n, 20 + n % 5, 100 + n % 3) for n in range(60))
@@ -200,9 +200,9 @@ def test_paths_outside_the_folder_are_refused_alike(script, folder, tmp_path):
 
 
 def test_no_path_is_opened_where_no_folder_is_allowed():
-    from incrowd.web.problems import Refusal
+    from incrowd.web.refusals import Refusal
     from incrowd.web.server import Server
-    from incrowd.web.settings import ServerSettings
+    from incrowd.web.server_settings import ServerSettings
 
     server = Server(ServerSettings(workers=1))
     try:

@@ -1,4 +1,4 @@
-"""Output files: written whole or not at all, and never over something that was not meant to go."""
+"""Output files: written whole or not at all, and never over an existing file by accident."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
     if target.is_dir():
         raise InputError(f"{target} is a folder; name a file to write")
     if target.exists() and not force:
-        raise InputError(f"{target} exists already; name another file, or say that it may be replaced (--force)")
+        raise InputError(f"{target} exists already; name another file, or say that it may be replaced", hint="force")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Private folders: what lies in them is a table in clear text, and goes however the work ends."""
+"""Temporary directories for rows in clear text: private to the user, and removed however the work ends."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _ATTEMPTS = 20
 
 
 class PrivateFolder:
-    """A folder that this user alone can read; gone when nobody holds it, or at the end of the process.
+    """A directory that this user alone can read; removed with this object, or at the end of the process.
 
-    Where a process was killed, its folders go when the next one makes its first: the lock in them is then nobody's.
+    Directories of a process that was killed are removed when the next process makes its first: nobody holds the lock
+    in them any more.
     """
 
     def __init__(self, kind: str = "") -> None:
@@ -50,7 +51,7 @@ def remove_all() -> None:
 
 
 def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
-    """A folder and its lock, which is held as long as the folder is there."""
+    """A directory and its lock, which is held as long as the directory exists."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix))  # mode 0700
         lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above

@@ -1,4 +1,4 @@
-"""How long work tells whoever waits how far it is."""
+"""Progress reporting for long-running work."""
 
 from collections.abc import Callable
 
@@ -7,11 +7,11 @@ Progress = Callable[[str, float], None]
 
 
 def silent(doing: str, share: float) -> None:
-    """Tell nobody: the default in the library."""
+    """Report nothing: the default in the library."""
 
 
 def part(progress: Progress, start: float, stop: float) -> Progress:
-    """A progress for one of several pieces of work, which takes the share from `start` to `stop` of the whole."""
+    """A progress callback for one step of several, which takes the share from `start` to `stop` of the whole."""
 
     def tell(doing: str, share: float) -> None:
         progress(doing, start + (stop - start) * share)

@@ -1,28 +1,9 @@
-"""The whole journey: a table in, a decision out."""
+"""From a table to a decision: the question, its sections, the verdict.
 
-from incrowd.assessment.api import assess
-from incrowd.assessment.comparison import compare
-from incrowd.assessment.result import SCHEMA, Assessment
-from incrowd.assessment.roles import Roles, propose_roles
-from incrowd.assessment.sections.knowledge import Knowledge
-from incrowd.assessment.sections.leaks import Leaks
-from incrowd.assessment.sections.protection import Protection
-from incrowd.assessment.statements import Statement, statements
-from incrowd.assessment.verdict import Verdict
-from incrowd.recipients import RECIPIENTS
+The public names are listed in `__init__.pyi`; each is imported on first use, so that the command line can read the
+options of a question without loading what answers it.
+"""
 
-__all__ = [
-    "RECIPIENTS",
-    "SCHEMA",
-    "Assessment",
-    "Knowledge",
-    "Leaks",
-    "Protection",
-    "Roles",
-    "Statement",
-    "Verdict",
-    "assess",
-    "compare",
-    "propose_roles",
-    "statements",
-]
+from incrowd._support.lazy_names import lazy_names
+
+__all__, __getattr__ = lazy_names(__name__, __file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.result import SCHEMA, Assessment
@@ -24,6 +24,8 @@ Direction = Literal["better", "worse", "same"]
 class Change(Result):
     """One number before and after; a `share` is of 1, and shown as a percentage."""
 
+    _derived: ClassVar[tuple[str, ...]] = ("direction",)
+
     name: str
     before: float
     after: float
@@ -38,10 +40,6 @@ class Change(Result):
             return "same"
         return "better" if (self.after < self.before) == self.less_is_better else "worse"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"direction": self.direction}
-
 
 @dataclass(frozen=True, slots=True)
 class Kept(Result):
@@ -51,10 +49,6 @@ class Kept(Result):
     before: int
     after: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result):
@@ -62,6 +56,8 @@ class Comparison(Result):
 
     `changes` are risks, which got better or worse; `kept` is what is left to work with, and less of it is the price.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("sentence",)
 
     before: str
     after: str
@@ -79,17 +75,6 @@ class Comparison(Result):
         better, worse, same = (len(self.of(direction)) for direction in ("better", "worse", "same"))
         return f"{self.after} against {self.before}: {better} better, {worse} worse, {same} the same"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "before": self.before,
-            "after": self.after,
-            "sentence": self.sentence,
-            "changes": [change.to_dict() for change in self.changes],
-            "kept": [one.to_dict() for one in self.kept],
-            "notes": list(self.notes),
-        }
-
 
 def compare(
     before: Any,
@@ -101,55 +86,76 @@ def compare(
     population: int | None = None,
     progress: Progress = silent,
 ) -> Comparison:
-    """Compare two tables by the same quasi-identifiers, or two assessments (objects, or as read from JSON).
+    """Compare two tables by the same quasi-identifiers, or two assessments.
 
-    A table beside an assessment is measured by the assessment's columns. With `population`, how many people the tables
-    were drawn from, the risk there is compared too. `kept` counts what is left of rows, columns and plain values; what
-    protection cost in detail is the business of `evaluate`.
+    A table is measured by the columns of the assessment that it is compared with. What protection cost in detail is
+    measured by `evaluate`.
+
+    Args:
+        before: whatever `read_table` reads, an `Assessment`, or one as read from JSON.
+        after: what to compare with it.
+        quasi_identifiers: columns that others may know about a person; needed unless an assessment names them.
+        sensitive: columns that people keep to themselves.
+        person: the column that says whose record it is.
+        population: how many people the tables were drawn from; the risk there is then compared too.
+        progress: told how far the work is.
+
+    Returns:
+        The changes, each better, worse or the same, and what is left of rows, columns and plain values.
+
+    Raises:
+        InputError: a column does not exist, or nobody says which columns to compare by.
 
     >>> found = compare({"age": [30, 31, 41]}, {"age": [30, 30, 40]}, quasi_identifiers=["age"])
     >>> [(change.name, change.before, change.after, change.direction) for change in found.of("better")][:1]
     [('unique', 1.0, 0.333..., 'better')]
     """
-    known = [_as_saved(side) for side in (before, after)]
-    roles = next((one["roles"] for one in known if one is not None), None)
+    assessments = [_as_saved(side) for side in (before, after)]
+    roles = next((one["roles"] for one in assessments if one is not None), None)
     if quasi_identifiers is None and roles is not None:
         quasi_identifiers, sensitive, person = roles["quasi_identifiers"], roles["sensitive"], roles["person"]
     sides = []
-    for number, (side, saved) in enumerate(zip((before, after), known, strict=True)):
+    for number, (side, saved) in enumerate(zip((before, after), assessments, strict=True)):
         if saved is not None:
-            sides.append(
-                (
-                    saved["provenance"]["table"],
-                    {**saved, "size": {name: saved["provenance"][name] for name in ("rows", "columns")}},
-                )
-            )
+            size = {name: saved["provenance"][name] for name in ("rows", "columns")}
+            sides.append((saved["provenance"]["table"], {**saved, "size": size}))
             continue
         if quasi_identifiers is None:
-            raise InputError("say what others may know about a person: quasi_identifiers= (--qi)")
-        table = read_table(side)
+            raise InputError("say what others may know about a person: quasi_identifiers=", hint="quasi_identifiers")
         step = part(progress, number / 2, (number + 1) / 2)
-        found = measure(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, progress=step)
-        measured = {"facts": found.to_dict(), "size": _size(table, quasi_identifiers)}
-        if population is not None:
-            asked: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "person": person}
-            measured["population"] = population_risk(table, population=population, **asked).to_dict()
-        sides.append((table.name, measured))
+        sides.append(_measured(read_table(side), quasi_identifiers, sensitive, person, population, step))
     (name, old), (other, new) = sides
     kept = tuple(Kept(what, old["size"][what], new["size"][what]) for what in old["size"] if what in new["size"])
     after_name = other if other != name else f"{other} (after)"
     return Comparison(name, after_name, tuple(_changes(old, new)), tuple(_notes(old, new)), kept)
 
 
+def _measured(
+    table: Table,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    person: str | None,
+    population: int | None,
+    progress: Progress,
+) -> tuple[str, dict[str, Any]]:
+    """The name of a table, and what is compared of it in the shape of an assessment's JSON."""
+    known: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "person": person}
+    facts = measure(table, **known, sensitive=sensitive, progress=progress)
+    found = {"facts": facts.to_dict(), "size": _size(table, quasi_identifiers)}
+    if population is not None:
+        found["population"] = population_risk(table, population=population, **known).to_dict()
+    return table.name, found
+
+
 def _size(table: Table, names: Sequence[str]) -> dict[str, int]:
     """How much there is to work with: rows, columns, and the plain values of every quasi-identifier."""
     found = {"rows": table.rows, "columns": len(table.columns)}
-    if table.engine == "cluster":  # the cells stay there
+    if not table.backend.rows_are_local:
         return found
-    return found | {f"plain values of {name}": _plain(column) for name, column in table.read(names)}
+    return found | {f"plain values of {name}": _count_plain(column) for name, column in table.read(names)}
 
 
-def _plain(column: pa.ChunkedArray) -> int:
+def _count_plain(column: pa.ChunkedArray) -> int:
     """Cells that are filled and hold no range, set, prefix or wildcard."""
     import pyarrow as pa
 
@@ -209,7 +215,7 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]
 
 
 def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What makes the comparison crooked."""
+    """What the two sides do not have in common."""
     was, now = old["facts"], new["facts"]
     if set(was["quasi_identifiers"]) != set(now["quasi_identifiers"]):
         yield "the quasi-identifiers differ, so the numbers answer different questions"

@@ -1,4 +1,4 @@
-"""What it takes to get the same numbers again: the file, the options, the version."""
+"""What it takes to get the same numbers again: the file, the question, the versions."""
 
 from __future__ import annotations
 
@@ -9,72 +9,73 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from incrowd import __version__
+from incrowd.assessment.question import Question
 from incrowd.results import Result
 from incrowd.tables import Table
 
-_BLOCK = 1 << 20
 _LIBRARIES = ("numpy", "scipy", "numba", "duckdb", "pyarrow")
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Result):
-    """Versions, options and seed, and the file by its SHA-256 (None where the table came from memory).
+    """Versions, the question, and the file by its SHA-256 (None where the table came from memory).
 
-    `named` is how a command names the table, with how it was read; of a path it has the last part.
-    `libraries` are the versions of Python and of the packages that count and estimate.
+    `question` is as it was answered, with the roles that were used. `libraries` are the versions of Python and of the
+    packages that count and estimate.
     """
+
+    _hidden: ClassVar[frozenset[str]] = frozenset({"question"})
+    _derived: ClassVar[tuple[str, ...]] = ("named", "options", "seed")
 
     version: str
     made: str
     table: str
-    named: tuple[str, ...]
+    question: Question
     sha256: str | None
     rows: int
     columns: int
-    options: Mapping[str, Any]
-    seed: int
     seconds: Mapping[str, float]
     libraries: Mapping[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__} | {"named": list(self.named)}
-        return plain | {name: dict(getattr(self, name)) for name in ("options", "seconds", "libraries")}
+    @property
+    def named(self) -> tuple[str, ...]:
+        """How a command names the table, with how it was read; of a path it has the last part."""
+        return self.question.named
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What was asked."""
+        return self.question.to_options()
+
+    @property
+    def seed(self) -> int:
+        """The seed of every random choice."""
+        return self.question.seed or 0
 
 
 def note_provenance(
-    table: Table, options: Mapping[str, Any], seed: int, seconds: Mapping[str, float], *, hashed: bool = True
+    table: Table, question: Question, seconds: Mapping[str, float], *, hashed: bool = True
 ) -> Provenance:
     """Note where the numbers come from; a first look does without the hash of the file, which takes time."""
     return Provenance(
         version=__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         table=table.name,
-        named=_named(table),
+        question=question.about(table),
         sha256=_hash(table.source) if hashed else None,
         rows=table.rows,
         columns=len(table.columns),
-        options=dict(options),
-        seed=seed,
         seconds={name: round(time, 3) for name, time in seconds.items()},
         libraries={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
     )
-
-
-def _named(table: Table) -> tuple[str, ...]:
-    first, *how = table.named
-    return (first if "://" in first else Path(first).name, *how)
 
 
 def _hash(source: str | None) -> str | None:
     """SHA-256 of a single file; a folder or a pattern of parts has none."""
     if source is None or not Path(source).is_file():
         return None
-    digest = hashlib.sha256()
     with open(source, "rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

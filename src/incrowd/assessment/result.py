@@ -1,14 +1,15 @@
-"""`Assessment`: everything found about one table, section by section."""
+"""`Assessment`: the answers to one question about one table, section by section."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from incrowd.assessment.statements import Statement, statements
+from incrowd.assessment.sections import facts, forecast, knowledge, leaks, population, protection
 from incrowd.results import Result, provided
 
 if TYPE_CHECKING:
@@ -17,21 +18,36 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.knowledge import Knowledge
     from incrowd.assessment.sections.leaks import Leaks
     from incrowd.assessment.sections.protection import Protection
+    from incrowd.assessment.sections.section import Section, Statement
     from incrowd.assessment.verdict import Verdict
-    from incrowd.forecasts.api import Forecast
+    from incrowd.forecasts import Forecast
     from incrowd.measures import Measurement
     from incrowd.populations import PopulationRisk
+    from incrowd.wording import Advice
 
 SCHEMA = "incrowd/assessment/1"
 """Name and version of the JSON this becomes; the number changes when a field changes its meaning or goes."""
 
+SECTIONS: tuple[Section, ...] = (
+    facts.SECTION,
+    knowledge.SECTION,
+    population.SECTION,
+    forecast.SECTION,
+    leaks.SECTION,
+    protection.SECTION,
+)
+"""The sections in the order of the report; each is a field of `Assessment`. A section is answered after those that it
+reads: facts, leaks, then the others in this order."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class Assessment(Result):
     """A table from facts to a decision. A section that could not be answered is None, and `skipped` says why.
 
     `to_dict()` gives JSON by the published schema; `to_html()` one self-contained page.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("statements",)
 
     verdict: Verdict
     roles: Roles
@@ -41,14 +57,14 @@ class Assessment(Result):
     forecast: Forecast | None
     leaks: Leaks
     protection: Protection | None
-    skipped: Mapping[str, str]
-    notes: tuple[str, ...]
+    skipped: Mapping[str, Advice]
+    notes: tuple[Advice, ...]
     provenance: Provenance
 
-    @property
+    @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """Every number with what it means, how sure it is and what it assumes."""
-        return statements(self)
+        """Every number with what it means, how sure it is and what it assumes, in the order of the sections."""
+        return tuple(statement for section in SECTIONS for statement in section.statements(self))
 
     @property
     def passed(self) -> bool:
@@ -57,21 +73,7 @@ class Assessment(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, by the published schema."""
-        return {
-            "schema": SCHEMA,
-            "verdict": self.verdict.to_dict(),
-            "roles": self.roles.to_dict(),
-            "facts": self.facts.to_dict(),
-            "knowledge": self.knowledge.to_dict(),
-            "population": self.population.to_dict() if self.population else None,
-            "forecast": self.forecast.to_dict() if self.forecast else None,
-            "leaks": self.leaks.to_dict(),
-            "protection": self.protection.to_dict() if self.protection else None,
-            "statements": [statement.to_dict() for statement in self.statements],
-            "skipped": dict(self.skipped),
-            "notes": list(self.notes),
-            "provenance": self.provenance.to_dict(),
-        }
+        return {"schema": SCHEMA, **Result.to_dict(self)}
 
     def _repr_html_(self) -> str:
         """The decision and its numbers, for notebooks."""
@@ -81,14 +83,22 @@ class Assessment(Result):
             for one in self.statements
         )
         verdict = self.verdict
-        said = "".join(
-            f"<p>{escape(text)}</p>" for text in (verdict.sentence, *verdict.exposures, verdict.recommendation)
-        )
-        return f"<h3>{verdict.headline}</h3>{said}<table>{rows}</table>"
+        lines = (verdict.sentence, *verdict.exposures, verdict.recommendation)
+        decision = "".join(f"<p>{escape(line)}</p>" for line in lines)
+        return f"<h3>{verdict.headline}</h3>{decision}<table>{rows}</table>"
 
     def to_html(self, path: str | Path | None = None, *, external: bool = False, force: bool = False) -> str:
-        """The report as one page that needs nothing else; also written to `path` where one is given.
+        """The report as one page that needs nothing else.
 
-        `external` leaves out what would help an attacker.
+        Args:
+            path: where to write the page as well.
+            external: leave out what would help an attacker.
+            force: replace an existing file.
+
+        Returns:
+            The page.
+
+        Raises:
+            InputError: the file exists and may not be replaced.
         """
         return str(provided("report")(self, path, external=external, force=force))

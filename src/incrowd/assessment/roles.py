@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import InputError
 from incrowd.results import Result
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
-_A = {
+if TYPE_CHECKING:
+    from incrowd.assessment.question import Question
+
+_WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
     "identifier": "an identifier",
@@ -23,8 +26,11 @@ _A = {
 class Roles(Result):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for).
 
-    `said` are the columns whose role the caller named.
+    `stated` are the columns whose role the caller named.
     """
+
+    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated"})
+    _derived: ClassVar[tuple[str, ...]] = ("columns",)
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
@@ -33,10 +39,10 @@ class Roles(Result):
     weight: str | None = None
     suggested: tuple[SuggestedRole, ...] = ()
     confirmed: bool = True
-    said: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
 
     @property
-    def unnamed(self) -> tuple[str, ...]:
+    def overlooked_quasi_identifiers(self) -> tuple[str, ...]:
         """Columns that look like quasi-identifiers and that nobody has said anything about."""
         return self._overlooked("quasi-identifier")
 
@@ -49,7 +55,10 @@ class Roles(Result):
         return tuple(
             one.column
             for one in self.suggested
-            if one.role == role and self.role(one.column) == "other" and one.column not in self.said
+            if one.role == role
+            and not one.secondary
+            and self.role(one.column) == "other"
+            and one.column not in self.stated
         )
 
     @property
@@ -58,10 +67,10 @@ class Roles(Result):
         return next(iter(self._overlooked("weight")), None) if self.weight is None else None
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def uncounted(self) -> tuple[str, ...]:
         """Where nobody confirmed the roles: the columns that no number looks at."""
         free = (one.column for one in self.suggested if self.role(one.column) == "other")
-        return () if self.confirmed else tuple(name for name in free if name not in self.said)
+        return () if self.confirmed else tuple(name for name in free if name not in self.stated)
 
     @property
     def generalised(self) -> bool:
@@ -72,14 +81,14 @@ class Roles(Result):
         """Why a column has its role."""
         found = {one.column: one for one in self.suggested}.get(column)
         role = self.role(column)
-        if found is None or (found.role == role and column not in self.said):
+        if found is None or (found.role == role and column not in self.stated):
             return "as you said" if found is None else found.reason
-        if column in self.said:
+        if column in self.stated:
             doubt = role == "other" or found.role in ("identifier", "person")
             if found.role != role and found.role != "other" and doubt:
-                return f"as you said, though it looks like {_A[found.role]} ({found.reason})"
+                return f"as you said, though it looks like {_WITH_ARTICLE[found.role]} ({found.reason})"
             return "as you said"
-        return f"not named, though it looks like {_A[found.role]} ({found.reason})"
+        return f"not named, though it looks like {_WITH_ARTICLE[found.role]} ({found.reason})"
 
     def role(self, column: str) -> str:
         """The role of a column in this assessment."""
@@ -91,31 +100,30 @@ class Roles(Result):
             return "identifier"
         return "person" if column == self.person else "weight" if column == self.weight else "other"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "sensitive": list(self.sensitive),
-            "identifiers": list(self.identifiers),
-            "person": self.person,
-            "weight": self.weight,
-            "confirmed": self.confirmed,
-            "columns": [
-                {
-                    "column": one.column,
-                    "kind": one.kind,
-                    "distinct": one.distinct if one.distinct >= 0 else None,
-                    "missing": one.nulls,
-                    "role": self.role(one.column),
-                    "reason": self.reason(one.column),
-                }
-                for one in self.suggested
-            ],
-        }
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """Every column that was looked at, with its role and why it has it."""
+        return [
+            {
+                "column": one.column,
+                "kind": one.kind,
+                "distinct": one.distinct if one.distinct >= 0 else None,
+                "missing": one.nulls,
+                "role": self.role(one.column),
+                "reason": self.reason(one.column),
+            }
+            for one in self.suggested
+        ]
 
 
 def propose_roles(data: Any) -> Roles:
     """The roles that the columns' names and values suggest; a person should look at them before they are used.
+
+    Args:
+        data: whatever `read_table` reads.
+
+    Returns:
+        The roles, marked as not confirmed.
 
     >>> propose_roles({"age": [30, 41, 30], "email": ["a", "b", "c"], "diagnosis": ["x", "y", "x"]}).sensitive
     ('diagnosis',)
@@ -124,10 +132,11 @@ def propose_roles(data: Any) -> Roles:
 
 
 def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
-    """The suggestions by role; of several person or weight columns the first is taken."""
+    """The suggestions by role; of several person columns the first is taken, of weights the main one."""
     by_role: dict[str, list[str]] = {}
     for one in suggested:
-        by_role.setdefault(one.role, []).append(one.column)
+        if not one.secondary:
+            by_role.setdefault(one.role, []).append(one.column)
     return Roles(
         tuple(by_role.get("quasi-identifier", ())),
         tuple(by_role.get("sensitive", ())),
@@ -139,63 +148,61 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
     )
 
 
-def settle_roles(
-    table: Table,
-    quasi_identifiers: Sequence[str] | None,
-    sensitive: Sequence[str] | None,
-    person: str | None,
-    weight: str | None,
-    identifiers: Sequence[str] = (),
-    other: Sequence[str] = (),
-) -> Roles:
-    """The roles as said; where no quasi-identifiers are named, as suggested, and marked as not confirmed.
+def settle_roles(table: Table, question: Question) -> Roles:
+    """The roles as the question names them; where it names no quasi-identifiers, as suggested and not confirmed.
 
-    `other` columns have no role, whatever they look like. A weight is used only if it is said: its sum would be the
-    population, and a wrong guess would make the risk look small.
+    `other` columns have no role, whatever they look like. Weights are used only if they are named: their sum would be
+    the population, and a wrong guess would make the risk look small.
+
+    Raises:
+        InputError: a column does not exist or has two roles, or no quasi-identifier is left.
     """
     suggested = suggest_roles(table)
     proposed = from_suggestions(suggested)
-    if quasi_identifiers is None:
+    if question.quasi_identifiers is None:
         if not proposed.quasi_identifiers:
             raise InputError(
-                "no column looks like something others know about a person; name the quasi-identifiers (--qi); "
-                f"the table has: {', '.join(table.columns[:30])}"
+                "no column looks like something others know about a person; name the quasi-identifiers; "
+                f"the table has: {', '.join(table.columns[:30])}",
+                hint="quasi_identifiers",
             )
         roles = replace(proposed, weight=None)
     else:
-        names = tuple(table.require(quasi_identifiers, "quasi-identifiers"))
+        names = tuple(table.require(question.quasi_identifiers, "quasi-identifiers"))
         roles = Roles(names, suggested=suggested, identifiers=tuple(n for n in proposed.identifiers if n not in names))
-    if sensitive is not None:
-        wanted = tuple(table.require(sensitive, "sensitive columns")) if sensitive else ()
+    if question.sensitive is not None:
+        wanted = tuple(table.require(question.sensitive, "sensitive columns")) if question.sensitive else ()
         roles = replace(roles, sensitive=wanted)
-    if person is not None:
-        roles = replace(roles, person=table.require([person], "person column")[0])
-    if weight is not None:
-        roles = replace(roles, weight=table.require([weight], "weight column")[0])
-    named = [*(quasi_identifiers or ()), *(sensitive or ()), *(one for one in (person, weight) if one is not None)]
-    return _with_said(table, roles, named, identifiers, other)
+    if question.person is not None:
+        roles = replace(roles, person=table.require([question.person], "person column")[0])
+    if question.weights is not None:
+        roles = replace(roles, weight=table.require([question.weights], "weight column")[0])
+    return _without_taken(table, roles, question)
 
 
-def _with_said(
-    table: Table, roles: Roles, named: Sequence[str], identifiers: Sequence[str], other: Sequence[str]
-) -> Roles:
-    """The roles with identifiers and columns without a role as said; a column has one role."""
-    to_go = table.require(identifiers, "identifiers") if identifiers else []
-    free = table.require(other, "other columns") if other else []
-    said = [*named, *to_go, *free]
-    twice = next((name for name in said if said.count(name) > 1 and name in {*to_go, *free}), None)
+def _without_taken(table: Table, roles: Roles, question: Question) -> Roles:
+    """The roles with identifiers and columns without a role as named; a column has one role."""
+    identifiers = table.require(question.identifiers, "identifiers") if question.identifiers else []
+    free = table.require(question.other, "other columns") if question.other else []
+    single = [name for name in (question.person, question.weights) if name is not None]
+    named = [*(question.quasi_identifiers or ()), *(question.sensitive or ()), *single]
+    stated = [*named, *identifiers, *free]
+    gone = {*identifiers, *free}
+    twice = next((name for name in stated if stated.count(name) > 1 and name in gone), None)
     if twice is not None:
         raise InputError(f"the column {twice!r} is given two roles; name it once")
     taken = {*roles.sensitive, *named, roles.person, roles.weight, *free}
     roles = replace(
         roles,
-        quasi_identifiers=tuple(name for name in roles.quasi_identifiers if name not in {*to_go, *free}),
-        sensitive=tuple(name for name in roles.sensitive if name not in {*to_go, *free}),
-        identifiers=tuple(dict.fromkeys([*(name for name in roles.identifiers if name not in taken), *to_go])),
-        person=None if roles.person in {*to_go, *free} else roles.person,
-        weight=None if roles.weight in {*to_go, *free} else roles.weight,
-        said=tuple(said),
+        quasi_identifiers=tuple(name for name in roles.quasi_identifiers if name not in gone),
+        sensitive=tuple(name for name in roles.sensitive if name not in gone),
+        identifiers=tuple(dict.fromkeys([*(name for name in roles.identifiers if name not in taken), *identifiers])),
+        person=None if roles.person in gone else roles.person,
+        weight=None if roles.weight in gone else roles.weight,
+        stated=tuple(stated),
     )
     if not roles.quasi_identifiers:
-        raise InputError("no quasi-identifier is left, so there is nothing to assess; name them (--qi)")
+        raise InputError(
+            "no quasi-identifier is left, so there is nothing to assess; name them", hint="quasi_identifiers"
+        )
     return roles

@@ -1,24 +1,25 @@
-"""May it go out? The risk against the threshold of whoever is to receive the table, in plain words."""
+"""The verdict: the risk against the limit of the recipient, the people whom an average hides, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from incrowd.assessment.column_warnings import advice_by_columns, doubts_by_columns, exposed_by_columns
+from incrowd.assessment.column_warnings import column_advice, column_doubts, column_exposures
 from incrowd.assessment.disclosures import (
-    alone_among_all,
+    certain_columns,
     certain_secrets,
-    findable_inside,
-    secrets_given_away,
     share_certain,
+    unique_in_table,
+    unique_people,
 )
-from incrowd.recipients import RECIPIENTS, in_words
+from incrowd.recipients import RECIPIENTS, in_words, judge
 from incrowd.results import Result
-from incrowd.wording import listed, share
+from incrowd.wording import Advice, listed, share
 
 if TYPE_CHECKING:
+    from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.knowledge import Knowledge
     from incrowd.assessment.sections.protection import Protection
@@ -32,7 +33,7 @@ _WORDS: Mapping[Decision, str] = {
     "borderline": "Too close to call",
     "over": "Not as it is",
 }
-_LISTS = ("exposures", "reasons", "actions", "inside_reasons", "inside_actions")
+_IN_JSON = {"internal_reasons": "inside_reasons", "internal_actions": "inside_actions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,12 @@ class Verdict(Result):
     - "within": the average is within the threshold and nobody is exposed.
 
     `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
-    (the attacker knows that the person is in the table) or "population" (the attacker does not). What is `inside` would
-    help an attacker and stays inside the house. `condition` is what a yes depends on besides the assumptions.
+    (the attacker knows that the person is in the table) or "population" (the attacker does not). What is `internal`
+    would help an attacker and stays with the holder of the table. `condition` is what a yes depends on besides the
+    assumptions.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence")
 
     decision: Decision
     recipient: str
@@ -59,9 +63,9 @@ class Verdict(Result):
     basis: Literal["table", "population"]
     exposures: tuple[str, ...]
     reasons: tuple[str, ...]
-    actions: tuple[str, ...]
-    inside_reasons: tuple[str, ...] = ()
-    inside_actions: tuple[str, ...] = ()
+    actions: tuple[Advice, ...]
+    internal_reasons: tuple[Advice, ...] = ()
+    internal_actions: tuple[Advice, ...] = ()
     condition: str | None = None
 
     @property
@@ -71,7 +75,7 @@ class Verdict(Result):
 
     @property
     def _close_but_exposed(self) -> bool:
-        return self.decision == "exposed" and _close(self.interval, self.threshold)
+        return self.decision == "exposed" and judge(self.risk, self.threshold, self.interval) == "borderline"
 
     @property
     def recommendation(self) -> str:
@@ -106,63 +110,64 @@ class Verdict(Result):
         return in_words(self.recipient)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return plain | {
-            "interval": list(self.interval) if self.interval else None,
-            **{name: list(getattr(self, name)) for name in _LISTS},
-            "headline": self.headline,
-            "recommendation": self.recommendation,
-            "sentence": self.sentence,
-        }
+        """The result in plain JSON types."""
+        return {_IN_JSON.get(name, name): value for name, value in Result.to_dict(self).items()}
 
 
 def decide(
-    recipient: str,
-    threshold: float,
-    facts: Measurement,
-    population: PopulationRisk | None,
-    knowledge: Knowledge,
-    protection: Protection | None,
+    question: Question,
     roles: Roles,
     *,
+    facts: Measurement,
+    knowledge: Knowledge,
+    population: PopulationRisk | None,
+    protection: Protection | None,
     pending: bool = False,
-    given: bool = True,
+    **others: Any,
 ) -> Verdict:
-    """Hold the risk against the threshold, and say what to do.
+    """Hold the risk against the limit, and say what to do.
 
-    `pending`: the population is still being estimated; `given`: it was said, and not taken from the weights.
+    Args:
+        question: what is asked, settled: with the roles that are used and every default filled in.
+        roles: the columns by role.
+        facts: what is counted in the table.
+        knowledge: what attackers with less than all attributes can do.
+        population: the risk in the population, where it is known.
+        protection: what protection would cost, where it was tried.
+        pending: whether the population is still being estimated.
+        others: answers of sections that the decision does not rest on.
     """
+    limit = question.limit
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
-    by_columns = tuple(exposed_by_columns(roles, facts, knowledge))
-    secrets = tuple(certain_secrets(facts, population, threshold))
-    exposures = (*by_columns, *alone_among_all(facts, population), *secrets)
-    decision: Decision = "over" if risk > threshold else "exposed" if exposures else "within"
-    if _close(interval, threshold):
+    by_columns = tuple(column_exposures(roles, facts, knowledge))
+    secrets = tuple(certain_secrets(facts, population, limit))
+    exposures = (*by_columns, *unique_people(facts, population), *secrets)
+    judgement = judge(risk, limit, interval)
+    decision: Decision = judgement
+    if judgement == "borderline":
         decision = "exposed" if by_columns or secrets else "borderline"
+    elif judgement == "within" and exposures:
+        decision = "exposed"
+    overlooked = roles.overlooked_quasi_identifiers
+    in_table = (*unique_in_table(facts, population), *certain_columns(facts))
     return Verdict(
-        decision,
-        recipient,
-        threshold,
-        risk,
-        interval,
-        "table" if population is None else "population",
-        exposures,
-        tuple(_reasons(facts, population, pending, None if given else roles.weight)),
-        (*advice_by_columns(roles), *_actions(decision, threshold, risk, facts, protection)),
-        (*findable_inside(facts, population), *secrets_given_away(facts), *doubts_by_columns(roles, facts, knowledge)),
-        () if decision == "within" else tuple(_drivers(knowledge)),
-        f"nobody outside knows {listed(roles.unnamed)}" if roles.unnamed else None,
+        decision=decision,
+        recipient=question.recipient or "public",
+        threshold=limit,
+        risk=risk,
+        interval=interval,
+        basis="table" if population is None else "population",
+        exposures=exposures,
+        reasons=tuple(_reasons(facts, population, pending, roles.weight if question.population is None else None)),
+        actions=(*column_advice(roles), *_actions(decision, limit, risk, facts, protection)),
+        internal_reasons=(*map(Advice, in_table), *column_doubts(roles, facts, knowledge)),
+        internal_actions=() if decision == "within" else tuple(_drivers(knowledge)),
+        condition=f"nobody outside knows {listed(overlooked)}" if overlooked else None,
     )
 
 
-def _close(interval: tuple[float, float] | None, threshold: float) -> bool:
-    """Whether the threshold is inside the interval."""
-    return interval is not None and interval[0] <= threshold < interval[1]
-
-
-def _all(attributes: int) -> str:
+def _all_attributes(attributes: int) -> str:
     return "the attribute" if attributes == 1 else f"all {attributes} attributes"
 
 
@@ -171,8 +176,8 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
     found = []
     if population is None:
         found.append(
-            f"Somebody who knows {_all(len(facts.quasi_identifiers))} of a person in this table names the right "
-            f"{'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
+            f"Somebody who knows {_all_attributes(len(facts.quasi_identifiers))} of a person in this table names the "
+            f"right {'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
         )
         found.append(
             "The population is still being estimated; until then the attacker is taken to know that the person is in "
@@ -192,57 +197,58 @@ def _reasons(facts: Measurement, population: PopulationRisk | None, pending: boo
     return found
 
 
-def _drivers(knowledge: Knowledge) -> list[str]:
+def _drivers(knowledge: Knowledge) -> Iterator[Advice]:
     """Which attribute to begin with."""
     ranked = knowledge.contributions.ranked
-    if len(ranked) < 2 or ranked[0].correctness <= 0:
-        return []
-    return [
-        f"{ranked[0].column} adds most to the risk ({knowledge.contributions.share(ranked[0]):.0%} of it): make it "
-        "coarser or leave it out, and assess again."
-    ]
+    if len(ranked) >= 2 and ranked[0].correctness > 0:
+        yield Advice(
+            f"{ranked[0].column} adds most to the risk ({knowledge.contributions.share(ranked[0]):.0%} of it): make it "
+            "coarser or leave it out, and assess again."
+        )
 
 
 def _actions(
     decision: Decision, threshold: float, risk: float, facts: Measurement, protection: Protection | None
-) -> Iterator[str]:
+) -> Iterator[Advice]:
     """What to do next, the most useful first."""
     if decision == "within":
         if share_certain(facts):
-            yield (
+            yield Advice(
                 "A sensitive value is given away to whoever knows that a person is in the table: keep that secret, or "
-                "protect it with different values in every class (--l 2)."
+                "protect it with different values in every class.",
+                ("l=2",),
             )
-        yield "Write down who gets it and on what terms; assess again when rows or columns are added."
+        yield Advice("Write down who gets it and on what terms; assess again when rows or columns are added.")
         return
     yield from _protect(threshold, risk, facts, protection)
     if decision == "exposed":
-        yield (
+        yield Advice(
             "If it must go as it is, then only to somebody bound not to look for people, and with a note of why those "
             "who are exposed would not be harmed."
         )
     if decision == "borderline":
-        yield "The threshold lies inside the interval of the estimate: a better known population would decide."
+        yield Advice("The threshold lies inside the interval of the estimate: a better known population would decide.")
 
 
-def _protect(threshold: float, risk: float, facts: Measurement, protection: Protection | None) -> Iterator[str]:
+def _protect(threshold: float, risk: float, facts: Measurement, protection: Protection | None) -> Iterator[Advice]:
     """The cheapest protection that was tried and is enough, and what it leaves of the secrets."""
     if protection is None or not protection.costs:
-        yield "Protect it (`incrowd protect`) and assess the result."
+        yield Advice("Protect it (`incrowd protect`) and assess the result.")
         return
     enough = protection.enough(threshold)
     if enough is None:
         most = protection.costs[-1]
-        yield (
+        yield Advice(
             f"Even classes of {most.k} leave an average risk of {share(most.risk)}; ask for a larger k, or "
             "give it to a recipient with a higher threshold."
         )
         return
     if facts.k >= enough.k:
         if share_certain(facts):
-            yield (
-                "Protect it with different values in every class (--l 2), or with classes that look like the table: "
-                "k alone does not hide what everybody in a class has."
+            yield Advice(
+                "Protect it with different values in every class, or with classes that look like the table: k alone "
+                "does not hide what everybody in a class has.",
+                ("l=2",),
             )
         return
     falls = f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}"
@@ -251,12 +257,12 @@ def _protect(threshold: float, risk: float, facts: Measurement, protection: Prot
             f"the average risk in the population falls from {share(risk)} to {share(enough.population_risk)} (in the "
             f"table from {share(facts.correctness)} to {share(enough.correctness)})"
         )
-    yield (
+    yield Advice(
         f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
         f"{falls}, nobody stands alone, and {share(enough.granularity)} of the detail is kept."
     )
     if enough.given_away:
-        yield (
+        yield Advice(
             f"That leaves a sensitive value certain for {share(enough.given_away)} of the records: ask for different "
             "values in every class as well (l = 2), or for classes that look like the table (t)."
         )

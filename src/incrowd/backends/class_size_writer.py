@@ -1,91 +1,93 @@
-"""Record by record, where the records lie: the engine counts, joins and writes, and no record comes here."""
+"""Records with the size of their class: the engine counts, joins and writes, and no record comes here."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd._support.addresses import masked
 from incrowd._support.files import written_whole
-from incrowd.backends.relational import plain_keys
+from incrowd.backends.engine_errors import engine_errors
+from incrowd.backends.relational import comparable
 from incrowd.errors import InputError
-from incrowd.tables import Table
-from incrowd.tables.readers import engine_errors
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
+    from incrowd.backends.protocol import Backend
+
+    class WritingBackend(Backend, Protocol):
+        """A backend as this module needs it."""
+
+        def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]: ...
+        def write_relation(
+            self, frame: nw.LazyFrame[Any], out: str, force: bool
+        ) -> AbstractContextManager[dict[int, int]]: ...
+
+
 CLASS_SIZE = "class_size"
 
 
 def write_with_class_sizes(
-    table: Table,
+    backend: WritingBackend,
     names: Sequence[str],
     out: str | os.PathLike[str],
     *,
-    of_size: pa.Table | None = None,
-    counted: Mapping[int, int] | None = None,
+    facts_by_size: pa.Table | None = None,
+    class_counts: Mapping[int, int] | None = None,
     force: bool = False,
 ) -> Path | str:
-    """Write the table as Parquet with the size of every record's class, and what `of_size` says of classes that size.
+    """Write the rows as Parquet with the size of every record's class, and what is known of classes of that size.
 
-    DuckDB writes a file and Spark a folder; the rows are in no particular order. `counted` says how many classes of
-    each size there were when `of_size` was worked out. What is written is counted before it gets its name: a table that
-    changed meanwhile would have lost records, or joined them to what is true of another state.
+    `facts_by_size` has columns to add, one row for each class size in its column `class_size`, and `class_counts` says
+    how many classes of each size there were when it was worked out. What is written is counted before it gets its name:
+    of a table that changed meanwhile records would be missing, or be joined to what is true of another state.
     """
     target = os.fspath(out)
-    added = [CLASS_SIZE] if of_size is None else of_size.column_names
-    taken = [name for name in added if name in table.columns]
+    added = [CLASS_SIZE] if facts_by_size is None else facts_by_size.column_names
+    taken = [name for name in added if name in backend.columns]
     if taken:
         raise InputError(f"the table has columns named {', '.join(taken)} already; rename them")
     if not target.lower().endswith((".parquet", ".pq")):
         raise InputError(f"an engine writes Parquet; name it {Path(masked(target)).stem}.parquet")
-    if table.is_at(target):
-        raise InputError(f"{target} is the table that is read; it is never overwritten, name another file")
-    rows = table.rows
-    with engine_errors(table.name):
-        frame = _with_class_sizes(table, names)
-        if of_size is not None:
-            frame = frame.join(table.beside(of_size), on=CLASS_SIZE, how="inner")
-        keys = [f"c{place}" for place in range(len(table.columns))]
-        frame = frame.select(*keys, *added).rename(dict(zip(keys, table.columns, strict=True)))
-    with _written(table, frame, target, force) as written:
-        table.confirm()
-        _check_tally(table, written, rows, counted)
+    rows = backend.rows
+    with engine_errors(backend.name):
+        frame = _with_class_sizes(backend, names)
+        if facts_by_size is not None:
+            frame = frame.join(backend.relation_of(facts_by_size), on=CLASS_SIZE, how="inner")
+        keys = [f"c{place}" for place in range(len(backend.columns))]
+        frame = frame.select(*keys, *added).rename(dict(zip(keys, backend.columns, strict=True)))
+    with backend.write_relation(frame, target, force) as written:
+        backend.confirm()
+        _check_tally(backend.name, written, rows, class_counts)
     return target if "://" in target else Path(target)  # an address is no path: two slashes would become one
 
 
-def _with_class_sizes(table: Table, names: Sequence[str]) -> nw.LazyFrame[Any]:
+def _with_class_sizes(backend: Backend, names: Sequence[str]) -> nw.LazyFrame[Any]:
     """Every record with the size of its class: a window over the columns as they are compared."""
     import narwhals.stable.v2 as nw
 
-    frame = table.lazy(table.columns)
-    places = [table.columns.index(name) for name in names]
+    frame = backend.lazy(backend.columns)
+    places = [backend.columns.index(name) for name in names]
     keys = [f"key{place}" for place in places]
     keyed = frame.with_columns(*(nw.col(f"c{place}").alias(key) for place, key in zip(places, keys, strict=True)))
-    return plain_keys(keyed, keys).with_columns(nw.len().over(*keys).alias(CLASS_SIZE))
+    return comparable(keyed, keys).with_columns(nw.len().over(*keys).alias(CLASS_SIZE))
 
 
 @contextmanager
-def _written(table: Table, frame: nw.LazyFrame[Any], target: str, force: bool) -> Iterator[dict[int, int]]:
-    """Write, hand out how many records of each class size were written, and give the file its name if all is well."""
-    from incrowd.backends.spark.session import spark_errors
-    from incrowd.backends.spark.store import written_by_spark
+def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table: str) -> Iterator[dict[int, int]]:
+    """Let DuckDB write a relation to a file; it gets its name when the block ends well.
 
-    native = frame.to_native()
-    if table.engine == "cluster":
-        with written_by_spark(native, target, force=force) as folder, spark_errors(table.name, "it cannot be counted"):
-            sizes = native.sparkSession.read.parquet(folder).groupBy(CLASS_SIZE).count().toArrow()
-            yield dict(zip(*(column.to_pylist() for column in sizes.columns), strict=True))
-        return
-    with written_whole(target, force=force) as temporary:
-        with engine_errors(table.name):
-            native.write_parquet(str(temporary), compression="zstd")
+    The block is handed how many of the written records have each class size.
+    """
+    with written_whole(out, force=force) as temporary:
+        with engine_errors(table):
+            frame.to_native().write_parquet(str(temporary), compression="zstd")
         yield _tally(temporary)
 
 
@@ -101,11 +103,11 @@ def _tally(file: Path) -> dict[int, int]:
     return dict(found)
 
 
-def _check_tally(table: Table, written: dict[int, int], rows: int, counted: Mapping[int, int] | None) -> None:
+def _check_tally(table: str, written: dict[int, int], rows: int, class_counts: Mapping[int, int] | None) -> None:
     """Stop if records are missing, or are in classes of other sizes than those that were counted."""
-    expected = None if counted is None else {size: size * classes for size, classes in counted.items()}
+    expected = None if class_counts is None else {size: size * classes for size, classes in class_counts.items()}
     if sum(written.values()) != rows or (expected is not None and written != expected):
         raise InputError(
-            f"{table.name} changed while it was read: {rows:,} records were counted and {sum(written.values()):,} were "
+            f"{table} changed while it was read: {rows:,} records were counted and {sum(written.values()):,} were "
             "written, or their classes differ; nothing was kept, try again when nobody writes to it"
         )

@@ -6,14 +6,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,25 +43,71 @@ class Coded:
         return bool(self.values.null_count)
 
 
-_known: WeakKeyDictionary[Table, dict[str, Coded]] = WeakKeyDictionary()
+class Columns(Protocol):
+    """What is encoded: a table or a backend."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes that work on it keeps to."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def encoded(self) -> dict[str, Coded]:
+        """Columns that are kept for the next question."""
+
+    def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
+        """The names, if all exist."""
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The named columns, one at a time."""
 
 
-def encode(table: Table, names: Sequence[str]) -> list[Coded]:
-    """The named columns of a table as codes."""
+def encode(table: Columns, names: Sequence[str]) -> list[Coded]:
+    """Encode columns as small whole numbers.
+
+    Args:
+        table: a table or a backend.
+        names: the columns.
+
+    Returns:
+        The columns as codes, in the order of `names`.
+
+    Raises:
+        ColumnNotFoundError: a column does not exist.
+        InputError: there are no rows, or a column holds lists or records.
+
+    >>> from incrowd import read_table
+    >>> encode(read_table({"a": ["x", "y", "x"]}), ["a"])[0].codes.tolist()
+    [0, 1, 0]
+    """
     return list(encode_each(table, names))
 
 
-def encode_each(table: Table, names: Sequence[str]) -> Iterator[Coded]:
-    """The named columns as codes, one after the other, the next prepared while one is used.
+def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
+    """Encode columns one after the other, the next prepared while one is used.
 
-    A column is encoded once and kept with its table, unless the codes would take more than a quarter of the memory.
+    A column is encoded once and kept with its rows, unless the codes would take more than a quarter of the memory.
+
+    Args:
+        table: a table or a backend.
+        names: the columns.
+
+    Returns:
+        An iterator over the columns as codes, in the order of `names`.
     """
     import pyarrow as pa
 
     wanted = table.require(names)
     if not table.rows:
         raise InputError(f"{table.name} has columns but no rows")
-    known = _known.setdefault(table, {})
+    known = table.encoded
     keep = table.rows * 4 * (len(wanted) + len(known)) <= table.memory / 4
 
     def encoded(name: str) -> Coded:
@@ -100,7 +144,7 @@ def encode_column(name: str, column: pa.ChunkedArray) -> Coded:
 
 
 def _encode_whole_numbers(name: str, column: pa.ChunkedArray) -> Coded | None:
-    """By looking values up in a table over their range, if that is narrow."""
+    """Encode whole numbers by a table over their range, if that is narrow; None where it is wide."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -139,7 +183,7 @@ def _filled(chunk: pa.Array, low: int) -> tuple[NDArray[Any], NDArray[np.bool_]]
 
 
 def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
-    """Any other type: Arrow's own dictionaries, put in order."""
+    """Encode any other type by Arrow's own dictionaries, put in order."""
     import pyarrow as pa
 
     dictionaries = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -180,7 +224,18 @@ def _with_null(values: pa.Array) -> pa.Array:
 
 
 def codes_among(column: Coded, values: pa.Array) -> NDArray[Any]:
-    """A part's codes as places among the values of the whole table; a value that is not among them stops the work."""
+    """The codes of some rows as codes of the whole table's values.
+
+    Args:
+        column: a column of some rows.
+        values: the values of the column in the whole table, in order.
+
+    Returns:
+        For every row, which of `values` it has.
+
+    Raises:
+        InputError: a row has none of them, because the table changed.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -15,16 +15,21 @@ from incrowd.backends.encode import Coded
 Found = TypeVar("Found")
 
 _SMALL = 1 << 16  # runs up to this length are tallied in place
-_TOGETHER = 17  # about 2^17 rows are sorted together: so many stay in a processor's cache
-_MOST = 256  # parts that rows are dealt out to
-_FIRST_BITS = 16  # of a key, by which it is dealt out: more than the parts need, for few may begin otherwise
+_MOST = 256  # parts that rows are partitioned into
+_FIRST_BITS = 16  # of a key, which choose its part: more than the parts need, for most keys may begin alike
 
 
 def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
-    """A key for every row, the same for two rows exactly if all their codes are.
+    """Pack the codes of every row into one key, the same for two rows exactly if all their codes are.
 
     Codes are the digits of a number in mixed radix. Where they no longer fit into 64 bits, the keys so far are
     renumbered densely and packing goes on, so that any number of columns works.
+
+    Args:
+        columns: the columns as codes.
+
+    Returns:
+        A key for every row.
 
     >>> from incrowd import read_table
     >>> from incrowd.backends import encode
@@ -47,7 +52,14 @@ def pack(columns: Iterable[Coded]) -> NDArray[np.uint64]:
 
 
 def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct class sizes and how many classes have each. The keys are sorted in place."""
+    """Count the classes of rows with equal keys.
+
+    Args:
+        keys: a key for every row; they are sorted in place.
+
+    Returns:
+        Distinct class sizes, and how many classes have each.
+    """
     from incrowd.backends import kernels
 
     keys.sort()
@@ -59,45 +71,71 @@ def frequencies(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np
     return np.concatenate([present, sizes]), np.concatenate([small[present], counts])
 
 
-def class_numbers(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The class of every row, numbered from 0 in the order of the keys, and the size of every class."""
+def class_numbers(keys: NDArray[np.uint64], *, part_bits: int = 17) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Number the classes of rows with equal keys, from 0 in the order of the keys.
+
+    Args:
+        keys: a key for every row; they are not changed.
+        part_bits: about 2^part_bits rows are sorted together, so many that a processor's cache holds them.
+
+    Returns:
+        The class of every row, and the size of every class.
+    """
     from incrowd.backends import kernels
 
     numbers = np.empty(keys.size, dtype=np.uint32)
     sizes = np.empty(keys.size, dtype=np.int64)
-    parts = deal_out(keys, np.arange(keys.size, dtype=np.uint32))
+    parts = partition_keys(keys, np.arange(keys.size, dtype=np.uint32), part_bits=part_bits)
     found = 0
-    for ordered, rows in each_part(_in_order, parts):
+    for ordered, rows in map_parts(_in_order, parts):
         found = kernels.number_runs(ordered, rows, numbers, sizes, found)
     return numbers, sizes[:found].copy()
 
 
-def deal_out(keys: NDArray[Any], beside: NDArray[Any]) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
-    """Keys, and what stands beside each, dealt out by the first bits of the keys into parts that a cache holds.
+def partition_keys(
+    keys: NDArray[Any], values: NDArray[Any], *, part_bits: int = 17
+) -> list[tuple[NDArray[np.uint64], NDArray[Any]]]:
+    """Keys, and the value of each, partitioned by the first bits of the keys into parts that a cache holds.
 
-    Equal keys are in the same part, and smaller keys in parts before. What comes out may be written over.
+    Equal keys are in the same part, and smaller keys in parts before. The parts are copies, free to be overwritten.
+
+    Args:
+        keys: a key for every row.
+        values: a value for every row.
+        part_bits: a part has about 2^part_bits rows.
+
+    Returns:
+        The parts, each as keys and values.
     """
     from incrowd.backends import kernels
 
-    wanted = min(_MOST, keys.size >> _TOGETHER)
+    wanted = min(_MOST, keys.size >> part_bits)
     if wanted <= 1:
-        return [(keys.astype(np.uint64), beside.copy())]
+        return [(keys.astype(np.uint64), values.copy())]
     shift = max(0, int(keys.max()).bit_length() - _FIRST_BITS)
     counts = kernels.count_first_bits(keys, shift, 1 << _FIRST_BITS)
     before = np.cumsum(counts) - counts
     part = np.minimum(before * wanted // keys.size, wanted - 1).astype(np.uint8)  # keys that begin alike stay together
     starts = np.searchsorted(part, np.arange(wanted))
     starts = np.append(before, keys.size)[starts]
-    dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(beside)
-    kernels.deal(keys, beside, shift, part, starts.copy(), dealt, others)
+    dealt, others = np.empty(keys.size, dtype=np.uint64), np.empty_like(values)
+    kernels.deal(keys, values, shift, part, starts.copy(), dealt, others)
     parts = zip(np.split(dealt, starts[1:]), np.split(others, starts[1:]), strict=True)
     return [one for one in parts if one[0].size]
 
 
-def each_part(
+def map_parts(
     work: Callable[[NDArray[np.uint64], NDArray[Any]], Found], parts: Sequence[tuple[NDArray[np.uint64], NDArray[Any]]]
 ) -> Iterator[Found]:
-    """What comes of every part, in their order; all processors take some."""
+    """Work on all parts, on all processors.
+
+    Args:
+        work: called with the keys and the values of each part.
+        parts: what `partition_keys` gives.
+
+    Returns:
+        An iterator over the results, in the order of the parts.
+    """
     if len(parts) == 1:
         yield work(*parts[0])
         return

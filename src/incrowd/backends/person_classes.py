@@ -1,4 +1,4 @@
-"""Histories: where a person has many records, people look alike if their whole histories do."""
+"""Classes of people with several records each: people are in one class if their whole histories are equal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from incrowd.backends.packed_keys import class_numbers
 
 
 def history_classes(rows: NDArray[np.uint32], people: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The class of every person and the size of every class.
+    """Number the classes of people: the class of a person is the multiset of the classes of all their records.
 
-    `rows` is the class of every record by its own values, `people` whose record it is, numbered from 0. The class of
-    a person is the multiset of the classes of all their records. Records are sorted, equal ones counted, and people are
-    told apart one kind of record after the other, so that no hash can make two histories alike that are not.
+    Records are sorted, equal ones counted, and people are told apart one kind of record after the other, so that no
+    hash can make two histories alike that are not.
+
+    Args:
+        rows: the class of every record by its own values.
+        people: whose record it is, numbered from 0.
+
+    Returns:
+        The class of every person, and the size of every class.
     """
     pairs = (people.astype(np.uint64) << np.uint64(32)) | rows
     distinct, often = np.unique(pairs, return_counts=True)

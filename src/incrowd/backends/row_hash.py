@@ -1,4 +1,4 @@
-"""Random choices that are the same on every engine: a row is chosen by a hash of what it holds."""
+"""Row hashes: random choices of rows that are the same on every engine."""
 
 from __future__ import annotations
 

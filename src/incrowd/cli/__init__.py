@@ -1,4 +1,4 @@
-"""The command line: calls the library, prints what it found. No maths."""
+"""The command line: calls the library and prints its results. No maths."""
 
 from incrowd.cli.app import main
 

@@ -1,4 +1,4 @@
-"""The `incrowd` command: one verb a file, and what all verbs share about failing."""
+"""The `incrowd` command: its verbs, one in each file, and how errors become messages and exit codes."""
 
 import os
 import sys
@@ -13,12 +13,14 @@ from incrowd.cli.assess import assess_table
 from incrowd.cli.check import check_table
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
-from incrowd.cli.demo import write_demo
+from incrowd.cli.demo_data import write_demo
 from incrowd.cli.evaluate import evaluate_table
 from incrowd.cli.forecast import forecast_population
 from incrowd.cli.frontier import frontier_of_table
+from incrowd.cli.hints import with_flags
 from incrowd.cli.leak import leak_attack
 from incrowd.cli.measure import measure_table
+from incrowd.cli.outputs import check_files
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
@@ -50,20 +52,24 @@ def _all_commands(
     """How easily is a person picked out of the crowd in your data, and what makes it safe?"""
 
 
-app.command("assess")(assess_table)
-app.command("profile")(profile_table)
-app.command("measure")(measure_table)
-app.command("check")(check_table)
-app.command("compare")(compare_tables)
-app.command("protect")(protect_table)
-app.command("evaluate")(evaluate_table)
-app.command("frontier")(frontier_of_table)
-app.command("population")(population_of_table)
-app.command("curve")(measure_curve)
-app.command("forecast")(forecast_population)
-app.command("demo-data")(write_demo)
-app.command("leak")(leak_attack)
-app.command("serve")(serve_app)
+_VERBS: dict[str, Callable[..., None]] = {
+    "assess": assess_table,
+    "profile": profile_table,
+    "measure": measure_table,
+    "check": check_table,
+    "compare": compare_tables,
+    "protect": protect_table,
+    "evaluate": evaluate_table,
+    "frontier": frontier_of_table,
+    "population": population_of_table,
+    "curve": measure_curve,
+    "forecast": forecast_population,
+    "demo-data": write_demo,
+    "leak": leak_attack,
+    "serve": serve_app,
+}
+for _name, _verb in _VERBS.items():
+    app.command(_name)(check_files(_verb))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -73,12 +79,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run_command(command: Callable[[], object]) -> None:
-    """Run a command; turn what it raises into one message on stderr and an exit code."""
+    """Run a command; turn an error into one message on stderr and an exit code."""
     try:
         with ended_by_signals():
             command()
     except IncrowdError as error:
-        terminal.problem(str(error))
+        terminal.problem(with_flags(str(error), error.hint))
         sys.exit(2)
     except MemoryError:
         terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
@@ -96,7 +102,7 @@ def run_command(command: Callable[[], object]) -> None:
 
 
 def _spread_groups(arguments: list[str]) -> list[str]:
-    """Let `--groups census=age,sex spatial=zip` stand for one `--groups` before each group."""
+    """Repeat `--groups` before each group of `--groups census=age,sex spatial=zip`, as click expects it."""
     spread: list[str] = []
     in_groups = False
     for argument in arguments:

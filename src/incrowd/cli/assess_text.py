@@ -3,68 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from incrowd.assessment.question import OPTIONS
 from incrowd.cli import terminal
+from incrowd.cli.hints import with_flags
+from incrowd.wording import Advice, display_names, with_display_names
 
 if TYPE_CHECKING:
     from incrowd.assessment import Assessment, Statement, Verdict
     from incrowd.reports import Section
 
 
-def say(found: Assessment, told: Sequence[str] = ()) -> None:
-    """Everything, in the order of the report; notes that were `told` already are not repeated."""
+_NAMES = {option.name: (option.flag or "").removeprefix("--") for option in OPTIONS}
+
+
+def show_assessment(found: Assessment, already_shown: Sequence[str] = ()) -> None:
+    """Everything, in the order of the report, without notes that were shown already."""
     from incrowd.reports import document
     from incrowd.reports.fixed_text import CAVEATS
-    from incrowd.wording import display_names
 
     shown = display_names(one.column for one in found.roles.suggested)
     terminal.heading(f"{found.provenance.table}: {found.verdict.headline.lower()}")
-    _say_decision(found.verdict, shown)
+    _show_decision(found.verdict, shown)
     for section in document(found):
-        _say_section(section, shown)
+        _show_section(section, shown)
     terminal.heading("Keep in mind")
     for caveat in CAVEATS:
         terminal.line(f"  • {caveat}")
-    for text in (text for text in found.notes if text not in told):
-        terminal.note(_tame(text, shown))
+    for note in found.notes:
+        if note.sentence not in already_shown:
+            terminal.note(_text(note, shown))
 
 
-def _tame(value: Any, shown: dict[str, str]) -> Any:
-    """The same with the names of columns fit to show: one of 10 000 letters would fill the screen."""
-    from incrowd.wording import with_display_names
+def _text(sentence: str | Advice, shown: dict[str, str]) -> str:
+    """A sentence with the flags it speaks of, and the names of columns fit to show."""
+    plain: str = with_display_names(str(sentence), shown)
+    if isinstance(sentence, str):
+        return plain
+    names = [hint.partition("=") for hint in sentence.hint]
+    return with_flags(plain, ["".join((_NAMES.get(name, name), *value)) for name, *value in names])
 
-    return with_display_names(value, shown)
 
-
-def _say_decision(verdict: Verdict, shown: dict[str, str]) -> None:
+def _show_decision(verdict: Verdict, shown: dict[str, str]) -> None:
     for text in (verdict.sentence, *verdict.exposures, verdict.recommendation):
-        terminal.line(_tame(text, shown))
+        terminal.line(_text(text, shown))
     terminal.heading("Why")
-    for reason in (*verdict.reasons, *verdict.inside_reasons):
-        terminal.line(f"  • {_tame(reason, shown)}")
+    reasons: list[str | Advice] = [*verdict.reasons, *verdict.internal_reasons]
+    for reason in reasons:
+        terminal.line(f"  • {_text(reason, shown)}")
     terminal.heading("What to do")
-    for number, action in enumerate((*verdict.actions, *verdict.inside_actions), start=1):
-        terminal.line(f"  {number}. {_tame(action, shown)}")
+    for number, action in enumerate((*verdict.actions, *verdict.internal_actions), start=1):
+        terminal.line(f"  {number}. {_text(action, shown)}")
 
 
-def _say_section(section: Section, shown: dict[str, str]) -> None:
+def _show_section(section: Section, shown: dict[str, str]) -> None:
     terminal.heading(section.title)
     if section.statements:
-        _say_statements(section.statements, shown)
+        _show_statements(section.statements, shown)
     counted = [figure.table for figure in section.figures if section.key == "facts"]  # the histogram of class sizes
     for table in (*counted, *section.tables):
         terminal.line(f"  {table.caption}")
-        terminal.table(table.columns, _tame(table.rows, shown))
+        terminal.table(table.columns, with_display_names(table.rows, shown))
     for text in section.notes:
-        terminal.line(f"  {_tame(text, shown)}")
+        terminal.line(f"  {_text(text, shown)}")
 
 
-def _say_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:
+def _show_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:
     """The numbers of a section; how sure they are stands in a line below where it is the same for all."""
     alike = {one.sure for one in statements}
     columns = ("what", "number", "in plain words", "how sure")[: 4 if len(alike) > 1 else 3]
     rows = [(one.name, one.shown, one.meaning, one.sure)[: len(columns)] for one in statements]
-    terminal.table(columns, _tame(rows, shown))
+    terminal.table(columns, with_display_names(rows, shown))
     if len(alike) == 1:
         terminal.line(f"  How sure: {alike.pop()}.")

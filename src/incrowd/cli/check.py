@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, outputs, terminal
+from incrowd.assessment.question import Question, read_question
+from incrowd.cli import options, terminal
+from incrowd.cli.hints import with_flags
+from incrowd.cli.outputs import Input, Output
+from incrowd.cli.question_options import asks, question_from
 from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
-    from incrowd.assessment.settings import Settings
     from incrowd.gate import Check
     from incrowd.tables import Table
 
@@ -35,11 +38,11 @@ _RULES: Mapping[str, tuple[Any, str]] = {
 }
 
 
-def _tells_the_server(command: Callable[..., None]) -> Callable[..., None]:
-    """The verb, which writes to --junit why it could not answer; a CI server would go on showing the last result."""
+def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
+    """Write to --junit why the verb could not answer; a CI server would go on showing the last result."""
 
     @functools.wraps(command)
-    def telling(**given: Any) -> None:
+    def reporting(**given: Any) -> None:
         junit = given["junit"]
         if junit is not None:
             _refuse_other_files(junit)
@@ -50,29 +53,30 @@ def _tells_the_server(command: Callable[..., None]) -> Callable[..., None]:
                 from incrowd._support.addresses import masked
                 from incrowd.gate import junit_error
 
-                _write_junit(junit_error(masked(given["table"]), str(error)), junit)
+                _write_junit(junit_error(masked(given["table"]), with_flags(str(error), error.hint)), junit)
             raise
 
-    return telling
+    return reporting
 
 
-@_tells_the_server
+@_reports_failure
 @options.opens_table
-@options.takes(_RULES, after="person")
+@asks("quasi_identifiers", "sensitive", "person")
+@options.takes(_RULES, after="table")
 def check_table(
     table: options.TablePath,
-    qi: options.QuasiIdentifiers = None,
-    sensitive: options.Sensitive = None,
-    person: options.Person = None,
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
+        Input(),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one.")
+        Path | None,
+        typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one."),
+        Output("result", replaces=True),
     ] = None,
     json: options.Json = False,
-    **rules: float | None,
+    **typed: Any,
 ) -> None:
     """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
 
@@ -80,9 +84,7 @@ def check_table(
 
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
-    if junit is not None:
-        outputs.check_place(table, junit, force=True)
-    found = _check(table, _asked(table, policy, qi, sensitive, person, rules))
+    found = _check(table, _question(table, policy, typed))
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:
@@ -96,43 +98,30 @@ def check_table(
         raise typer.Exit(1)
 
 
-def _asked(
-    table: Table,
-    policy: Path | None,
-    qi: Sequence[str] | None,
-    sensitive: Sequence[str] | None,
-    person: str | None,
-    given: Mapping[str, float | None],
-) -> Settings:
+def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Question:
     """The policy, with what the command line says instead."""
-    from incrowd.assessment.settings import Settings, read_settings
-
-    settled = read_settings(policy) if policy else Settings()
-    asked = Settings(
-        quasi_identifiers=tuple(options.names(qi, table.columns)) or settled.quasi_identifiers,
-        sensitive=tuple(options.names(sensitive, table.columns)) or settled.sensitive,
-        person=person or settled.person,
-        rules={**settled.rules, **{name: limit for name, limit in given.items() if limit is not None}},
-    )
-    if not asked.quasi_identifiers:
+    saved = read_question(policy) if policy else Question()
+    limits = {name: typed[name] for name in _RULES if typed[name] is not None}
+    question = question_from(typed, table.columns, saved).with_given(rules={**saved.rules, **limits})
+    if not question.quasi_identifiers:
         raise InputError(
             "name the columns an attacker may know with --qi, or in the policy under [columns] as quasi_identifiers; "
             f"the table has: {', '.join(table.columns)}"
         )
-    return asked
+    return question
 
 
-def _check(table: Table, asked: Settings) -> Check:
-    from incrowd.gate import check
+def _check(table: Table, question: Question) -> Check:
+    from incrowd.gate import check, checked_limits
 
     with terminal.working("counting people who look alike") as progress:
         return check(
             table,
-            quasi_identifiers=asked.quasi_identifiers,
-            sensitive=asked.sensitive,
-            person=asked.person,
+            quasi_identifiers=question.quasi_identifiers or (),
+            sensitive=question.sensitive or (),
+            person=question.person,
             progress=progress,
-            **asked.rules,
+            **checked_limits(question.rules),
         )
 
 

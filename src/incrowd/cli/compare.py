@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input
+from incrowd.cli.question_options import asks, question_from
 
 if TYPE_CHECKING:
     from incrowd.assessment.comparison import Change
 
 
 @options.opens_two_tables
+@asks("quasi_identifiers", "sensitive", "person", "population")
 def compare_tables(
-    before: Annotated[Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False)],
-    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False)],
-    qi: options.QuasiIdentifiers = None,
-    sensitive: options.Sensitive = None,
-    person: options.Person = None,
-    population: Annotated[
-        str | None, typer.Option("--population", help="How many people the tables were drawn from: 60000000, 6e7.")
-    ] = None,
+    before: Annotated[
+        Any, typer.Argument(help="Table, or assessment saved with `assess --json`.", show_default=False), Input()
+    ],
+    after: Annotated[Any, typer.Argument(help="Table or assessment to compare with it.", show_default=False), Input()],
     fail: Annotated[bool, typer.Option("--fail-if-worse", help="Exit 1 if any number got worse.")] = False,
     json: options.Json = False,
+    **typed: Any,
 ) -> None:
     """What got better and what got worse, from one table to another?
 
@@ -37,13 +37,14 @@ def compare_tables(
 
     sides = (before, after)
     columns = [name for side in sides for name in getattr(side, "columns", ())]
+    question = question_from(typed, columns)
     with terminal.working("comparing") as progress:
         found = compare(
             *sides,
-            quasi_identifiers=options.names(qi, columns) or None,
-            sensitive=options.names(sensitive, columns),
-            person=person,
-            population=options.count(population, "population") if population else None,
+            quasi_identifiers=question.quasi_identifiers,
+            sensitive=question.sensitive or (),
+            person=question.person,
+            population=question.population,
             progress=progress,
         )
     if json:

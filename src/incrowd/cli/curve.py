@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input, Output, save_figure
 from incrowd.errors import InputError
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -22,9 +24,11 @@ Item = Annotated[
 ]
 Known = Annotated[int | None, typer.Option("--known", help="Sparse matching: points of a person an attacker knows.")]
 Draws = Annotated[int, typer.Option("--draws", help="Sparse matching: draws of known points for each person.")]
-Probes = Annotated[str | None, typer.Option("--probes", help="Robust matching: .npy or table of vectors to identify.")]
+Probes = Annotated[
+    str | None, typer.Option("--probes", help="Robust matching: .npy or table of vectors to identify."), Input()
+]
 Gallery = Annotated[
-    str | None, typer.Option("--gallery", help="Robust matching: vectors of the same people, in order.")
+    str | None, typer.Option("--gallery", help="Robust matching: vectors of the same people, in order."), Input()
 ]
 Metric = Annotated[str, typer.Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
 _SHOWN = 12
@@ -42,7 +46,9 @@ def measure_curve(
     probes: Probes = None,
     gallery: Gallery = None,
     metric: Metric = _METRIC,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness."), Output("curve")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -56,12 +62,11 @@ def measure_curve(
         terminal.note(text)
     if out is not None:
         curve.write(out, force=force)
-        terminal.note(f"wrote {out}")
+        terminal.note(f"curve written to {out}")
     if plot is not None:
-        from incrowd.figures import curve_plot, save
+        from incrowd.figures import curve_plot
 
-        save(curve_plot(curve), plot, force=force)
-        terminal.note(f"wrote {plot}")
+        save_figure(curve_plot(curve), plot, force=force)
     if json:
         terminal.as_json(curve.to_dict())
     else:
@@ -70,7 +75,7 @@ def measure_curve(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a curve is measured from, as the options say it."""
+    """The options that say what a curve is measured from."""
 
     table: Table | None
     qi: list[str] | None
@@ -84,11 +89,11 @@ class Source:
 
     @property
     def robust(self) -> bool:
-        """Whether vectors are matched."""
+        """Whether vectors are matched: robust matching."""
         return self.probes is not None or self.gallery is not None
 
     def refuse_mixed(self) -> None:
-        """An option that the kind of matching does not use would be ignored in silence."""
+        """Refuse options that this kind of matching would ignore."""
         exact, sparse = bool(options.names(self.qi)), bool(options.names(self.item))
         if self.robust and (exact or self.person or sparse or self.known is not None):
             raise InputError(
@@ -104,7 +109,7 @@ class Source:
             raise InputError("--person goes with --qi, or with --item and --known")
 
     def curve(self, seed: int, progress: Progress) -> Curve:
-        """The curve that the options describe."""
+        """Measure the curve that the options describe."""
         self.refuse_mixed()
         from incrowd.classes import ClassSizes
         from incrowd.curves import correctness_curve, robust_curve, sparse_curve
@@ -135,12 +140,12 @@ def _show(curve: Curve) -> None:
     unique = curve.uniqueness
     columns = ["people in the gallery", "named correctly"] + (["unique"] if unique is not None else [])
     rows = [
-        [int(curve.sizes[i]), f"{curve.correctness[i]:.2%}"] + ([f"{unique[i]:.2%}"] if unique is not None else [])
+        [int(curve.sizes[i]), percent(curve.correctness[i])] + ([percent(unique[i])] if unique is not None else [])
         for i in kept
     ]
     terminal.heading(f"Correctness by size of gallery, {curve.kind} matching")
     terminal.table(columns, rows)
     terminal.line(
-        f"In a gallery of {curve.sizes[-1]:,} an attacker names {curve.correctness[-1]:.1%} of people correctly; "
+        f"In a gallery of {curve.sizes[-1]:,} an attacker names {percent(curve.correctness[-1])} of people correctly; "
         f"measured from {curve.how}."
     )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
+from incrowd.cli.outputs import Input
 from incrowd.errors import InputError
+from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
@@ -15,20 +17,19 @@ if TYPE_CHECKING:
 Secret = Annotated[
     str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
 ]
-HierarchyFiles = Annotated[
-    list[str] | None, typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat.")
-]
 
 
 @options.opens_table
 def evaluate_table(
     table: options.TablePath,
-    protected: Annotated[str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False)],
+    protected: Annotated[
+        str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False), Input()
+    ],
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
-    hierarchy: HierarchyFiles = None,
+    hierarchy: options.Hierarchies = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -61,14 +62,17 @@ def evaluate_table(
     if json:
         terminal.as_json(found.to_dict())
     else:
-        _show(found, after.name)
+        terminal.heading(f"{after.name}: {found.verdict}")
+        show_tables(found)
+        for text in found.notes:
+            terminal.note(text)
     if min_k is not None and found.k < min_k:
         terminal.note(f"over the threshold: the smallest class has {found.k:,}, at least {min_k:,} were asked for")
         raise typer.Exit(1)
 
 
 def read_secret(given: str | None) -> Any:
-    """A value or a range as users write it; a value is read as the column's type later.
+    """Parse a secret: a value, or a range of numbers. A value is converted to the type of the column later.
 
     >>> read_secret(">100000"), read_secret("10..20"), read_secret("flu")
     ((100000.0, None), (10.0, 20.0), 'flu')
@@ -88,28 +92,21 @@ def read_secret(given: str | None) -> Any:
     return given
 
 
-def _show(found: Evaluation, name: str) -> None:
-    terminal.heading(f"{name}: {found.verdict}")
-    show_measures(found)
-    for text in found.notes:
-        terminal.note(text)
-
-
-def show_measures(found: Evaluation) -> None:
-    """Print risk and cost, and the cost of each column."""
+def show_tables(found: Evaluation) -> None:
+    """Write the remaining risk, the cost, and the cost of each column as tables."""
     terminal.table(("", "", "what it means"), [*_risk_rows(found), *_cost_rows(found)])
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
-        [(c.column, f"{c.changed / found.records:.1%}", f"{c.granularity:.1%}", c.loss) for c in found.columns],
+        [(c.column, percent(c.changed / found.records), percent(c.granularity), c.loss) for c in found.columns],
     )
 
 
 def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """The risk that is left, as rows: name, number, sentence."""
+    """The remaining risk as rows: name, number, sentence."""
     rows = [
         (
             "unique",
-            f"{found.uniques:,} ({found.uniqueness:.2%})",
+            f"{found.uniques:,} ({percent(found.uniqueness)})",
             "records that cannot be anybody else's: some value of theirs fits no other record"
             if found.counted == "records"
             else "people whose history nobody else has",
@@ -119,7 +116,7 @@ def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
             f"{found.k:,}",
             "records with the same values" if found.counted == "records" else "people with the same histories",
         ),
-        ("average risk (κ)", f"{found.correctness:.2%}", "chance that a guess within the class is right"),
+        ("average risk (κ)", percent(found.correctness), "chance that a guess within the class is right"),
     ]
     if found.undecided:
         rows.append(("undecided", f"{found.undecided:,}", "counted as unique: the search for a cover was cut short"))
@@ -127,21 +124,21 @@ def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     for one in found.sensitive:
         by_column = f" in {one.column}" if several else ""
         rows.append(("l", f"{one.distinct:,}", f"fewest different values of {one.column} in a class"))
-        rows.append(("t", f"{one.t:.4f}", f"farthest a class is from the table{by_column}; 0 tells nothing"))
+        rows.append(("t", number(one.t), f"farthest a class is from the table{by_column}; 0 tells nothing"))
     if found.disclosure is not None:
         told = f"{found.disclosure.disclosed:,} of {found.disclosure.records:,} with {found.disclosure.secret}"
-        rows.append(("secret certain", f"{found.disclosure.risk:.2%}", f"{told} are in classes where all have it"))
+        rows.append(("secret certain", percent(found.disclosure.risk), f"{told} are in classes where all have it"))
     return rows
 
 
 def _cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
-    """The cost of protection, as rows: name, number, sentence."""
-    rows = [("detail kept", f"{found.granularity:.2%}", "granularity: 100% is the original, 0% is nothing left")]
+    """The cost of protection as rows: name, number, sentence."""
+    rows = [("detail kept", percent(found.granularity), "granularity: 100% is the original, 0% is nothing left")]
     if found.information_loss is not None:
         rows.append(
             (
                 "information loss",
-                f"{found.information_loss:.4f}",
+                number(found.information_loss),
                 "how far a value may be from what is written, in standard deviations, a column",
             )
         )
@@ -149,7 +146,7 @@ def _cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
         rows.append(("rows dropped", f"{found.suppressed:,}", "suppressed"))
     if found.correlation_change is not None:
         mean, most = found.correlation_change
-        rows.append(("correlations moved", f"{mean:.4f}", f"on average over pairs of columns; {most:.4f} at most"))
+        rows.append(("correlations moved", number(mean), f"on average over pairs of columns; {number(most)} at most"))
     if found.contradicting:
         rows.append(
             ("contradicting", f"{found.contradicting:,}", "cells that do not cover the original: is the order right?")

@@ -10,13 +10,15 @@ import typer
 
 from incrowd.cli import options, terminal
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.cli.outputs import save_figure
+from incrowd.errors import InputError
+from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.curves import Curve
-    from incrowd.forecasts.api import Forecast
-    from incrowd.pitman_yor.fit import ClassSizeFit, CurveFit
+    from incrowd.forecasts import Forecast
+    from incrowd.pitman_yor import ClassSizeFit, CurveFit
     from incrowd.pitman_yor.model_checks import HoldOut
 
 At = Annotated[
@@ -55,13 +57,11 @@ def forecast_population(
     The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
     answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
     """
-    from dataclasses import replace
 
     import numpy as np
 
-    from incrowd.forecasts.api import forecast
-    from incrowd.pitman_yor import compare_fits
-    from incrowd.pitman_yor.fit import CurveFit
+    from incrowd.forecasts.api import check_forecast, forecast
+    from incrowd.pitman_yor import CurveFit, compare_fits
 
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
@@ -71,11 +71,11 @@ def forecast_population(
         source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
         curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
         answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
-        check = _checked(fit, seed)
-        if check is not None and check.warning:
-            answer = replace(answer, notes=(*answer.notes, check.warning))
+        answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
         others = compare_fits(curve, seed=seed) if compare else {}
         others = {name: one for name, one in others.items() if name != "PYC"}
+    if why_not_checked is not None:
+        terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
     if plot is not None:
         _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
     if json:
@@ -95,7 +95,7 @@ def forecast_population(
 def _fitted(
     source: Source, unique: bool, maximum_likelihood: bool, people: int | None, seed: int, progress: Progress
 ) -> tuple[Curve, ClassSizeFit | CurveFit]:
-    """The curve and the fit: from class sizes where they are known, else from points."""
+    """The curve and the law fitted to it: to class sizes where they are known, else to points."""
     from dataclasses import replace
 
     from incrowd.classes import ClassSizes
@@ -126,19 +126,8 @@ def _fitted(
     return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
 
 
-def _checked(fit: ClassSizeFit | CurveFit, seed: int) -> HoldOut | None:
-    """The hold-out check, or None with a note where the data are too few for it."""
-    from incrowd.pitman_yor.model_checks import hold_out
-
-    try:
-        return hold_out(fit, seed=seed)
-    except UnsupportedError as error:
-        terminal.note(f"the fit was not checked on a part of the data: {error}")
-        return None
-
-
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
-    """`1e6,us,mine=5e5` as what `forecast` takes.
+    """Parse `1e6,us,mine=5e5` into the populations and their sizes, as `forecast` takes them.
 
     >>> _populations("1e6,us,mine=5e5")
     ([1000000, 'us', 'mine'], {'mine': 500000})
@@ -173,21 +162,17 @@ def _save(
 ) -> None:
     import numpy as np
 
-    from incrowd.figures import forecast_plot, save
-    from incrowd.forecasts.api import forecast
+    from incrowd.figures import forecast_plot
+    from incrowd.forecasts import forecast
 
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
     smooth = forecast(fit, between.tolist(), seed=seed)
-    figure = forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines)
-    save(figure, plot, force=force)
-    terminal.note(f"wrote {plot}")
+    save_figure(forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines), plot, force=force)
 
 
 def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
-    from incrowd.wording import percent, population, share_interval
-
     terminal.heading("Who would be named correctly")
     labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
     _show_shares(answer, labels)
@@ -196,20 +181,21 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
         rows = [[label] for label in labels]
         for estimate in answer.violations.values():
             for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
-                rows[i].append(f"{percent(value, answer.at[i])} ({share_interval(low, high)})")
-        terminal.table(["population", *(f"k = {k} (95 % interval)" for k in answer.violations)], rows)
+                rows[i].append(f"{percent(value, answer.at[i])} ({percent_interval(low, high)})")
+        terminal.table(["population", *(f"k = {k} (95% interval)" for k in answer.violations)], rows)
     h, gamma = answer.h, answer.gamma
     terminal.line(
-        f"Entropy h = {h[0]:.2f} nats ({h[1]:.2f} to {h[2]:.2f}), {h[0] / math.log(2):.1f} bits of information."
+        f"Entropy h = {number(h[0])} nats ({number_interval(h[1], h[2])}), {number(h[0] / math.log(2))} bits of "
+        "information."
     )
-    terminal.line(f"Tail complexity γ = {gamma[0]:.2f} ({gamma[1]:.2f} to {gamma[2]:.2f}): {_tail(gamma[0])}.")
+    terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
     if check is not None:
         left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
         verdict = "inside" if check.inside else "OUTSIDE"
         terminal.line(
             f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
             f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
-            f"{share_interval(check.low, check.high)}."
+            f"{percent_interval(check.low, check.high)}."
         )
     if others:
         import numpy as np
@@ -230,16 +216,14 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
 
 
 def _show_shares(answer: Forecast, labels: list[str]) -> None:
-    from incrowd.wording import large_number, percent, share_interval
-
     shares = answer.correctness
     columns = [
         labels,
         [percent(value) for value in shares.value],
-        [share_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
+        [percent_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
         [large_number(people) for people in answer.people_named],
     ]
-    heads = ["population", "named", "95 % interval", "people named"]
+    heads = ["population", "named", "95% interval", "people named"]
     if answer.uniqueness is not None:
         heads.append("unique")
         columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])

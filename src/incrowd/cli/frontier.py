@@ -8,7 +8,9 @@ import typer
 
 from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import Secret, read_secret
+from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
+from incrowd.wording import percent
 
 
 @options.opens_table
@@ -31,8 +33,6 @@ def frontier_of_table(
 
     if secret is not None and not sensitive:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
-    if plot is not None and plot.exists() and not force:
-        raise InputError(f"{plot} exists already; name another file, or say that it may be replaced (--force)")
     wanted = options.quasi_identifiers(qi, table)
     with terminal.working("protecting in every way") as progress:
         found = frontier(
@@ -46,11 +46,9 @@ def frontier_of_table(
             progress=progress,
         )
     if plot is not None:
-        from incrowd.figures import save
-        from incrowd.figures.protect import frontier_chart
+        from incrowd.figures.protection_charts import frontier_chart
 
-        save(frontier_chart(found), plot, force=force)
-        terminal.note(f"figure written to {plot}")
+        save_figure(frontier_chart(found), plot, force=force)
     if json:
         terminal.as_json(found.to_dict())
         return
@@ -60,10 +58,10 @@ def frontier_of_table(
         [
             (
                 f"{point.method} {point.setting}",
-                f"{point.uniqueness:.2%}",
-                f"{point.correctness:.2%}",
-                "–" if point.disclosure is None else f"{point.disclosure:.2%}",
-                f"{point.granularity:.1%}",
+                percent(point.uniqueness),
+                percent(point.correctness),
+                None if point.disclosure is None else percent(point.disclosure),
+                percent(point.granularity),
                 point.information_loss,
                 f"{point.seconds:.2f}",
             )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli import options, terminal
+from incrowd.cli import options, outputs, terminal
 from incrowd.cli.leak_text import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.recipients import RECIPIENTS
+from incrowd.wording import counted
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
@@ -58,18 +58,16 @@ def leak_attack(
 
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
-    if plot is not None:
-        _check_figure(plot, force)
     wanted = _wanted(targets)
     sizes = _sizes(table, qi, person, people, k)
-    number = how_many(leaked, sizes.people)
+    number = parse_leak_size(leaked, sizes.people)
     answer = _answer(sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed)
     if json:
         terminal.as_json(plain(answer))
     else:
         say(answer)
     if plot is not None:
-        terminal.note(f"figure written to {_plot(answer, plot, force)}")
+        outputs.save_figure(_chart(answer), plot, force=force)
     if at_most is not None and any(risk.probability > at_most for risk in answer.risks):
         raise typer.Exit(1)
 
@@ -107,14 +105,14 @@ def _answer(
 
 def _named(sizes: ClassSizes, leaked: int, seed: int, progress: Progress) -> NamedPeople | None:
     """How many people are named, or None with a note where counting them would take minutes."""
-    from incrowd.leaks import distribution
+    from incrowd.leaks import named_people
 
     try:
-        return distribution(sizes, leaked, seed=seed, progress=progress)
+        return named_people(sizes, leaked, seed=seed, progress=progress)
     except UnsupportedError:
         terminal.note(
             "how many people are named when everybody is guessed is left out: with so many or so large classes it "
-            "takes minutes to count (incrowd.leaks.distribution in Python does, with method='exact')"
+            "takes minutes to count (incrowd.leaks.named_people in Python does, with method='exact')"
         )
         return None
 
@@ -137,11 +135,11 @@ def _wanted(targets: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def how_many(text: str | None, people: int) -> int:
-    """A leak as users write it, in people: 4000, 4e3, 10%, 0.1.
+def parse_leak_size(text: str | None, people: int) -> int:
+    """The size of a leak in people, from 4000, 4e3, 10% or 0.1.
 
-    >>> how_many("10%", 48_842), how_many("0.1", 1_000), how_many("4e3", 10_000), how_many("0", 10)
-    (4885, 100, 4000, 0)
+    >>> [parse_leak_size(text, 10_005) for text in ("10%", "0.1", "4e3", "0")]
+    [1001, 1001, 4000, 0]
     """
     from incrowd.leaks import share_of
 
@@ -197,17 +195,9 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
     return result
 
 
-def _check_figure(path: Path, force: bool) -> None:
-    from incrowd.figures.theme import check_path
-
-    check_path(path, force=force)
-
-
-def _plot(answer: Answer, path: Path, force: bool) -> Path:
-    from incrowd.figures.leak import against_leak
-    from incrowd.figures.theme import save
+def _chart(answer: Answer) -> Any:
+    from incrowd.figures.leak_charts import against_leak, leaks_to_draw
     from incrowd.leaks import leak_risk
-    from incrowd.wording import counted
 
     sizes, leaked = answer.sizes, answer.leaked
     labels = {risk.targets: counted(risk.targets, "target", "targets") for risk in answer.risks}
@@ -216,8 +206,9 @@ def _plot(answer: Answer, path: Path, force: bool) -> Path:
     with terminal.working("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):
             progress("drawing", index / len(labels))
-            lines[label] = [leak_risk(sizes, step, targets=targets) for step in _steps(targets, leaked, sizes.people)]
-    chart = against_leak(
+            steps = leaks_to_draw(targets, leaked, sizes.people)
+            lines[label] = [leak_risk(sizes, step, targets=targets) for step in steps]
+    return against_leak(
         lines,
         simulations={labels[one.targets]: [one] for one in answer.simulated},
         thresholds=bounds,
@@ -225,15 +216,3 @@ def _plot(answer: Answer, path: Path, force: bool) -> Path:
         subtitle=f"{counted(sizes.people, 'person', 'people')} in {counted(sizes.classes, 'class', 'classes')}; "
         f"the upright line is a leak of {leaked:,}",
     )
-    return save(chart, path, force=force)
-
-
-def _steps(targets: int, leaked: int, people: int) -> list[int]:
-    """Leaks to draw a line through: even steps, and ever smaller ones towards the first leak that can name them all.
-
-    >>> _steps(2, 4, 6)
-    [2, 3, 4, 5, 6]
-    """
-    even = {round(people * step / 40) for step in range(1, 41)}
-    close = {targets - 1 + round((people - targets + 1) ** (step / 40)) for step in range(41)}
-    return sorted(step for step in even | close | {leaked} if targets <= step <= people)

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
 from incrowd.recipients import RECIPIENTS, in_words, listed
+from incrowd.wording import (
+    chosen_percent,
+    counted,
+    number,
+    number_interval,
+    one_decimal,
+    people,
+    percent,
+    probability_digits,
+)
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
@@ -59,12 +69,10 @@ def plain(answer: Answer) -> dict[str, Any]:
 
 def say(answer: Answer) -> None:
     """Everything on stdout, in tables and sentences."""
-    from incrowd.wording import counted
-
     sizes, leaked = answer.sizes, answer.leaked
     terminal.line(
-        f"{_people(sizes.people)} in {counted(sizes.classes, 'class', 'classes')}, the smallest of {sizes.smallest:,}; "
-        f"{leaked:,} leaked ({_percent(leaked / sizes.people)} of the table)."
+        f"{people(sizes.people)} in {counted(sizes.classes, 'class', 'classes')}, the smallest of {sizes.smallest:,}; "
+        f"{leaked:,} leaked ({percent(leaked / sizes.people)} of the table)."
     )
     terminal.table(
         ["targets", "chance all are named", "odds"],
@@ -90,11 +98,10 @@ def _say_named(named: NamedPeople) -> None:
     how = "" if named.method == "exact" else f", in {named.trials:,} simulated leaks with seed {named.seed}"
     if not named.leaked:
         return
-    mean = f"{named.mean:,.1f}".removesuffix(".0")
     terminal.line(
-        f"If the attacker guesses once for everybody in the leak, {mean} of the {named.leaked:,} who leaked "
-        f"({_percent(named.share_of_leak)}) are named on average, "
-        f"and at most {named.upper:,} with a chance of 95 %{how}."
+        f"If the attacker guesses once for everybody in the leak, {one_decimal(named.mean)} of the {named.leaked:,} "
+        f"who leaked ({percent(named.share_of_leak)}) are named on average, and at most "
+        f"{named.upper_95:,} with a chance of 95%{how}."
     )
 
 
@@ -115,15 +122,12 @@ def _say_recursions(answer: Answer) -> None:
 
 
 def _say_simulated(simulated: list[LeakSimulation]) -> None:
-    from incrowd.leaks.simulate import TOO_FEW_TRIALS
+    from incrowd.leaks.simulation import TOO_FEW_TRIALS
 
     terminal.heading(f"In {simulated[0].trials:,} simulated leaks, seed {simulated[0].seed}")
     terminal.table(
-        ["targets", "chance all are named", "95 % interval"],
-        [
-            [one.targets, _chance(one), f"{one.interval[0]:.4g} to {one.interval[1]:.4g}" if one.interval else None]
-            for one in simulated
-        ],
+        ["targets", "chance all are named", "95% interval"],
+        [[one.targets, _chance(one), number_interval(*one.interval) if one.interval else None] for one in simulated],
     )
     if not all(one.enough_trials for one in simulated):
         terminal.line(f"–: {TOO_FEW_TRIALS}. A few lucky ones decide the mean, which is as a rule too small then.")
@@ -132,14 +136,14 @@ def _say_simulated(simulated: list[LeakSimulation]) -> None:
 def _say_planned(answer: Answer) -> None:
     planned = answer.planned
     most, choice = planned["largest_leak"], planned.get("smallest_k")
-    bound = f"the chance of naming {_who(planned['targets'])} at {planned['at_most']:g} or less"
-    share = _percent(most.share)
+    bound = f"the chance of naming {_who(planned['targets'])} at {number(planned['at_most'])} or less"
+    share = percent(most.share)
     if answer.leaked <= most.leaked:
-        terminal.line(f"This leak keeps {bound}; up to {_people(most.leaked)} ({share} of the table) would.")
+        terminal.line(f"This leak keeps {bound}; up to {people(most.leaked)} ({share} of the table) would.")
         return
     terminal.line(f"To keep {bound}:")
-    terminal.line(f"  · no more than {_people(most.leaked)} ({share} of the table) may leak;")
-    terminal.line(f"  · or every class needs {_people(choice.k)}." if choice else f"  · {planned['no_k']}.")
+    terminal.line(f"  · no more than {people(most.leaked)} ({share} of the table) may leak;")
+    terminal.line(f"  · or every class needs {people(choice.k)}." if choice else f"  · {planned['no_k']}.")
 
 
 def _say_table(table: LeakTable) -> None:
@@ -148,42 +152,23 @@ def _say_table(table: LeakTable) -> None:
         **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
     }
     rows = [
-        [k, *(f"{risk.probability:.3g}{marks[table.meets(row, at)]}" for at, risk in enumerate(table.risks[row]))]
-        for row, k in enumerate(table.ks)
+        [k, *(f"{number(one.probability, digits=3)}{marks[table.meets(row, at)]}" for at, one in enumerate(risks))]
+        for row, (k, risks) in enumerate(zip(table.ks, table.risks, strict=True))
     ]
     terminal.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")
-    terminal.table(["k", *(_percent(share) for share in table.shares)], rows)
+    terminal.table(["k", *(chosen_percent(share) for share in table.shares)], rows)
     if table.targets > 1:
         terminal.line(f"The thresholds, {listed()}, are for naming one person, so none is marked; see --targets 1.")
         return
     for recipient, threshold in RECIPIENTS.items():
-        terminal.line(f"{marks[threshold]:>3} {threshold:g} or less: {in_words(recipient)}")
+        terminal.line(f"{marks[threshold]:>3} {number(threshold)} or less: {in_words(recipient)}")
     terminal.line("They are taken as written: if all leaks, k = 3 (1/3) is above 0.33, k = 11 (0.0909) above 0.09.")
 
 
 def _chance(answer: LeakRisk | LeakSimulation) -> float | str:
     """The number, or its digits where it is too small for a float."""
-    from incrowd.wording import probability_digits
-
     return probability_digits(answer.log_probability) if answer.log_probability < -600 else answer.probability
 
 
 def _who(targets: int) -> str:
     return "one person" if targets == 1 else f"all of {targets:,} people"
-
-
-def _people(number: int) -> str:
-    from incrowd.wording import counted
-
-    return counted(number, "person", "people")
-
-
-def _percent(share: float) -> str:
-    """A share of four digits at most; nearly all is not all.
-
-    >>> _percent(0.4), _percent(1.0), _percent(0.99999), _percent(0.1126)
-    ('40 %', '100 %', 'over 99.9 %', '11.3 %')
-    """
-    if 0.9995 <= share < 1:
-        return "over 99.9 %"
-    return f"{100 * share:.3g} %"

@@ -11,6 +11,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError
+from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
     from incrowd.measures import Diversity, KnowledgeRisk, Measurement, MinimalSets
@@ -39,7 +40,9 @@ def measure_table(
     ] = None,
     max_risk: options.MaxRisk = None,
     records: Annotated[
-        str | None, typer.Option("--records", help="Write the table with every record's class size: .parquet.")
+        str | None,
+        typer.Option("--records", help="Write the table with every record's class size: .parquet."),
+        outputs.STORED_TABLE,
     ] = None,
     json: options.Json = False,
     force: options.Force = False,
@@ -58,7 +61,7 @@ def measure_table(
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    place = None if records is None else _records_place(table, records, person, force)
+    place = None if records is None else _records_place(records, person)
     with terminal.working("counting people who look alike") as progress:
         found = measure(
             table,
@@ -83,13 +86,12 @@ def measure_table(
         raise typer.Exit(1)
 
 
-def _records_place(table: Any, records: str, person: str | None, force: bool) -> str | Path:
-    place = outputs.table_place(table, records, force)
+def _records_place(records: str, person: str | None) -> str | Path:
     if not records.lower().endswith((".parquet", ".pq")):
         raise InputError(f"records are written by the engine, as Parquet; name it {Path(masked(records)).stem}.parquet")
     if person is not None:
         raise InputError("--records is about records, not about people with several; leave out --person or --records")
-    return place
+    return outputs.place_of(records)
 
 
 def _plain(
@@ -132,17 +134,17 @@ def _facts(found: Measurement) -> list[tuple[str, str, str]]:
         ("people", f"{people:,}", f"in {found.records:,} records" if found.person else "one record each"),
         ("classes", f"{found.classes:,}", "groups of people who share all of these attributes"),
         ("smallest class (k)", f"{found.k:,}", _k_in_words(found.k)),
-        ("unique", f"{lone:,} ({found.uniqueness:.1%})", "people nobody else in the table looks like"),
+        ("unique", f"{lone:,} ({percent(found.uniqueness)})", "people nobody else in the table looks like"),
         ("largest class", f"{found.largest_class:,}", "people who all look alike"),
         (
             "average risk (κ)",
-            f"{found.correctness:.4f}",
+            number(found.correctness),
             f"an attacker who guesses for everybody names {found.expected_reidentifications:,} of them",
         ),
-        ("highest risk", f"{found.maximum_risk:.4f}", "the chance of naming the person easiest to name"),
+        ("highest risk", number(found.maximum_risk), "the chance of naming the person easiest to name"),
     ]
     rows += [
-        (f"in classes below {k}", f"{found.share_below(k):.1%}", f"people with fewer than {k - 1} look-alikes")
+        (f"in classes below {k}", percent(found.share_below(k)), f"people with fewer than {k - 1} look-alikes")
         for k in (3, 5, 10)
     ]
     return rows
@@ -158,13 +160,13 @@ def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
     """One sensitive column as rows: name, number, sentence."""
     distance = "by rank" if column.ordered_t is not None else "all values equally far"
     rows = [
-        ("given away", f"{column.given_away:.1%}", "records in classes where everybody has the same value"),
+        ("given away", percent(column.given_away), "records in classes where everybody has the same value"),
         ("distinct l", f"{column.distinct}", "fewest different values in a class"),
-        ("entropy l", f"{column.entropy_l:.3g}", "fewest values in a class, counting rare ones less"),
-        ("t", f"{column.t:.4f}", f"farthest a class is from the table ({distance}); 0 tells nothing"),
-        ("α", f"{column.alpha:.4f}", "largest share one value has of a class"),
+        ("entropy l", number(column.entropy_l), "fewest values in a class, counting rare ones less"),
+        ("t", number(column.t), f"farthest a class is from the table ({distance}); 0 tells nothing"),
+        ("α", number(column.alpha), "largest share one value has of a class"),
         ("β", terminal.cell(column.beta), "largest relative gain in knowing a value, from its share in the table"),
-        ("δ", f"{column.delta:.4g}", "largest |ln| of a value's share in a class over its share in the table"),
+        ("δ", number(column.delta), "largest |ln| of a value's share in a class over its share in the table"),
     ]
     if column.recursive_c is not None:
         rows.insert(
@@ -174,13 +176,13 @@ def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
 
 
 def _risk_row(risk: KnowledgeRisk) -> tuple[str, str, str, int]:
-    return risk.label, f"{risk.uniqueness:.2%}", f"{risk.correctness:.2%}", risk.smallest
+    return risk.label, percent(risk.uniqueness), percent(risk.correctness), risk.smallest
 
 
 def _show_minimal(single: MinimalSets) -> None:
     terminal.heading(f"The fewest attributes that single people out (sets of at most {single.up_to})")
     by_size = [
-        (f"{size} or fewer", single.singled_out_by(size), f"{single.singled_out_by(size) / single.records:.2%}")
+        (f"{size} or fewer", single.singled_out_by(size), percent(single.singled_out_by(size) / single.records))
         for size in range(1, single.up_to + 1)
     ]
     terminal.table(("attributes known", "records", "share"), by_size)
@@ -189,8 +191,8 @@ def _show_minimal(single: MinimalSets) -> None:
         terminal.table(("set", "singles out"), [(", ".join(columns), people) for columns, people in worst])
     parts = sorted(single.contribution.items(), key=lambda item: -item[1])
     terminal.line("How often each attribute is in a set that singles somebody out, small sets counting for more; a set")
-    terminal.line("counts for all its attributes, so shares add up to more than 100 %:")
-    terminal.table(("attribute", "share of the score"), [(name, f"{part:.1%}") for name, part in parts])
+    terminal.line("counts for all its attributes, so shares add up to more than 100%:")
+    terminal.table(("attribute", "share of the score"), [(name, percent(part)) for name, part in parts])
 
 
 def _over(found: Measurement, min_k: int | None, max_risk: float | None) -> bool:
@@ -203,7 +205,8 @@ def _over(found: Measurement, min_k: int | None, max_risk: float | None) -> bool
         over = True
     if max_risk is not None and found.correctness > max_risk:
         terminal.note(
-            f"over the threshold: the average risk is {found.correctness:.4f}, at most {max_risk:g} was asked for"
+            f"over the threshold: the average risk is {number(found.correctness)}, at most {number(max_risk)} "
+            "was asked for"
         )
         over = True
     return over

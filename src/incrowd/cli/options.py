@@ -1,4 +1,4 @@
-"""Options that several verbs take, read in one way everywhere."""
+"""Options that several verbs share, and how their texts are parsed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.assessment.question import READING, Option
 from incrowd.cli import terminal
+from incrowd.cli.outputs import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ TablePath = Annotated[
         help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file, or postgresql://… or sqlite:///….",
         show_default=False,
     ),
+    Input(),
 ]
 QuasiIdentifiers = Annotated[
     list[str] | None,
@@ -38,11 +41,16 @@ Person = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
-Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png.")]
+Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat."),
+    Input(after="="),
+]
 
 
 def share(text: str | float) -> float:
-    """A share as users write it: 0.09 or 9%.
+    """Parse a share: 0.09 or 9%.
 
     >>> share("9%"), share("0.09")
     (0.09, 0.09)
@@ -65,19 +73,23 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the output file if
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
-_READING = {
-    "separator": Annotated[str | None, typer.Option("--separator", help="Separator of a CSV file, if not found.")],
-    "encoding": Annotated[str | None, typer.Option("--encoding", help="Encoding of a CSV file, such as cp1252.")],
-    "null": Annotated[str | None, typer.Option("--null", help="Text that stands for a missing value, such as NA.")],
-    "skip_bad_lines": Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that do not fit.")],
-    "sheet": Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")],
-    "memory": Annotated[str | None, typer.Option("--memory", help="Memory limit, such as 2GB.")],
-    "from_table": Annotated[str | None, typer.Option("--table", help="Table or view of a database.")],
-    "query": Annotated[str | None, typer.Option("--query", help="SELECT whose rows to read from a database.")],
-    "timeout": Annotated[float | None, typer.Option("--timeout", help="Seconds a database's statement may take.")],
-    "engine": Annotated[str | None, typer.Option("--engine", help="duckdb (here, the default) or spark.")],
-    "master": Annotated[str | None, typer.Option("--master", help="Spark's master: local[*], spark://host:7077, …")],
-}
+_TYPES: Mapping[str, Any] = {"columns": list[str], "groups": list[str], "share": float, "whole": int, "number": float}
+
+
+def annotation(option: Option) -> Any:
+    """How Typer declares an option of a question."""
+    if option.kind == "switch":
+        flags = f"{option.flag}/--no-{option.name}" if option.default else option.flag
+        return Annotated[bool, typer.Option(flags, help=option.help)]
+    more: dict[str, Any] = {}
+    if option.kind in ("columns", "groups"):
+        more["show_default"] = False
+    if option.kind == "share":
+        more |= {"parser": share, "metavar": "SHARE"}
+    return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help, **more)]
+
+
+_READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
 
 _AFTER = {
     "after_table": Annotated[str | None, typer.Option("--after-table", help="--table of AFTER, if it is another.")],
@@ -86,7 +98,7 @@ _AFTER = {
 
 
 def takes(more: Mapping[str, tuple[Any, str]], *, after: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a verb with `**` options of these names, types and help texts, listed after another; unset ones are None."""
+    """Declare options for the `**` parameter of a verb: name, type and help text of each; unset ones are None."""
 
     def with_more(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[:-1]
@@ -115,53 +127,53 @@ def _optional(kind: Any, name: str, words: str) -> Any:
 
 
 def opens_table(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options on how to read its `table`, and hand it the opened `Table` instead of the path.
+    """Add the reading options to a verb, and pass it the opened `Table` instead of the path `table`.
 
-    A verb whose table is optional gets None where none is named.
+    Where the table is optional and none is named, the verb gets None.
     """
 
-    def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
+    def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:
         if given["table"] is not None:
-            given["table"] = open_table(given["table"], how)
+            given["table"] = open_table(given["table"], reading)
 
-    return _reads(command, ("table",), opened)
+    return _add_reading_options(command, ("table",), open_paths)
 
 
 def opens_two_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """The same for a verb that reads a table `before` and one `after`, or what was saved about them.
+    """Add the reading options to a verb that takes two tables or saved assessments, `before` and `after`.
 
-    What is said about databases, or about files of one kind, is for those of the two that are one; `after_table` and
-    `after_query` are for the second alone.
+    Options for databases, or for files of one kind, apply to those of the two that are of that kind; `after_table` and
+    `after_query` apply to the second only.
     """
 
-    def opened(given: dict[str, Any], how: dict[str, Any]) -> None:
+    def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:
         from incrowd._support.addresses import DATABASES, scheme_of
-        from incrowd.tables.read import takes_option
+        from incrowd.tables.formats import takes_option
 
-        after = {"from_table": how.pop("after_table"), "query": how.pop("after_query")}
+        after = {"from_table": reading.pop("after_table"), "query": reading.pop("after_query")}
         databases = {side: scheme_of(given[side]) in DATABASES for side in ("before", "after")}
         for side in ("before", "after"):
-            asked = dict(how)
+            wanted = dict(reading)
             if any(databases.values()) and not databases[side]:
-                asked |= {"from_table": None, "query": None, "timeout": None}
-            for option in how:
+                wanted |= {"from_table": None, "query": None, "timeout": None}
+            for option in reading:
                 fitting = {one for one in databases if takes_option(given[one], option)}
                 if fitting and side not in fitting:
-                    asked[option] = None
+                    wanted[option] = None
             if side == "after" and any(after.values()):
-                asked |= after
-            given[side] = _open_or_load(given[side], asked)
+                wanted |= after
+            given[side] = _open_or_load(given[side], wanted)
 
-    return _reads(command, ("before", "after"), opened, _READING | _AFTER)
+    return _add_reading_options(command, ("before", "after"), open_paths, _READING | _AFTER)
 
 
-def _reads(
+def _add_reading_options(
     command: Callable[..., None],
     paths: tuple[str, ...],
-    opened: Callable[[dict[str, Any], dict[str, Any]], None],
+    open_paths: Callable[[dict[str, Any], dict[str, Any]], None],
     options: Mapping[str, Any] = _READING,
 ) -> Callable[..., None]:
-    """The verb with the options on reading; `opened` puts tables in the place of its paths."""
+    """Add options to a verb; `open_paths` replaces the paths among its arguments by tables."""
     signature = inspect.signature(command, eval_str=True)
     reading = [
         inspect.Parameter(
@@ -178,18 +190,17 @@ def _reads(
     ]
 
     @functools.wraps(command)
-    def opening(**given: Any) -> None:
-        how = {name: given.pop(name) for name in options}
-        opened(given, how)
+    def with_tables(**given: Any) -> None:
+        open_paths(given, {name: given.pop(name) for name in options})
         command(**given)
 
-    opening.__signature__ = inspect.Signature([*own, *reading])  # type: ignore[attr-defined]
-    opening.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *reading]}
-    return opening
+    with_tables.__signature__ = inspect.Signature([*own, *reading])  # type: ignore[attr-defined]
+    with_tables.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *reading]}
+    return with_tables
 
 
-def _open_or_load(path: str, how: dict[str, Any]) -> Any:
-    """A saved assessment as it was written, anything else as a table."""
+def _open_or_load(path: str, reading: dict[str, Any]) -> Any:
+    """Load a saved assessment, or open anything else as a table."""
     from incrowd.reports import read_assessment
 
     if path.lower().endswith(".json") and Path(path).is_file():
@@ -197,27 +208,27 @@ def _open_or_load(path: str, how: dict[str, Any]) -> Any:
             head = file.read(200)
         if b'"schema"' in head and b"incrowd/assessment" in head:
             return read_assessment(path)
-    return open_table(path, how)
+    return open_table(path, reading)
 
 
-def open_table(path: str, how: dict[str, Any]) -> Table:
-    """The table, with what a user should know about how it was read on stderr."""
+def open_table(path: str, reading: dict[str, Any]) -> Table:
+    """Open a table; notes on how it was read go to stderr."""
     from incrowd._support.addresses import masked
     from incrowd.tables import read_table
 
-    if how["sheet"] is None:
-        how = {name: value for name, value in how.items() if name != "sheet"}
-    how = {"table" if name == "from_table" else name: value for name, value in how.items()}
-    slow = how["engine"] == "spark"  # which takes long to start
+    reading = {"table" if name == "from_table" else name: value for name, value in reading.items()}
+    if reading["sheet"] is None:
+        del reading["sheet"]
+    slow = reading["engine"] == "spark"  # which takes long to start
     with terminal.working(f"reading {masked(path)}{' with Spark' if slow else ''}", lines=slow):
-        table = read_table(path, **how)
+        table = read_table(path, **reading)
     for text in table.notes:
         terminal.note(text)
     return table
 
 
 def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
-    """`--qi a,b --qi c` as ['a', 'b', 'c']; an entry that is a column's whole name is taken as it is.
+    """Parse `--qi a,b --qi c` into ['a', 'b', 'c']; an entry that is the name of a column is not split.
 
     >>> names(["age,sex", "zip"])
     ['age', 'sex', 'zip']
@@ -241,7 +252,7 @@ def quasi_identifiers(given: Sequence[str] | None, table: Table) -> list[str]:
 
 
 def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
-    """`--groups census=age,sex spatial=zip` as a mapping.
+    """Parse `--groups census=age,sex spatial=zip` into a mapping.
 
     >>> groups(["census=age,sex", "spatial=zip"])
     {'census': ['age', 'sex'], 'spatial': ['zip']}
@@ -258,7 +269,7 @@ def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
 
 
 def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:
-    """A number of people as users write it: 60000000, 60_000_000, 6e7.
+    """Parse a number of people: 60000000, 60_000_000, 6e7.
 
     >>> count("6e7", "population")
     60000000
@@ -270,9 +281,9 @@ def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:
 
 
 def decimal(text: str, what: str, like: str) -> Decimal:
-    """A number as users write it, to the last digit: 60_000_000, 6e7, 0.07.
+    """Parse a number without rounding: 60_000_000, 6e7, 0.07.
 
-    A number with an exponent in the millions is a few letters to write and hours to multiply out: it is refused.
+    An exponent in the millions is refused: such a number takes hours to expand.
     """
     try:
         value = Decimal(text.strip().replace("_", "").replace(",", ""))

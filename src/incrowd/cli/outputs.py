@@ -1,73 +1,174 @@
-"""Output files, checked before the work is done."""
+"""Input and output files of a command: declared on the options, checked together before any work is done.
+
+An option that names files carries a marker in its annotation: `Input()` for what is read, `Output()` for what is
+written. `check_files` wraps every verb: no output may be one of the inputs, not even with --force.
+"""
 
 from __future__ import annotations
 
 import fnmatch
+import functools
+import glob
+import inspect
 import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from incrowd._support.addresses import masked
+from incrowd._support.addresses import SQLITE_FILES, masked, sqlite_file
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    from incrowd.tables import Table
 
 TABLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"})
 FIGURES = frozenset({".html", ".svg", ".png", ".json"})
+_STORE_ENGINES = frozenset({"spark"})  # which write to an address of a store
+_ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]+:/", re.IGNORECASE)  # two letters or more: C:/ is a drive
 
 
-def check_table(table: Table, out: Path, force: bool) -> None:
-    """Refuse a place for a table: the input is never overwritten, and nothing else without being told."""
-    check_place(table, out, force)
-    if out.suffix.lower() not in TABLES:
-        raise InputError(
-            f"a table cannot be written as {out.suffix or 'a file without ending'!r}; use .parquet or .csv"
-        )
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Marks an option that names a file, a folder, a pattern or an address to read.
 
-
-def table_place(table: Table, out: str, force: bool) -> str | Path:
-    """The same, and the place: a path, or an address of a store, which only a cluster writes to.
-
-    An address is no path: two slashes would become one.
+    Args:
+        after: the file's name begins after this text, as in `column=file.csv`.
     """
-    if "://" not in out:
-        check_table(table, Path(out), force)
-        return Path(out)
-    if table.engine != "cluster":
-        raise InputError(
-            f"{masked(out)} is an address, and only a cluster writes to one: name a file, or give --engine spark"
-        )
-    return out
+
+    after: str = ""
+
+    def paths(self, value: Any) -> Iterator[str]:
+        """The names that an option's value holds."""
+        for entry in value if isinstance(value, list | tuple) else [value]:
+            yield str(entry).partition(self.after)[2].strip() if self.after else str(entry)
 
 
-def check_figure(table: Table, out: Path, force: bool) -> None:
-    """The same for a figure."""
-    check_place(table, out, force)
-    if out.suffix.lower() not in FIGURES:
-        raise InputError(
-            f"a figure cannot be written as {out.suffix or 'a file without ending'!r}; use .html, .svg or .png"
-        )
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Marks an option that names a file to write.
+
+    Args:
+        what: what is written, for messages.
+        endings: endings of file names that can be written; any where there are none.
+        advice: the endings to name in a message.
+        store: whether an address of a store is taken too, which only Spark writes to.
+        replaces: whether the verb itself decides about a file that exists.
+        beside: the option is a flag that writes a file of this name into the folder of the table.
+    """
+
+    what: str = "file"
+    endings: frozenset[str] = frozenset()
+    advice: str = ""
+    store: bool = False
+    replaces: bool = False
+    beside: str = ""
+
+    def path(self, value: Any, given: Mapping[str, Any]) -> str:
+        """The file that is written."""
+        if not self.beside:
+            return str(value)
+        table = str(given.get("table"))
+        return str((Path() if _ADDRESS.match(table) else Path(table).parent) / self.beside)
 
 
-def check_place(table: Table, out: Path, force: bool) -> None:
-    """The same for any other file."""
-    if table.is_at(out):
-        raise InputError(f"{out} is the table that is read; it is never overwritten, name another file")
-    if _would_join(table.source, out):
-        raise InputError(f"{out} would become part of the table that is read; write it to another folder")
-    if out.exists() and not force:
-        raise InputError(f"{out} exists already; name another file, or say that it may be replaced (--force)")
+TABLE_OUTPUT = Output("table", TABLES, ".parquet or .csv")
+STORED_TABLE = Output("table", TABLES, ".parquet or .csv", store=True)
+FIGURE_OUTPUT = Output("figure", FIGURES, ".html, .svg or .png")
 
 
-def _would_join(source: str | None, out: Path) -> bool:
+def declared(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
+    """The marker of that kind of each parameter that has one."""
+    found = {}
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        for one in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(one, kind):
+                found[name] = one
+    return found
+
+
+def check_files(command: Callable[..., None]) -> Callable[..., None]:
+    """The verb, with all its output files checked against all its input files before it runs."""
+    inputs, outputs = declared(command, Input), declared(command, Output)
+
+    @functools.wraps(command)
+    def checked(**given: Any) -> None:
+        read = [path for name, one in inputs.items() if given.get(name) for path in one.paths(given[name])]
+        written: list[str] = []
+        for name, output in outputs.items():
+            if given.get(name):
+                path = output.path(given[name], given)
+                _check_output(output, path, read, written, force=bool(given.get("force")), engine=given.get("engine"))
+                written.append(path)
+        command(**given)
+
+    return checked
+
+
+def _check_output(
+    output: Output, path: str, inputs: list[str], others: list[str], *, force: bool, engine: str | None
+) -> None:
+    shown, target = masked(path), Path(path)
+    to_store = output.store and engine in _STORE_ENGINES
+    if _ADDRESS.match(path):
+        if to_store:
+            return
+        advice = "only Spark writes to one: name a file, or choose Spark" if output.store else "name a file"
+        raise InputError(f"{shown} is an address; {advice}", hint="engine=spark" if output.store else ())
+    for given in inputs:
+        if _reads_from(given, target):
+            raise InputError(f"{shown} is read by this command; it is never overwritten, name another file")
+        if _would_join(given, target):
+            raise InputError(f"{shown} would become part of the table that is read; write it to another folder")
+    if any(_same_file(other, target) for other in others):
+        raise InputError(f"{shown} is named for two outputs; name another file for one of them")
+    if output.endings and target.suffix.lower() not in output.endings:
+        ending = target.suffix or "a file without ending"
+        raise InputError(f"a {output.what} cannot be written as {ending!r}; use {output.advice}")
+    if output.replaces:
+        return
+    if target.is_dir() and not to_store:
+        raise InputError(f"{shown} is a folder; name a file to write")
+    if target.exists() and not force:
+        raise InputError(f"{shown} exists already; name another file, or say that it may be replaced", hint="force")
+
+
+def _reads_from(given: str, target: Path) -> bool:
+    """Whether an input is the file, is a link to it, or has it among its parts."""
+    if _ADDRESS.match(given):
+        if not given.lower().startswith("sqlite:"):
+            return False
+        given = sqlite_file(given)
+    names = [given, *(glob.glob(given, recursive=True) if glob.has_magic(given) else ())]
+    return any(_same_file(name, target) for name in names)
+
+
+def _same_file(name: str, target: Path) -> bool:
+    try:
+        return os.path.samefile(name, target)
+    except OSError:  # one of them does not exist
+        return os.path.realpath(name) == os.path.realpath(target)
+
+
+def _would_join(source: str, target: Path) -> bool:
     """Whether a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
-    if source is None or os.path.isfile(source):
+    if os.path.isfile(source) or _ADDRESS.match(source) or Path(source).suffix.lower() in SQLITE_FILES:
         return False
-    target, place = out.resolve(), Path(source).resolve()
+    place, path = Path(source).resolve(), target.resolve()
     if place.is_dir():
-        return target.is_relative_to(place)
+        return path.is_relative_to(place)
     if "**" in place.parts:
-        return fnmatch.fnmatch(str(target), str(place))
-    pairs = zip(target.parts, place.parts, strict=False)
-    return len(target.parts) == len(place.parts) and all(fnmatch.fnmatch(part, wanted) for part, wanted in pairs)
+        return fnmatch.fnmatch(str(path), str(place))
+    pairs = zip(path.parts, place.parts, strict=False)
+    return len(path.parts) == len(place.parts) and all(fnmatch.fnmatch(part, wanted) for part, wanted in pairs)
+
+
+def save_figure(chart: Any, path: Path, *, force: bool) -> None:
+    """Write a chart and say so."""
+    from incrowd.cli import terminal
+    from incrowd.figures import save
+
+    terminal.note(f"figure written to {save(chart, path, force=force)}")
+
+
+def place_of(out: str) -> str | Path:
+    """Where a table is written: a path, or an address as it is, in which two slashes must not become one."""
+    return out if _ADDRESS.match(out) else Path(out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,8 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.recipients import RECIPIENTS, in_words, listed
+from incrowd.recipients import RECIPIENTS, in_words, judge, listed
+from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
 if TYPE_CHECKING:
     from incrowd.populations import ClassicalEstimate, PopulationRisk, Sensitivity
@@ -43,7 +44,9 @@ def population_of_table(
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
     seed: options.Seed = 0,
     records: Annotated[
-        str | None, typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv.")
+        str | None,
+        typer.Option("--records", help="Write the table with the risk of every record: .parquet or .csv."),
+        outputs.STORED_TABLE,
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also: what if the population is half or twice as large?")
@@ -60,9 +63,7 @@ def population_of_table(
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
-    place = None if records is None else outputs.table_place(table, records, force)
-    if plot is not None:
-        outputs.check_figure(table, plot, force)
+    place = None if records is None else outputs.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
         "population": None if population is None else options.count(population, "--population"),
@@ -73,22 +74,21 @@ def population_of_table(
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **how, draws=draws)
-        moved = for_other_populations(table, **known, **how) if sensitivity or plot else None
-        quoted = classical_risk(table, **known) if classical else {}
+        by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
+        estimates = classical_risk(table, **known) if classical else {}
         if place is not None:
             _write_records(table, place, known, force)
-    if plot is not None and moved is not None:
-        from incrowd.figures import theme
-        from incrowd.figures.population import plot_sensitivity
+    if plot is not None and by_population is not None:
+        from incrowd.figures.population_charts import plot_sensitivity
 
-        theme.save(plot_sensitivity(moved), plot, force=force)
+        outputs.save_figure(plot_sensitivity(by_population), plot, force=force)
     if json:
-        terminal.as_json(_plain(risk, moved if sensitivity else None, quoted))
+        terminal.as_json(_plain(risk, by_population if sensitivity else None, estimates))
     else:
-        _show(risk, moved if sensitivity else None, quoted)
+        _show(risk, by_population if sensitivity else None, estimates)
         if place is not None:
             terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
-    if max_risk is not None and risk.overall > max_risk:
+    if max_risk is not None and judge(risk.overall, max_risk) == "over":
         raise typer.Exit(1)
 
 
@@ -96,7 +96,7 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: b
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
-    if table.engine != "cluster":
+    if table.backend.rows_are_local:
         write_table(record_risk(table, **known).to_arrow(), path, force=force)
         return
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
@@ -105,34 +105,42 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: b
     write_record_risk(table, path, **given, force=force)
 
 
-def _plain(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> dict[str, Any]:
+def _plain(
+    risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]
+) -> dict[str, Any]:
     plain = risk.to_dict()
-    if moved is not None:
-        plain["sensitivity"] = moved.rows
-    if quoted:
-        plain["classical"] = [estimate.to_dict() for estimate in quoted.values()]
+    if by_population is not None:
+        plain["sensitivity"] = by_population.rows
+    if estimates:
+        plain["classical"] = [estimate.to_dict() for estimate in estimates.values()]
     return plain
 
 
-def _show(risk: PopulationRisk, moved: Sensitivity | None, quoted: dict[str, ClassicalEstimate]) -> None:
-    terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({risk.fraction:.3g} of it)")
+def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]) -> None:
+    terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({percent(risk.fraction)})")
     terminal.table(("", "", "what it means"), _facts(risk))
     terminal.line(_verdict(risk))
-    if moved is not None:
+    if by_population is not None:
         terminal.heading("If the population is not what you think")
         terminal.table(
-            ("population", "factor", "sample → population (B)", "95 % interval", "change"),
+            ("population", "factor", "sample → population (B)", "95% interval", "change"),
             [
-                (f"{row['population']:,}", f"×{row['factor']:.3g}", f"{row['B']:.4f}",
-                 f"{row['low']:.4f} – {row['high']:.4f}", f"{row['change']:+.1%}")
-                for row in moved.rows
+                (
+                    f"{row['population']:,}",
+                    f"×{number(row['factor'])}",
+                    number(row["B"]),
+                    number_interval(row["low"], row["high"]),
+                    f"{percentage_points(row['change'])}%",
+                )
+                for row in by_population.rows
             ],
-        )  # fmt: skip
+        )
         terminal.line("A population taken too large understates the risk.")
-    if quoted:
+    if estimates:
         terminal.heading("Classical estimators")
         terminal.table(
-            ("method", "unique in the population", "B", "why no answer"), [_quoted(one) for one in quoted.values()]
+            ("method", "unique in the population", "B", "why no answer"),
+            [_classical_row(one) for one in estimates.values()],
         )
     for assumption in risk.assumptions:
         terminal.note(f"assumes: {assumption}")
@@ -144,51 +152,46 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     rows = [
         (
             "sample → population (B)",
-            f"{risk.B:.4g}",
-            f"of 100 records matched against everybody, {_hundred(risk.B)} get the right name",
+            number(risk.sample_to_population),
+            f"of 100 records matched against everybody, {out_of_hundred(risk.sample_to_population)} get the right name",
         ),
     ]
     if risk.interval is not None:
-        rows.append(
-            ("  95 % interval", f"{risk.interval[0]:.4g} – {risk.interval[1]:.4g}", f"by the {risk.method} estimator")
-        )
+        rows.append(("  95% interval", number_interval(*risk.interval), f"by the {risk.method} estimator"))
     rows += [
         (
             "population → sample (A)",
-            f"{risk.A:.4g}",
+            number(risk.population_to_sample),
             "people looked up in the table and named correctly; known",
         ),
-        ("risk to report", f"{risk.overall:.4g}", "the larger of the two"),
-        ("in the table alone", f"{risk.classes / risk.people:.4f}", "what the table looks like if it were everybody"),
+        ("risk to report", number(risk.overall), "the larger of the two"),
+        ("in the table alone", number(risk.classes / risk.people), "what the table looks like if it were everybody"),
     ]
     if risk.population_uniques is not None:
         rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
     if risk.still_unique is not None:
         rows.append(
-            ("unique here and there", f"{risk.still_unique:.4g}", "chance that a unique record is so everywhere")
+            ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")
         )
-    rows += [(f"  {name}", f"{value:.4g}", "what the estimate is made of") for name, value in risk.parts.items()]
+    rows += [(f"  {name}", number(value), "what the estimate is made of") for name, value in risk.parts.items()]
     return rows
 
 
 def _people(risk: PopulationRisk) -> str:
     alone = risk.population_uniques or 0.0
-    return f"{alone:,.0f} ({alone / risk.population:.3%})" if alone >= 1 else "fewer than 1"
-
-
-def _hundred(share: float) -> str:
-    return f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.1f}" if share >= 0.0005 else "almost none"
+    return f"{alone:,.0f} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
 
 
 def _verdict(risk: PopulationRisk) -> str:
-    """To whom it may go, in the words of `assess`: where a threshold is inside the interval it cannot be told."""
-    low, high = (max(risk.A, end) for end in risk.interval or (risk.B, risk.B))
-    close = [name for name, bound in RECIPIENTS.items() if low <= bound < high]
-    fit = [name for name in risk.recipients if name not in close]
-    over = [name for name in RECIPIENTS if name not in (*fit, *close)]
+    """For which recipients the risk is low enough; undecided where a threshold lies inside the interval."""
+    low, high = (max(risk.population_to_sample, end) for end in risk.ends)
+    judged = {name: judge(risk.overall, limit, (low, high)) for name, limit in RECIPIENTS.items()}
+    fit, close, over = (
+        [name for name in judged if judged[name] == stands] for stands in ("within", "borderline", "over")
+    )
     said = [f"Low enough for {_whom(fit)}."] if fit else []
     if close:
-        said.append(f"Too close to call for {_whom(close)}: the 95 % interval is {low:.3g} to {high:.3g}.")
+        said.append(f"Too close to call for {_whom(close)}: the 95% interval is {number_interval(low, high)}.")
     if over:
         said.append("Too high even for a trusted recipient." if "trusted" in over else f"Too high for {_whom(over)}.")
     return f"{' '.join(said)} (Usual thresholds: {listed()}.)"
@@ -198,11 +201,11 @@ def _whom(recipients: Sequence[str]) -> str:
     return " and for ".join(in_words(name) for name in recipients)
 
 
-def _quoted(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
-    unique, risk = estimate.population_uniqueness, estimate.B
+def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:
+    unique, risk = estimate.population_uniqueness, estimate.sample_to_population
     return (
         estimate.method,
-        "–" if unique is None else f"{unique:.4f}",
-        "–" if risk is None else f"{risk:.4f}",
+        "–" if unique is None else number(unique),
+        "–" if risk is None else number(risk),
         estimate.refused or "",
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.cli import options, terminal
+from incrowd.wording import counted, display_names, percent
 
 if TYPE_CHECKING:
     from incrowd.tables import SuggestedRole
@@ -24,7 +25,9 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if json:
         terminal.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
         return
-    terminal.heading(f"{table.name}: {_number(table.rows, 'row')}, {_number(len(table.columns), 'column')}")
+    terminal.heading(
+        f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"
+    )
     _show_roles(found)
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
@@ -35,21 +38,19 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     if not by_role["--qi"]:
         terminal.line("To measure, name the columns others may know: incrowd measure TABLE --qi …")
         return
-    from incrowd.reports.command import each
+    from incrowd.assessment.command_line import each
 
     by_role["--person"] = by_role["--person"][:1]
     words = [word for option, columns in by_role.items() for word in each(option, columns)]
     command = shlex.join(["incrowd", "measure", *table.named, *words])
     terminal.line("To measure with them:")
     terminal.line(f"  {command}")
-    if table.engine == "database" and table.source is None:
+    if table.backend.needs_credentials:
         terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 
 
 def _show_roles(found: Sequence[SuggestedRole]) -> None:
-    """Every column with its role; of many columns those with the same role and reason together."""
-    from incrowd.wording import display_names
-
+    """List every column with its role; many columns are grouped by role and reason."""
     shown = display_names(one.column for one in found)
     named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in found]
     if len(found) <= _FEW:
@@ -60,13 +61,9 @@ def _show_roles(found: Sequence[SuggestedRole]) -> None:
         terminal.table(("column", "holds"), [(name, holds) for name, holds, why in named if why == role])
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def _holds(column: SuggestedRole) -> str:
-    """What a column holds, in words; never a value of it."""
+    """Type, number of values and share of missing ones of a column."""
     kind = "generalised text" if column.generalised else column.kind
-    values = "" if column.distinct < 0 else f", {_number(column.distinct, 'value')}"
-    missing = f", {column.nulls / column.rows:.1%} missing" if column.nulls else ""
+    values = "" if column.distinct < 0 else f", {counted(column.distinct, 'value', 'values')}"
+    missing = f", {percent(column.nulls / column.rows)} missing" if column.nulls else ""
     return kind + values + missing

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options, terminal
+from incrowd.cli.hints import with_flags
 from incrowd.errors import InputError
 from incrowd.recipients import listed, usual_threshold
 
 if TYPE_CHECKING:
-    from incrowd.assessment import Roles
-    from incrowd.assessment.settings import Settings
+    from incrowd.assessment import Question, Roles
     from incrowd.tables import Table
 
 _YES, _NO = ("y", "yes", "ok"), ("n", "no")
@@ -23,57 +23,57 @@ _SHORT = {"qi": "quasi-identifier", "id": "identifier"}
 _FIELDS = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
 
 
-def confirmed(table: Table, asked: Settings, *, yes: bool, quiet: bool) -> Settings:
+def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -> Question:
     """The question with the roles that somebody has looked at; with `yes` it stays open and `assess` takes its own."""
     from incrowd.assessment import propose_roles
 
     with terminal.working("looking at the columns"):
         roles = propose_roles(table)
-    if not roles.quasi_identifiers and (yes or quiet or not _terminal()):
+    if not roles.quasi_identifiers and (yes or quiet or not _is_terminal()):
         raise InputError(
             "no column looks like something others know about a person; name them with --qi; "
             f"the table has: {', '.join(table.columns[:30])}"
         )
     if yes:
-        return asked
-    if quiet or not _terminal():
+        return question
+    if quiet or not _is_terminal():
         known = ",".join(roles.quasi_identifiers)
         raise InputError(f"say what others may know about a person, such as --qi {known}; --yes takes this suggestion")
-    roles = _talk(table, _as_asked(table, asked, roles))
-    asked = replace(asked, **_question(asked, roles))
+    roles = _ask_roles(table, _with_given_roles(table, question, roles))
+    question = replace(question, **_ask_open_points(question, roles))
     terminal.note("these answers are kept for the next run with --save")
     return replace(
-        asked,
+        question,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
         person=roles.person,
-        weight=roles.weight,
+        weights=roles.weight,
         identifiers=roles.identifiers,
         other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
     )
 
 
-def _as_asked(table: Table, asked: Settings, roles: Roles) -> Roles:
-    """The suggested roles with those that were said on the command line or are kept in the settings."""
-    said = {
-        "sensitive": asked.sensitive,
-        "identifier": asked.identifiers,
-        "other": asked.other,
-        "person": (asked.person,),
-        "weight": (asked.weight,),
+def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
+    """The suggested roles with those that were given on the command line or are kept in the settings."""
+    given = {
+        "sensitive": question.sensitive,
+        "identifier": question.identifiers,
+        "other": question.other,
+        "person": (question.person,),
+        "weight": (question.weights,),
     }
-    for role, names in said.items():
+    for role, names in given.items():
         for name in (name for name in names or () if name is not None):
             table.require([name], f"{role} columns")
-            roles = _with(roles, name, role)
+            roles = _with_role(roles, name, role)
     return roles
 
 
-def _terminal() -> bool:
+def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _talk(table: Table, roles: Roles) -> Roles:
+def _ask_roles(table: Table, roles: Roles) -> Roles:
     """Show the roles and take changes until they are accepted."""
     from incrowd.tables.roles import ROLES
 
@@ -92,33 +92,33 @@ def _talk(table: Table, roles: Roles) -> Roles:
         if not answer and roles.quasi_identifiers:
             return roles
         try:
-            roles = changed(roles, answer, table.columns)
+            roles = change_roles(roles, answer, table.columns)
         except InputError as error:
-            terminal.problem(str(error))
+            terminal.problem(with_flags(str(error), error.hint))
             continue
         _show(table, roles)
 
 
-def _question(asked: Settings, roles: Roles) -> dict[str, Any]:
+def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
     """What the options and the settings leave open: how many people there are, and who is to get the table."""
     found: dict[str, Any] = {}
-    if asked.population is None and roles.weight is None:
+    if question.population is None and roles.weight is None:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
-        found["population"] = _until(_people, "population> ")
-    if asked.recipient is None:
+        found["population"] = _ask(_people, "population> ")
+    if question.recipient is None:
         terminal.line(f"Who is to get it? {listed()}; Enter: public.")
-        found["recipient"] = _until(_recipient, "recipient> ")
+        found["recipient"] = _ask(_recipient, "recipient> ")
     return found
 
 
-def _until(understood: Callable[[str], Any], prompt: str) -> Any:
+def _ask(parse: Callable[[str], Any], prompt: str) -> Any:
     """The answer to a question, asked until it is understood."""
     while True:
         answer = _answer(prompt)
         try:
-            return understood(answer)
+            return parse(answer)
         except InputError as error:
-            terminal.problem(str(error))
+            terminal.problem(with_flags(str(error), error.hint))
 
 
 def _people(text: str) -> int | None:
@@ -158,7 +158,7 @@ def _show(table: Table, roles: Roles) -> None:
         terminal.line(f"{roles.weight} says how many people a record stands for.")
 
 
-def changed(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
+def change_roles(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
     """Roles with the changes of a line such as `age=other, charge=qi`; a column's name may have commas itself."""
     from incrowd.tables.roles import ROLES
 
@@ -174,11 +174,11 @@ def changed(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Ro
     for name, role in found:
         if name not in columns:
             raise InputError(f"there is no column {name!r}; there are: {', '.join(columns[:30])}")
-        roles = _with(roles, name, _SHORT.get(role.lower(), role.lower()))
+        roles = _with_role(roles, name, _SHORT.get(role.lower(), role.lower()))
     return roles
 
 
-def _with(roles: Roles, column: str, role: str) -> Roles:
+def _with_role(roles: Roles, column: str, role: str) -> Roles:
     """The roles with one column's changed; the one it had goes."""
     lists = {
         field: tuple(name for name in getattr(roles, field) if name != column) + ((column,) if kind == role else ())
@@ -188,5 +188,5 @@ def _with(roles: Roles, column: str, role: str) -> Roles:
         kind: column if kind == role else None if getattr(roles, kind) == column else getattr(roles, kind)
         for kind in ("person", "weight")
     }
-    said = (*(name for name in roles.said if name != column), column)
-    return replace(roles, confirmed=True, said=said, person=single["person"], weight=single["weight"], **lists)
+    stated = (*(name for name in roles.stated if name != column), column)
+    return replace(roles, confirmed=True, stated=stated, person=single["person"], weight=single["weight"], **lists)

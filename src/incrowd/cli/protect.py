@@ -10,8 +10,9 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import HierarchyFiles, show_measures
+from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 @options.opens_table
 def protect_table(
     table: options.TablePath,
-    out: Annotated[str, typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False)],
+    out: Annotated[
+        str,
+        typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False),
+        outputs.STORED_TABLE,
+    ],
     qi: options.QuasiIdentifiers = None,
     k: Annotated[int, typer.Option("--k", help="Everybody looks like at least k - 1 others.")] = 5,
     t: Annotated[
@@ -45,7 +50,7 @@ def protect_table(
         list[str] | None,
         typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
     ] = None,
-    hierarchy: HierarchyFiles = None,
+    hierarchy: options.Hierarchies = None,
     resolution: Annotated[
         str | None, typer.Option("--resolution", help="For coarsen: 16, 1/8, or age=20,zip=1/8.")
     ] = None,
@@ -71,11 +76,11 @@ def protect_table(
     """Protect a table, check the file that was written, and say what it cost."""
     from incrowd.protection import protect, write_protected
 
-    place = outputs.table_place(table, out, force)
+    place = outputs.place_of(out)
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
     given |= _read_options(resolution, suppress, step) | _read_limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
-    in_cluster = table.engine == "cluster"
+    in_cluster = not table.backend.rows_are_local
     with terminal.working("protecting", lines=in_cluster) as progress:
         safe = protect(
             table,
@@ -166,17 +171,17 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
                 ("smallest class (k)", f"{safe.guarantee.k:,}", "records with the same values"),
                 (
                     "average risk (κ)",
-                    f"{safe.classes.correctness:.2%}",
+                    percent(safe.classes.correctness),
                     "chance that a guess within the class is right",
                 ),
             ],
         )
         terminal.table(
             ("column", "cells changed"),
-            [(name, f"{cells / safe.rows:.1%}") for name, cells in safe.changed_cells.items()],
+            [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()],
         )
     else:
-        show_measures(cost)
+        show_tables(cost)
     if safe.removed:
         terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
     if safe.pseudonymised:

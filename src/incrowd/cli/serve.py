@@ -40,15 +40,14 @@ def serve_app(
         import uvicorn
 
         from incrowd.web.app import create_app
-        from incrowd.web.shutdown import serve_until_stopped
+        from incrowd.web.serving import listening, serve_until_stopped
     except ImportError as error:
         raise InputError(
             f"the web app needs {error.name or 'more packages'}, which is not installed; "
             "install it with: pip install 'incrowd[web]'"
         ) from None
-    from incrowd.tables.table import memory_in_bytes
-    from incrowd.web.settings import LOOPBACK, ServerSettings
-    from incrowd.web.sockets import listening
+    from incrowd._support.memory import memory_in_bytes
+    from incrowd.web.server_settings import LOOPBACK, ServerSettings
 
     with listening(host, port) as socket:
         settings = ServerSettings(
@@ -83,10 +82,10 @@ def serve_app(
 
 
 def _open_later(address: str, folder: Path) -> None:
-    """Open the browser; the socket listens already, so the browser waits for the answer.
+    """Open the browser. The socket listens already, so the browser waits for the answer.
 
-    Everybody on a machine can read the words a program was started with, so the browser is given a private file that
-    leads to the address, not the address with its token.
+    Every user of a machine can read the arguments of its processes. So the browser gets a private file that redirects
+    to the address, not the address with its token.
     """
     import html
     import threading

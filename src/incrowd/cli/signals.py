@@ -1,4 +1,4 @@
-"""How a command ends when it is told to: with nothing of the table left on the disk."""
+"""Signals that end a command: temporary files are removed first."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _PATIENCE = 8.0  # seconds that the work has to end by itself
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the block as an error would, so that temporary files are removed.
+    """Raise SystemExit in the block on SIGTERM and SIGHUP, so that temporary files are removed.
 
-    A signal that is ignored (as by nohup) stays so. Signals reach the main thread only, and that between two lines of
-    Python: a thread hears of them at once, and does not wait for ever for compiled code that runs meanwhile.
+    A signal that is ignored (as by nohup) stays ignored. Python handles signals in the main thread, between two
+    instructions: a second thread, told by the wake-up file descriptor, ends the process where compiled code runs on.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return
     wanted = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    ours = [one for one in wanted if signal.getsignal(one) is signal.SIG_DFL]
+    handled = [one for one in wanted if signal.getsignal(one) is signal.SIG_DFL]
     ending = threading.Event()
 
     def leave(number: int, frame: FrameType | None) -> None:
@@ -36,27 +36,27 @@ def ended_by_signals() -> Iterator[None]:
         ending.set()
         sys.exit(128 + number)
 
-    for one in ours:
+    for one in handled:
         signal.signal(one, leave)
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    threading.Thread(target=_end_late, args=(heard, ours), daemon=True).start()
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    threading.Thread(target=_end_late, args=(read_end, handled), daemon=True).start()
     try:
         yield
     finally:
         if not ending.is_set():
             signal.set_wakeup_fd(before)
-            os.close(told)
-            for one in ours:
+            os.close(write_end)
+            for one in handled:
                 signal.signal(one, signal.SIG_DFL)
 
 
-def _end_late(heard: int, ours: Sequence[int]) -> None:
-    """End the process if it is told to and does not within a while."""
-    while number := os.read(heard, 1):
-        if number[0] in ours:
+def _end_late(read_end: int, handled: Sequence[int]) -> None:
+    """End the process a few seconds after a signal, if it has not ended by itself."""
+    while number := os.read(read_end, 1):
+        if number[0] in handled:
             time.sleep(_PATIENCE)
             remove_all()
             os._exit(128 + number[0])
-    os.close(heard)
+    os.close(read_end)

@@ -1,4 +1,4 @@
-"""What people see: results on stdout, messages and progress on stderr."""
+"""Terminal output: results on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from incrowd.wording import number
 
 _SHORT = 18  # characters that are not broken over two lines
 _PADDING = 3
-_PATIENCE = 1.0  # seconds before a wait is worth a bar
+_BAR_DELAY = 1.0  # seconds
 
 
 def _safe(text: str) -> str:
-    """Text that neither Rich nor the terminal takes for a command."""
+    """Escape markup of Rich and control characters."""
     return escape("".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text))
 
 
 def _out() -> Console:
-    """Made anew for each use, so that a redirected stdout is the one written to."""
+    """A new console each time, because stdout may have been redirected since."""
     return Console(highlight=False)
 
 
@@ -39,32 +39,32 @@ def _err() -> Console:
 
 
 def line(text: str = "") -> None:
-    """One line of the answer; names and values in it are never read as markup."""
+    """Write one line of the result; names and values in it are not read as markup."""
     _out().print(_safe(text), soft_wrap=True)
 
 
 def heading(text: str) -> None:
-    """A title over part of the answer."""
+    """Write a heading of the result."""
     _out().print(f"\n[bold]{_safe(text)}[/bold]")
 
 
 def note(text: str) -> None:
-    """Something worth knowing that is not the answer."""
+    """Write a note to stderr."""
     _err().print(f"[dim]note:[/dim] {_safe(text)}", soft_wrap=True)
 
 
 def problem(text: str) -> None:
-    """Why there is no answer."""
+    """Write an error to stderr."""
     _err().print(f"[bold red]error:[/bold red] {_safe(text)}", soft_wrap=True)
 
 
 def as_json(result: Any) -> None:
-    """The answer for machines."""
+    """Write the result as JSON."""
     sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
-    """The answer for people. Numbers are set to the right, words to the left."""
+    """Write a table; numbers are aligned right, text left."""
     shown = Table(title=_safe(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     console = _out()
     widths = [max([len(name), *(len(cell(row[index])) for row in rows)]) for index, name in enumerate(columns)]
@@ -79,7 +79,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str |
 
 
 def cell(value: Any) -> str:
-    """A value as people write it: thousands apart, four digits of a share."""
+    """A value as text: thousands separators, four digits of a fraction."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -93,13 +93,13 @@ def cell(value: Any) -> str:
 
 @contextmanager
 def working(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
-    """A bar on stderr for work that takes longer than a second, on a terminal only.
+    """A progress bar on stderr for work that takes longer than a second, on a terminal only.
 
-    With `lines`, for work of minutes, a log gets a line for each step instead.
+    With `lines`, for work of minutes, a note for each step is written where stderr is not a terminal.
     """
     console = _err()
     if lines and not console.is_terminal:
-        yield _told_in_lines(doing)
+        yield _progress_as_notes(doing)
         return
     bar = Progress(
         SpinnerColumn(),
@@ -113,33 +113,33 @@ def working(doing: str, *, lines: bool = False) -> Iterator[progress.Progress]:
     task = bar.add_task(_safe(doing), total=None)
     started = time.monotonic()
 
-    def tell(now_doing: str, share: float) -> None:
+    def report(now_doing: str, share: float) -> None:
         bar.update(task, description=_safe(now_doing), total=1.0, completed=share)
-        if not bar.live.is_started and time.monotonic() - started > _PATIENCE:
+        if not bar.live.is_started and time.monotonic() - started > _BAR_DELAY:
             bar.start()
 
-    with _started_later(bar):
-        yield tell
+    with _start_later(bar):
+        yield report
 
 
-def _told_in_lines(doing: str) -> progress.Progress:
-    """Every step on a line of its own, with the seconds it began after."""
+def _progress_as_notes(doing: str) -> progress.Progress:
+    """Write a note for each step, with the seconds since the start."""
     started, last = time.monotonic(), ""
 
-    def tell(now_doing: str, share: float) -> None:
+    def report(now_doing: str, share: float) -> None:
         nonlocal last
         if now_doing != last:
             last = now_doing
             note(f"{now_doing} (after {time.monotonic() - started:.0f} s)")
 
-    tell(doing, 0.0)
-    return tell
+    report(doing, 0.0)
+    return report
 
 
 @contextmanager
-def _started_later(bar: Progress) -> Iterator[None]:
-    """Start the bar after the patience is over, even if the work says nothing about itself."""
-    timer = threading.Timer(_PATIENCE, bar.start)
+def _start_later(bar: Progress) -> Iterator[None]:
+    """Start the bar after a second, even if the work reports no progress."""
+    timer = threading.Timer(_BAR_DELAY, bar.start)
     timer.daemon = True
     timer.start()
     try:

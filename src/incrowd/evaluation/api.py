@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
-from incrowd.classes import assign_classes, told_apart
+from incrowd.classes import assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import attribute_disclosure
 from incrowd.evaluation.labels import understand
 from incrowd.evaluation.loss import changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
-from incrowd.measures import diversity
+from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, read_table
@@ -94,7 +94,7 @@ def evaluate(
     pairs = correlations(meanings)
     change = np.abs(pairs.change)
     columns = encode(after, secrets) if secrets else []
-    groups = told_apart(after, names, classes, person) if columns else classes
+    groups = indistinguishable_groups(after, names, classes, person) if columns else classes
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
     return Evaluation(
@@ -112,7 +112,7 @@ def evaluate(
         correlation_change=(float(change.mean()), float(change.max())) if change.size else None,
         correlation_agreement=pairs.agreement,
         contradicting=loss.contradicting if loss else None,
-        sensitive=tuple(diversity(groups.numbers, column) for column in columns),
+        sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
         disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
         notes=notes,
     )

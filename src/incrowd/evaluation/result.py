@@ -8,6 +8,7 @@ from typing import ClassVar
 from incrowd.evaluation.disclosure import Disclosure
 from incrowd.measures import Diversity
 from incrowd.results import Result
+from incrowd.wording import how_often, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +84,17 @@ class Evaluation(Result):
         """What it comes to, in plain words."""
         if self.uniques:
             everyone = f"{self.people:,} {self.counted}"
-            risk = f"not safe: {self.uniques:,} of {everyone} ({self.uniqueness:.2%}) are still unique"
+            risk = f"not safe: {self.uniques:,} of {everyone} ({percent(self.uniqueness)}) are still unique"
         elif self.k < 2:
             risk = "no record is unique, but some share their exact values with nobody"
         else:
             risk = (
                 f"no record is unique; everybody shares their values with at least {self.k - 1:,} "
-                f"other{'s' if self.k > 2 else ''}, and a guess is right {_chance(self.correctness)} on average"
+                f"other{'s' if self.k > 2 else ''}, and a guess is right {how_often(self.correctness)} on average"
             )
         if self.disclosure is not None:
-            risk += f"; the secret is certain for {self.disclosure.risk:.2%} of those who have it"
-        loss = f"; {self.granularity:.1%} of the detail is kept"
+            risk += f"; the secret is certain for {percent(self.disclosure.risk)} of those who have it"
+        loss = f"; {percent(self.granularity)} of the detail is kept"
         if self.suppressed:
             loss += f" in the {self.records:,} rows that are left ({self.suppressed:,} were dropped)"
         return risk + loss
-
-
-def _chance(share: float) -> str:
-    return f"once in {f'{1 / share:,.1f}'.removesuffix('.0')} times" if share < 1 else "always"

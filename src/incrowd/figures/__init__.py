@@ -1,6 +1,6 @@
-"""Results become figures: one subject a file, one look for all."""
+"""Results → figures, one subject in each file."""
 
-from incrowd.figures.curves import (
+from incrowd.figures.curve_charts import (
     curve_plot,
     entropy_plot,
     forecast_plot,

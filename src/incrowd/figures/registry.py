@@ -9,42 +9,48 @@ from incrowd.assessment import Assessment, Knowledge, Leaks, Protection, Verdict
 from incrowd.classes import ClassSizes
 from incrowd.curves import Curve
 from incrowd.evaluation.frontier import Frontier
-from incrowd.figures import assess, curves, leak, population, protect
+from incrowd.figures import assessment_charts, curve_charts, leak_charts, population_charts, protection_charts
 from incrowd.forecasts import Forecast
 from incrowd.leaks import LeakTable
 from incrowd.measures import Measurement
 from incrowd.measures.contribution import Contributions
 from incrowd.pitman_yor.model_checks import RankSize
-from incrowd.populations.sensitivity import Sensitivity
+from incrowd.populations import Sensitivity
 from incrowd.results import Result
 
 
 def _planned_leaks(table: LeakTable) -> Any:
     lines = {f"k = {k}": series for k, series in zip(table.ks, table.risks, strict=True)}
-    return leak.against_leak(lines)
+    return leak_charts.against_leak(lines)
 
 
 FIGURES: Mapping[type[Result], Callable[[Any], Any]] = {
-    Assessment: assess.overview,
-    ClassSizes: assess.class_sizes,
-    Contributions: assess.contributions,
-    Curve: curves.curve_plot,
-    Forecast: assess.forecast,
-    Frontier: protect.frontier_chart,
-    Knowledge: assess.by_attributes_known,
+    Assessment: assessment_charts.overview,
+    ClassSizes: assessment_charts.class_sizes,
+    Contributions: assessment_charts.contributions,
+    Curve: curve_charts.curve_plot,
+    Forecast: assessment_charts.forecast,
+    Frontier: protection_charts.frontier_chart,
+    Knowledge: assessment_charts.by_attributes_known,
     LeakTable: _planned_leaks,
-    Leaks: assess.leaks,
-    Measurement: lambda found: assess.class_sizes(found.sizes),
-    Protection: assess.protection,
-    RankSize: curves.rank_size_plot,
-    Sensitivity: population.plot_sensitivity,
-    Verdict: assess.against_thresholds,
+    Leaks: assessment_charts.leaks,
+    Measurement: lambda found: assessment_charts.class_sizes(found.sizes),
+    Protection: assessment_charts.protection,
+    RankSize: curve_charts.rank_size_plot,
+    Sensitivity: population_charts.plot_sensitivity,
+    Verdict: assessment_charts.against_thresholds,
 }
 """The function that draws each type of result."""
 
 
 def figure_of(result: Result) -> Any | None:
-    """The chart of a result, or None where it has none.
+    """Draw a result.
+
+    Args:
+        result: any result of this package.
+
+    Returns:
+        An Altair chart, or None where there is no figure for this type of result.
 
     >>> from incrowd import ClassSizes
     >>> figure_of(ClassSizes.from_sizes([3, 2, 1])).to_dict()["title"]["text"]

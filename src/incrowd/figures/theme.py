@@ -1,4 +1,4 @@
-"""The one look of every figure, and how a figure becomes a file."""
+"""Fonts, colours and sizes of all figures, and writing them to files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = (".html", ".svg", ".png", ".json")
 
 
 def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
-    """The chart with a title, what it says in a sentence, and the house's fonts and colours."""
+    """Add a title, a sentence below it, and the common fonts and colours to a chart."""
     return (
         chart.properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", subtitlePadding=6))
         .configure(font=_FONT, background="white")
@@ -34,7 +34,7 @@ def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
 
 
 def check_path(path: str | Path, *, force: bool = False) -> None:
-    """Refuse a figure that could not be written, before the work that goes into it."""
+    """Refuse a path that a figure cannot be written to."""
     kind = Path(path).suffix.lower()
     if kind not in _KINDS:
         raise InputError(f"a figure cannot be written as {kind or 'a file without ending'!r}; use .html, .svg or .png")
@@ -42,7 +42,19 @@ def check_path(path: str | Path, *, force: bool = False) -> None:
 
 
 def save(chart: Any, path: str | Path, *, force: bool = False) -> Path:
-    """Write a figure as .html (self-contained), .svg, .png or .json."""
+    """Write a figure to a file.
+
+    Args:
+        chart: an Altair chart.
+        path: ends in .html (self-contained), .svg, .png or .json.
+        force: replace a file that exists.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: the ending is another one, or the file exists.
+    """
     import vl_convert
 
     check_path(path, force=force)

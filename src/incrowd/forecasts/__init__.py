@@ -1,5 +1,7 @@
 """Correctness at any population size, with an interval."""
 
-from incrowd.forecasts.api import Forecast, forecast
+from incrowd.forecasts.api import POPULATIONS, forecast
+from incrowd.forecasts.result import Estimate, Forecast, TableForecast
+from incrowd.forecasts.table_forecast import forecast_table
 
-__all__ = ["Forecast", "forecast"]
+__all__ = ["POPULATIONS", "Estimate", "Forecast", "TableForecast", "forecast", "forecast_table"]

@@ -1,22 +1,24 @@
-"""From a fit to any population: how many people are named there, and how sure that is."""
+"""`forecast`: how many people are named correctly in any population, and how sure that is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from incrowd._support.progress import Progress, silent
-from incrowd.curves.exact import correctness_curve, share_below
-from incrowd.errors import InputError
-from incrowd.pitman_yor.curve_intervals import CurveBelief
-from incrowd.pitman_yor.fit_points import H_LIMITS, CurveFit, people_behind
-from incrowd.pitman_yor.fit_sizes import ClassSizeFit
-from incrowd.pitman_yor.posterior_predictive import Predictive
-from incrowd.results import Result
+from incrowd.classes import ClassSizes
+from incrowd.curves import Curve
+from incrowd.curves.exact_matching import class_sizes_of
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.forecasts.law import forecast_class_size_fit, forecast_curve_fit
+from incrowd.forecasts.result import Forecast
+from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_class_sizes, fit_curve
+from incrowd.pitman_yor.model_checks import HoldOut, hold_out
 from incrowd.special import Floats
+from incrowd.tables import read_table
 
 POPULATIONS: Mapping[str, int] = {
     "city": 1_000_000,
@@ -28,89 +30,43 @@ POPULATIONS: Mapping[str, int] = {
 
 _LARGEST = 1e12
 _LARGEST_K = 100
-_SMALL_MISFIT = 0.01  # of a share: no decision hangs on less
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimate(Result):
-    """A quantity at each population: its value, and the limits of its interval."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """Plain JSON types."""
-        return {"value": self.value.tolist(), "low": self.low.tolist(), "high": self.high.tolist()}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Forecast(Result):
-    """What to expect in populations of sizes `at`; every estimate has a `level` interval.
-
-    `violations` maps k to the share of people in classes smaller than k. `uniqueness` is None for robust matching,
-    where there are no classes to be alone in. `notes` says what limits the answer. `method` is "law" where the
-    estimates are those of the fitted law, and "combined" where they are those of `population_risk`.
-    """
-
-    at: Floats
-    names: tuple[str, ...]
-    correctness: Estimate
-    uniqueness: Estimate | None
-    violations: Mapping[int, Estimate]
-    h: tuple[float, float, float]
-    gamma: tuple[float, float, float]
-    level: float
-    measured: int
-    seed: int
-    notes: tuple[str, ...] = ()
-    method: str = "law"
-
-    @property
-    def people_named(self) -> Floats:
-        """Expected number of people named correctly in each population."""
-        return np.asarray(self.at * self.correctness.value)
-
-    @property
-    def people_unique(self) -> Floats | None:
-        """Expected number of people who are alone in their class in each population, if there are classes."""
-        return np.asarray(self.at * self.uniqueness.value) if self.uniqueness is not None else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        unique = self.people_unique
-        return {
-            "at": self.at.tolist(),
-            "names": list(self.names),
-            "level": self.level,
-            "correctness": self.correctness.to_dict(),
-            "uniqueness": self.uniqueness.to_dict() if self.uniqueness is not None else None,
-            "violations": {str(k): estimate.to_dict() for k, estimate in self.violations.items()},
-            "people_named": self.people_named.tolist(),
-            "people_unique": unique.tolist() if unique is not None else None,
-            "h": dict(zip(("value", "low", "high"), self.h, strict=True)),
-            "gamma": dict(zip(("value", "low", "high"), self.gamma, strict=True)),
-            "measured": self.measured,
-            "method": self.method,
-            "seed": self.seed,
-            "notes": list(self.notes),
-        }
 
 
 def forecast(
-    fit: ClassSizeFit | CurveFit,
+    data: Any,
     at: Sequence[float | str] | float | str,
     *,
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
     k: Sequence[int] = (),
     populations: Mapping[str, float] | None = None,
     level: float = 0.95,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Forecast:
-    """Correctness, uniqueness and k-anonymity violations at populations given by size or by name.
+    """Forecast correctness, uniqueness and k-anonymity violations in populations of any size, by the scaling law.
 
-    Names are "city", "us", "eu", "world" and those of `populations`. A fit to class sizes is carried on from the
-    people at hand, who are part of the population; a fit to a curve gives the law's value.
+    A fit to class sizes is carried on from the people at hand, who are part of the population; a fit to a curve gives
+    the law's value. Of a table `forecast_table` and `population_risk` know more than the law does.
+
+    Args:
+        data: a table (a path, a frame or a `Table`) with `quasi_identifiers`, or with the columns `n` and
+            `correctness` of a curve; or `ClassSizes`, a `Curve`, or a fit to either.
+        at: populations by size or by name: "city", "us", "eu", "world" and those of `populations`.
+        quasi_identifiers: the columns an attacker knows, where a table is given.
+        person: the column that says whose record a row is, where people have several.
+        k: sizes of classes; the share of people in smaller ones is forecast for each.
+        populations: sizes of further populations by name.
+        level: of the intervals.
+        seed: is noted on the result; the forecast itself has no random draws.
+        progress: called with what is done and the share that is done.
+
+    Returns:
+        The estimates with their intervals, and notes on what limits them.
+
+    Raises:
+        InputError: a population, k or the level is out of range, or quasi-identifiers are missing.
+        UnsupportedError: no law can be fitted to the data.
 
     >>> from incrowd.pitman_yor import fit_curve
     >>> answer = forecast(fit_curve([100, 1000], correctness=[0.9, 0.6]), at=[10_000, "world"])
@@ -121,87 +77,47 @@ def forecast(
         raise InputError(f"the level of an interval is between 0 and 1; {level:g} was given")
     if any(one < 2 or one > _LARGEST_K or one != int(one) for one in k):
         raise InputError(f"k must be whole numbers from 2 to {_LARGEST_K}")
-    names, sizes = _populations(at, populations or {})
+    names, sizes = _settle_populations(at, populations or {})
+    fit = _fit_of(data, quasi_identifiers, person)
     if isinstance(fit, ClassSizeFit):
-        return _from_class_sizes(fit, names, sizes, k, level, seed, progress)
-    return _from_curve(fit, names, sizes, k, level, seed, progress)
+        return forecast_class_size_fit(fit, names, sizes, k, level, seed, progress)
+    return forecast_curve_fit(fit, names, sizes, k, level, seed, progress)
 
 
-def _from_curve(
-    fit: CurveFit, names: tuple[str, ...], sizes: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
-) -> Forecast:
-    model = fit.pitman_yor
-    classless = fit.curve.kind == "robust"
-    if classless and k:
-        raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
-    progress("weighing what the points allow", 0.1)
-    belief = CurveBelief.of(fit)
-    correctness = _estimate(model.correctness(sizes), [belief.correctness(size, level) for size in sizes])
-    uniqueness = None
-    if not classless:
-        uniqueness = _estimate(model.uniqueness(sizes), [belief.uniqueness(size, level) for size in sizes])
-    violations = {
-        one: _estimate(model.violations(sizes, one), [belief.violations(size, one, level) for size in sizes])
-        for one in k
-    }
-    h, gamma = (fit.h, *belief.entropy(level)), (fit.gamma, *belief.tail(level))
-    measured = int(fit.curve.sizes[-1])
-    notes = (*fit.curve.notes, *_assumed(fit), *_doubts(h, gamma, fit.evidence_below_zero or 0.0), *_misfit(fit))
-    return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
+def check_forecast(
+    answer: Forecast, fit: ClassSizeFit | CurveFit, *, seed: int = 0
+) -> tuple[Forecast, HoldOut | None, str | None]:
+    """The forecast with a note where its fit fails on held-out data; the check; and why there is none, where so.
+
+    >>> fit = fit_curve([10, 100, 1000], correctness=[0.99, 0.9, 0.6])
+    >>> check_forecast(forecast(fit, at="city"), fit)[1].size
+    1000
+    """
+    try:
+        check = hold_out(fit, seed=seed)
+    except UnsupportedError as reason:
+        return answer, None, str(reason)
+    return (replace(answer, notes=(*answer.notes, check.warning)) if check.warning else answer), check, None
 
 
-def _from_class_sizes(
-    fit: ClassSizeFit,
-    names: tuple[str, ...],
-    sizes: Floats,
-    k: Sequence[int],
-    level: float,
-    seed: int,
-    progress: Progress,
-) -> Forecast:
-    belief = Predictive(fit.sizes, fit.posterior())
-    progress("carrying the classes on", 0.5)
-    smaller = np.unique(sizes[sizes <= fit.sizes.people]).astype(np.int64)
-    known = correctness_curve(fit.sizes, smaller) if smaller.size else None
-
-    def each(quantity: str, estimate: Any) -> Estimate:
-        rows = []
-        for size in sizes:
-            if known is not None and size <= fit.sizes.people:
-                value = float(getattr(known, quantity)[np.searchsorted(known.sizes, size)])
-                rows.append((value, value, value))
-            else:
-                rows.append(estimate(size))
-        return Estimate(*(np.array(column) for column in zip(*rows, strict=True)))
-
-    correctness = each("correctness", lambda size: belief.correctness(size, level))
-    uniqueness = each("uniqueness", lambda size: belief.uniqueness(size, level))
-    violations = {one: _violations(belief, sizes, one, level) for one in k}
-    h = _around(fit.h, belief.posterior.interval(belief.posterior.h, level))
-    gamma = _around(fit.gamma, belief.posterior.interval(belief.posterior.gamma, level))
-    notes = _doubts(h, gamma, fit.evidence_below_zero)
-    people = fit.sizes.people
-    return Forecast(sizes, names, correctness, uniqueness, violations, h, gamma, level, people, seed, notes)
+def _fit_of(data: Any, quasi_identifiers: Sequence[str] | None, person: str | None) -> ClassSizeFit | CurveFit:
+    """The fit that was given, or one of the data."""
+    if isinstance(data, ClassSizeFit | CurveFit | Curve):
+        if quasi_identifiers is not None or person is not None:
+            raise InputError("a fit and a curve have no columns; give the table to use quasi-identifiers")
+        return fit_curve(data) if isinstance(data, Curve) else data
+    if isinstance(data, ClassSizes):
+        return fit_class_sizes(class_sizes_of(data, quasi_identifiers, person))
+    table = read_table(data)
+    if not quasi_identifiers and person is None and {"n", "correctness"} <= set(table.columns):
+        return fit_curve(Curve.read(table))
+    return fit_class_sizes(class_sizes_of(table, quasi_identifiers, person))
 
 
-def _around(value: float, interval: tuple[float, float]) -> tuple[float, float, float]:
-    """The value with an interval that holds it: the fit has the published prior, the interval a weaker one."""
-    return value, min(interval[0], value), max(interval[1], value)
-
-
-def _violations(belief: Predictive, sizes: Floats, k: int, level: float) -> Estimate:
-    """Share of people in classes smaller than `k`: exact below the people at hand, carried on above."""
-    rows = []
-    for size in sizes:
-        if size <= belief.sizes.people:
-            rows.append((share_below(belief.sizes, int(size), k),) * 3)
-        else:
-            rows.append(belief.violations(size, k, level))
-    return Estimate(*(np.array(column) for column in zip(*rows, strict=True)))
-
-
-def _populations(at: Sequence[float | str] | float | str, more: Mapping[str, float]) -> tuple[tuple[str, ...], Floats]:
-    """Names and sizes of the populations asked for."""
+def _settle_populations(
+    at: Sequence[float | str] | float | str, more: Mapping[str, float]
+) -> tuple[tuple[str, ...], Floats]:
+    """Names and sizes of the populations."""
     known = {**POPULATIONS, **{name.lower(): size for name, size in more.items()}}
     wanted = [at] if isinstance(at, str | int | float | np.number) else list(at)
     names, sizes = [], []
@@ -220,47 +136,3 @@ def _populations(at: Sequence[float | str] | float | str, more: Mapping[str, flo
     if array.max() > _LARGEST:
         raise InputError(f"populations can be at most {_LARGEST:.0e}")
     return tuple(names), array
-
-
-def _estimate(value: Any, intervals: list[tuple[float, float]]) -> Estimate:
-    low, high = (np.array(column) for column in zip(*intervals, strict=True))
-    return Estimate(np.asarray(value, dtype=np.float64), low, high)
-
-
-def _doubts(h: tuple[float, float, float], gamma: tuple[float, float, float], evidence: float) -> tuple[str, ...]:
-    """What the data leave open, in words."""
-    notes = []
-    if gamma[2] - gamma[1] > 0.5 or h[2] > 2 * h[1]:
-        notes.append(
-            f"under-determined: the data allow h from {h[1]:.2f} to {h[2]:.2f} nats and γ from {gamma[1]:.2f} to "
-            f"{gamma[2]:.2f}; forecasts far beyond the data rest on the model"
-        )
-    if gamma[0] >= 0 and evidence > 0.5:
-        notes.append(
-            f"a finite number of classes (γ < 0) fits somewhat better (by {evidence:.1f} in log likelihood), not "
-            "clearly; if it is true the forecast is too high"
-        )
-    low, high = H_LIMITS
-    if not 1.001 * low < h[0] < 0.999 * high:
-        notes.append(f"h is at the end of what is looked for ({low:g} to {high:g} nats): the data are not like the law")
-    if abs(gamma[0]) > 0.9999:
-        kind = "people of a few kinds, all equally common" if gamma[0] < 0 else "the heaviest tail there can be"
-        notes.append(f"γ is at its limit of {gamma[0]:.0f}, {kind}: real data seldom are; check the input")
-    return tuple(notes)
-
-
-def _assumed(fit: CurveFit) -> tuple[str, ...]:
-    """How many people the interval takes for granted, where the points do not say."""
-    if fit.curve.people:
-        return ()
-    return (f"assumed that {people_behind(fit.curve):,.0f} people were tested, as many as the largest gallery holds",)
-
-
-def _misfit(fit: CurveFit) -> tuple[str, ...]:
-    """A warning where the law passes the points by more than their noise explains."""
-    values = fit.curve.correctness if fit.metric == "correctness" else fit.curve.uniqueness
-    assert values is not None
-    noise = float(np.sqrt(np.mean(values * (1.0 - values)) / people_behind(fit.curve)))
-    if fit.residual <= max(3.0 * noise, _SMALL_MISFIT):
-        return ()
-    return (f"the law misses the points by {fit.residual:.3f} on average: this curve is of another shape",)

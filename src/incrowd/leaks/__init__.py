@@ -1,10 +1,11 @@
 """Leak attacks: how many people does a stolen extract name?"""
 
-from incrowd.leaks.distribution import NamedPeople, distribution
-from incrowd.leaks.exact import leak_risk, leak_risk_uniform, uniform_sizes
-from incrowd.leaks.plan import LargestLeak, LeakTable, SmallestK, largest_leak, leak_table, smallest_k
-from incrowd.leaks.result import LeakRisk, share_of
-from incrowd.leaks.simulate import LeakSimulation, simulate_leak
+from incrowd.leaks.distribution import NamedPeople, named_people
+from incrowd.leaks.inputs import share_of
+from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform, uniform_sizes
+from incrowd.leaks.planning import LargestLeak, LeakTable, SmallestK, largest_leak, leak_table, smallest_k
+from incrowd.leaks.result import LeakRisk
+from incrowd.leaks.simulation import LeakSimulation, simulate_leak
 
 __all__ = [
     "LargestLeak",
@@ -13,11 +14,11 @@ __all__ = [
     "LeakTable",
     "NamedPeople",
     "SmallestK",
-    "distribution",
     "largest_leak",
     "leak_risk",
     "leak_risk_uniform",
     "leak_table",
+    "named_people",
     "share_of",
     "simulate_leak",
     "smallest_k",

@@ -1,4 +1,4 @@
-"""Binomial chances in logs, right to the last digits however large the numbers.
+"""Logs of binomial probabilities, accurate to the last digits however large the numbers.
 
 A difference of log-gammas loses nine digits at a million people; the saddle-point form of C. Loader,
 "Fast and Accurate Computation of Binomial Probabilities" (2000), loses none.
@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-# what Stirling's formula leaves out of log n!, for n = 0 … 15 (0 is never asked for)
+# what Stirling's formula leaves out of log n!, for n = 0 … 15 (0 is never used)
 _STIRLING_REST = np.array(
     [0.0] + [math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - _HALF_LOG_TWO_PI for n in range(1, 16)]
 )
-_NEGLIGIBLE = -60.0  # a chance of e^-60 beside 1 is below the last digit
+_NEGLIGIBLE = -60.0  # e^-60 added to 1 is below the last digit
 
 
 def log_binomial(hits: ArrayLike, draws: ArrayLike, odds: float) -> Floats:
@@ -59,15 +59,14 @@ def log_none(sizes: ArrayLike, drawn: int, people: int) -> Floats:
     short = possible & (distinct <= drawn)
     if short.any():
         result[short] = _running_log(distinct[short], drawn, people)
-    for index in np.flatnonzero(
-        possible & ~short
-    ):  # C(D−s, L)/C(D, L) is symmetric in s and L: take the shorter product
+    for index in np.flatnonzero(possible & ~short):
+        # C(D−s, L)/C(D, L) is symmetric in s and L: take the shorter product
         result[index] = _running_log(np.array([drawn]), int(distinct[index]), people)[0]
     return result[where].reshape(given.shape)
 
 
 def _running_log(lengths: NDArray[np.int64], taken: int, people: int) -> Floats:
-    """Σ log(1 − taken / (people − i)) over i below each length, no further than it matters."""
+    """Σ log(1 − taken / (people − i)) over i below each length, up to where the rest is negligible."""
     if taken == 0:
         return np.zeros(lengths.shape)
     longest = int(min(lengths.max(), -_NEGLIGIBLE * people // taken + 1))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +14,23 @@ from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.binomial import log_binomial
-from incrowd.leaks.contour import Grid, turned_product
-from incrowd.leaks.exact import expected_classes
-from incrowd.leaks.laws import Guesses, reach
-from incrowd.leaks.result import checked
-from incrowd.leaks.simulate import MOST_PEOPLE, checked_trials, run_trials
-from incrowd.leaks.terms import leak_terms, moments, whole_terms
+from incrowd.leaks.count_distributions import CorrectGuesses, tail_width
+from incrowd.leaks.inputs import check_leak, check_trials, class_sizes_of
+from incrowd.leaks.leak_probability import expected_classes
+from incrowd.leaks.leaked_members import members_at_odds, members_if_all_leak, moments
+from incrowd.leaks.saddle_point import Grid, characteristic
+from incrowd.leaks.simulation import MOST_PEOPLE, run_trials
 from incrowd.results import Result
+from incrowd.tables import TableLike
 
-How = Literal["auto", "exact", "simulated"]
+DistributionMethod = Literal["auto", "exact", "simulated"]
 
 _MOST_TERMS = 20_000_000  # class sizes times leaked members of each; more would not fit in memory
-_PATIENCE, _MOST_PATIENCE = 5.0, 60.0  # seconds that "auto" spends on an exact answer, and on any
+_AUTO_SECONDS, _MOST_SECONDS = 5.0, 60.0  # that "auto" spends on an exact answer, and on any
 _NODES = 1_000  # that a sum over both directions takes, give or take a fifth at any size
-_SECONDS_A_COLUMN, _SECONDS_A_TERM = 6e-7, 1e-8  # at each node: measured, to choose by and no more
+_SECONDS_A_COLUMN, _SECONDS_A_TERM = 6e-7, 1e-8  # at each node: measured, only to choose by
 _SECONDS_A_STEP, _SECONDS_A_CLASS = 6e-9, 1.2e-6  # of a trial that draws people one by one, or class by class
-_MOST_DRAWN_BY_CLASS = 10**9  # people that numpy's hypergeometric law takes
+_MOST_DRAWN_BY_CLASS = 10**9  # people that numpy's hypergeometric distribution takes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +49,11 @@ class NamedPeople(Result):
     variance: float
     first: int
     chances: NDArray[np.float64]
+    _derived: ClassVar[tuple[str, ...]] = ("upper_95", "share_of_leak")
+    _hidden: ClassVar[frozenset[str]] = frozenset({"first", "chances"})
 
     @property
-    def upper(self) -> int:
+    def upper_95(self) -> int:
         """Upper 95 % bound: at most so many people are named with a chance of 95 % or more."""
         return self.quantile(0.95)
 
@@ -62,63 +66,74 @@ class NamedPeople(Result):
         """The smallest number that is not exceeded with at least this chance."""
         if not 0 < chance < 1:
             raise InputError(f"a quantile at {chance}; give a chance between 0 and 1")
-        # a hair below, so that a sum of chances that is right but for its last digit is not missed
+        # less 1e-12, so that a sum of chances that is too small only in its last digit still counts
         return self.first + int(np.searchsorted(np.cumsum(self.chances), chance - 1e-12))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "people": self.people,
-            "leaked": self.leaked,
-            "method": self.method,
-            "trials": self.trials,
-            "seed": self.seed,
-            "mean": self.mean,
-            "variance": self.variance,
-            "upper_95": self.upper,
-            "share_of_leak": self.share_of_leak,
-        }
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        return [{"named": self.first + i, "chance": chance} for i, chance in enumerate(self.chances.tolist())]
 
 
-def distribution(
-    sizes: ClassSizes,
+def named_people(
+    data: ClassSizes | TableLike,
     leaked: int,
     *,
-    method: How = "auto",
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
+    method: DistributionMethod = "auto",
     trials: int = 10_000,
     seed: int = 0,
     progress: Progress = silent,
 ) -> NamedPeople:
-    """The number of people named when everybody in the leak is guessed once, each guess on its own.
+    """Distribution of the number of people named when everybody in the leak is guessed once, each guess on its own.
 
-    A person who leaked with h − 1 lookalikes is named with chance 1 / h. `"auto"` is exact unless that would take more
-    than about five seconds (classes of many or very large sizes) and a simulation less; the result's `method` says
-    which it was. What would take either more than about a minute is refused; ask for one of them if you can wait.
+    A person who leaked with h − 1 others of their class is named with chance 1 / h.
 
-    >>> named = distribution(ClassSizes.from_sizes([3, 2, 1]), leaked=4)
-    >>> round(named.mean, 6), round(named.variance, 6), named.upper
+    Args:
+        data: class sizes, or a table: a file's path, a frame or a `Table`.
+        leaked: people in the leak; `share_of` makes people of a share.
+        quasi_identifiers: for a table, the columns that the attacker knows.
+        person: for a table, the column that says whose record it is.
+        method: `"auto"` is exact unless that would take more than about five seconds (classes of many or very large
+            sizes) and a simulation less; the result's `method` says which it was.
+        trials: simulated leaks.
+        seed: of the simulation.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        Mean, variance and the chance of every number of people.
+
+    Raises:
+        InputError: more people leak than there are, or the quasi-identifiers of a table are missing.
+        UnsupportedError: the exact answer does not fit into memory, or with `"auto"` neither way takes less than about
+            a minute.
+
+    >>> named = named_people(ClassSizes.from_sizes([3, 2, 1]), leaked=4)
+    >>> round(named.mean, 6), round(named.variance, 6), named.upper_95
     (2.6, 0.873333, 4)
     """
-    leaked, _ = checked(sizes, leaked)
-    trials, seed = checked_trials(trials, seed)
+    sizes = class_sizes_of(data, quasi_identifiers, person)
+    leaked, _ = check_leak(sizes, leaked)
+    trials, seed = check_trials(trials, seed)
     if method not in ("auto", "exact", "simulated"):
         raise InputError(f"the method is 'auto', 'exact' or 'simulated', not {method!r}")
-    if method == "simulated" or (method == "auto" and _simulation_is_called_for(sizes, leaked, trials)):
+    if method == "simulated" or (method == "auto" and _prefers_simulation(sizes, leaked, trials)):
         return _simulated(sizes, leaked, trials, seed, progress)
     terms, _ = _terms_and_columns(sizes, leaked)
     if terms > _MOST_TERMS:
-        raise UnsupportedError(f"the exact distribution would need {terms:,.0f} terms; use method='simulated'")
+        raise UnsupportedError(
+            f"the exact distribution would need {terms:,.0f} terms; it can be simulated", hint="method=simulated"
+        )
     return _exact(sizes, leaked)
 
 
-def _simulation_is_called_for(sizes: ClassSizes, leaked: int, trials: int) -> bool:
-    """Whether the exact answer takes long and trials do not. The same on every machine: it asks no clock."""
+def _prefers_simulation(sizes: ClassSizes, leaked: int, trials: int) -> bool:
+    """Whether the exact answer takes long and trials do not, by counts only: the same on every machine."""
     terms, columns = _terms_and_columns(sizes, leaked)
     exact = _NODES * (columns * _SECONDS_A_COLUMN + terms * _SECONDS_A_TERM) if terms <= _MOST_TERMS else math.inf
-    if exact <= _PATIENCE:
+    if exact <= _AUTO_SECONDS:
         return False
     simulated = trials * min(_seconds_a_trial(sizes, leaked))
-    if min(exact, simulated) > _MOST_PATIENCE:
+    if min(exact, simulated) > _MOST_SECONDS:
         ways = [name for name, seconds in (("exact", exact), ("simulated", simulated)) if math.isfinite(seconds)]
         raise UnsupportedError(
             f"{sizes.people:,} people in classes of so many or so large sizes are too many to count, and too many to "
@@ -133,7 +148,7 @@ def _terms_and_columns(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
         return sizes.sizes.size / 30, sizes.sizes.size / 30  # one direction less to sum over: a thirtieth of the nodes
     chance = leaked / sizes.people
     middle = np.asarray(sizes.sizes * chance, dtype=np.float64)
-    width = reach(middle * (1 - chance) + 1)
+    width = tail_width(middle * (1 - chance) + 1)
     low, high = np.maximum(middle - width, 0), np.minimum(middle + width, sizes.sizes)
     before = np.concatenate([[-1.0], np.maximum.accumulate(high)[:-1]])
     return float(np.sum(high - low + 1)), float(np.sum(np.maximum(high - np.maximum(before, low - 1), 0)))
@@ -146,22 +161,20 @@ def _seconds_a_trial(sizes: ClassSizes, leaked: int) -> tuple[float, float]:
 
 
 def _exact(sizes: ClassSizes, leaked: int) -> NamedPeople:
-    """By a contour integral for the leak and a Fourier sum for the people named (see contour.py)."""
+    """By a contour integral for the leak and a Fourier sum for the people named (see saddle_point.py)."""
     people = sizes.people
     if leaked == 0:
         return NamedPeople(people, 0, "exact", None, None, 0.0, 0.0, 0, np.ones(1))
-    everybody = leaked == people
-    if everybody:
-        terms, log_hit = whole_terms(sizes.sizes, sizes.counts, Guesses()), 0.0
+    if leaked == people:
+        members, log_hit = members_if_all_leak(sizes.sizes, sizes.counts, CorrectGuesses()), 0.0
+        grid = Grid.over_other(float(moments(members).covariance[1, 1]), sides=2)
     else:
         odds = leaked / (people - leaked)
-        terms = leak_terms(sizes.sizes, sizes.counts, odds, Guesses())
+        members = members_at_odds(sizes.sizes, sizes.counts, odds, CorrectGuesses())
         log_hit = float(log_binomial(leaked, people, odds))
-    now = moments(terms)
-    spread = float(now.spread[1, 1])
-    grid = Grid(1, 2 * int(reach(spread)) | 1, 0.0, 0.0, spread) if everybody else Grid.over(now, sides=2)
+        grid = Grid.over(moments(members), sides=2)
     middle = round(expected_classes(sizes, leaked))
-    phi, sums = grid.sums(lambda theta, phi: turned_product(terms, theta, phi, leaked, middle), terms.largest)
+    phi, sums = grid.sums(lambda theta, phi: characteristic(members, theta, phi, leaked, middle), members.largest)
     sums = sums * math.exp(-log_hit) / grid.leak_nodes
     first = max(0, middle - grid.other_nodes // 2)
     numbers = np.arange(first, min(first + grid.other_nodes, leaked + 1))
@@ -171,13 +184,13 @@ def _exact(sizes: ClassSizes, leaked: int) -> NamedPeople:
 
 
 def _summary(sizes: ClassSizes, leaked: int, first: int, chances: NDArray[np.float64]) -> NamedPeople:
-    """Mean and variance; the mean is known in closed form, and a sum that misses it is not passed on."""
+    """Mean and variance; the mean is known in closed form, and chances that do not agree with it are an error."""
     known = expected_classes(sizes, leaked)
     numbers = first + np.arange(chances.size)
     total, mean = float(chances.sum()), float(chances @ numbers)
     if abs(total - 1) > 1e-8 or abs(mean - known) > 1e-8 * known or chances.min() < -1e-9:
         raise ArithmeticError(f"the chances add up to {total} and their mean is {mean}, not {known}")
-    # before small chances are cut, for the far ones weigh most; a spread of nothing may round to below it
+    # before small chances are set to 0, for those far from the mean weigh most; a variance of 0 may round to below 0
     variance = max(float(chances @ (numbers - known) ** 2), 0.0)
     chances = np.where(chances > 1e-13, chances, 0.0)  # below that they are rounding
     return NamedPeople(sizes.people, leaked, "exact", None, None, known, variance, first, chances)
@@ -196,7 +209,7 @@ def _simulated(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress:
 
 
 def _named_one_by_one(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """How many each trial names, every leak drawn person by person."""
+    """How many people each trial names, every leak drawn person by person."""
     from incrowd.leaks import kernels
 
     def guess(
@@ -208,7 +221,7 @@ def _named_one_by_one(sizes: ClassSizes, leaked: int, trials: int, seed: int, pr
 
 
 def _named_by_class(sizes: ClassSizes, leaked: int, trials: int, seed: int, progress: Progress) -> NDArray[np.int64]:
-    """The same for few large classes: how many leak of each is drawn at once."""
+    """How many people each trial names, the leaked members of every class drawn at once (few large classes)."""
     each, rng = np.repeat(sizes.sizes, sizes.counts), np.random.default_rng(seed)
     named = np.zeros(trials, dtype=np.int64)
     portion = max(1, _MOST_TERMS // 10 // each.size)

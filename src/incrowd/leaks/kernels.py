@@ -1,4 +1,4 @@
-"""The simulation's loops, compiled. Imported only when somebody simulates: compiling costs a second the first time."""
+"""Compiled loops of the simulation. Imported only when it runs: compiling takes a second the first time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def attack(
     log_risks: Floats,
     people_at_risk: Integers,
 ) -> None:  # pragma: no cover - compiled
-    """Log of each trial's risk for targets of the leak, and how many people had how many lookalikes in it.
+    """Log of each trial's risk for targets of the leak, and how many people were alike with how many others in it.
 
     One target: the mean risk of all leaked people, classes hit ÷ leaked. Several: the paper's loop, one after another.
     """

@@ -1,30 +1,41 @@
-"""Facts about this table: who stands out, by how much, and by what an attacker knows."""
+"""Facts about this table: who is unique, how risky it is, and for an attacker who knows what."""
 
 from incrowd.measures.api import Measurement, measure
-from incrowd.measures.attribute_sets import KnowledgeRisk, risk_by_group, risk_by_subset
-from incrowd.measures.auxiliary import Beside, known_beside
-from incrowd.measures.diversity import Diversity, diversity
+from incrowd.measures.attribute_sets import KnowledgeRisk, KnowledgeRisks, risk_by_group, risk_by_subset
+from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
+from incrowd.measures.contribution import Contribution, Contributions, contributions
+from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, count_disclosed_secrets
+from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.kept_columns import GivenBack, kept_column_facts, released_column_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
-from incrowd.measures.presence import Presence, presence
+from incrowd.measures.presence import Presence, measure_presence
+from incrowd.measures.secret_values import Secret
 
 __all__ = [
-    "Beside",
+    "AuxiliaryKnowledge",
+    "Contribution",
+    "Contributions",
+    "DisclosedColumn",
+    "DisclosedSecrets",
     "Diversity",
     "GivenBack",
     "ItemsetAnonymity",
     "KnowledgeRisk",
+    "KnowledgeRisks",
     "Measurement",
     "MinimalSets",
     "Presence",
-    "diversity",
+    "Secret",
+    "contributions",
+    "count_disclosed_secrets",
+    "count_with_auxiliary",
     "itemset_anonymity",
     "kept_column_facts",
-    "known_beside",
     "measure",
+    "measure_diversity",
+    "measure_presence",
     "minimal_sets",
-    "presence",
     "released_column_facts",
     "risk_by_group",
     "risk_by_subset",

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import TooManyDistinctError, counted_rows, encode, with_histories
+from incrowd.backends import Backend, TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, classes_of_counted
-from incrowd.errors import InputError
-from incrowd.measures.by_parts import measure_in_parts, measure_there_in_parts
-from incrowd.measures.diversity import Diversity, diversity
-from incrowd.measures.indistinguishable import group_records, needs_parts
+from incrowd.measures.class_values import exceeds_memory, group_records, require_columns
+from incrowd.measures.diversity import Diversity, measure_diversity
+from incrowd.measures.partitioned import measure_distinct_partitions, measure_partitions
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +28,20 @@ class Measurement(Result):
     sensitive: tuple[Diversity, ...] = ()
     person: str | None = None
     notes: tuple[str, ...] = ()
+    _derived: ClassVar[tuple[str, ...]] = (
+        "records",
+        "people",
+        "classes",
+        "uniques",
+        "k",
+        "largest_class",
+        "correctness",
+        "uniqueness",
+        "maximum_risk",
+        "average_risk",
+        "expected_reidentifications",
+    )
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes"})
 
     @property
     def records(self) -> int:
@@ -37,27 +50,27 @@ class Measurement(Result):
 
     @property
     def people(self) -> int:
-        """People in it: its records, unless a person column says otherwise."""
+        """People in the table: its records, unless there is a person column."""
         return self.sizes.people
 
     @property
     def classes(self) -> int:
-        """Groups of people who look alike."""
+        """Equivalence classes: groups of people with equal quasi-identifiers."""
         return self.sizes.classes
 
     @property
     def uniques(self) -> int:
-        """People nobody else looks like."""
+        """People who are alone in their class."""
         return self.sizes.uniques
 
     @property
     def smallest_class(self) -> int:
-        """The k of k-anonymity: everybody looks like at least k − 1 others."""
+        """The k of k-anonymity: everybody shares their class with at least k − 1 others."""
         return self.sizes.smallest
 
     @property
     def k(self) -> int:
-        """The same as `smallest_class`, by the name it has in the literature."""
+        """`smallest_class`, by its name in the literature."""
         return self.sizes.smallest
 
     @property
@@ -82,7 +95,7 @@ class Measurement(Result):
 
     @property
     def average_risk(self) -> float:
-        """The chance of naming a person picked at random; the same number as correctness."""
+        """The chance of naming a person picked at random, which equals the correctness."""
         return self.sizes.correctness
 
     @property
@@ -95,40 +108,42 @@ class Measurement(Result):
         return self.sizes.below(k) / self.sizes.people
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "person": self.person,
-            "records": self.records,
-            "people": self.people,
-            "classes": self.classes,
-            "uniques": self.uniques,
-            "k": self.k,
-            "largest_class": self.largest_class,
-            "correctness": self.correctness,
-            "uniqueness": self.uniqueness,
-            "maximum_risk": self.maximum_risk,
-            "average_risk": self.average_risk,
-            "expected_reidentifications": self.expected_reidentifications,
+        """The result in plain JSON types, with the histogram of class sizes."""
+        return Result.to_dict(self) | {
             "share_below": {str(k): self.share_below(k) for k in (2, 3, 5, 10, 20)},
             "histogram": {str(size): count for size, count in self.sizes.histogram().items()},
-            "sensitive": [column.to_dict() for column in self.sensitive],
-            "notes": list(self.notes),
         }
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        """The facts in one row; with sensitive columns, a row for each of them."""
+        facts = {name: getattr(self, name) for name in self._derived}
+        return [facts | column.to_dict() for column in self.sensitive] or [facts]
 
 
 def measure(
-    data: Any,
+    data: TableLike,
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
     person: str | None = None,
     progress: Progress = silent,
 ) -> Measurement:
-    """Count the people who look alike, and how much each group gives away about the sensitive columns.
+    """Count the people with equal quasi-identifiers, and how much each class discloses about the sensitive columns.
 
-    `data` is a file's path or a frame. With a `person` column the unit is the person and the class is the whole
-    history; sensitive values are then compared among the records of a class that have the same values too.
+    Args:
+        data: a file's path, a frame or a `Table`.
+        quasi_identifiers: the columns that the attacker knows.
+        sensitive: columns that people keep to themselves.
+        person: the column that says whose record it is. The unit is then the person and the class is the whole
+            history; sensitive values are compared among the records of a class with equal quasi-identifiers.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        The class sizes and everything that follows from them, and the diversity of every sensitive column.
+
+    Raises:
+        InputError: a column is missing, or both sensitive and a quasi-identifier.
+        UnsupportedError: the values of a sensitive column do not fit into memory.
 
     >>> patients = {"age": [30, 30, 41], "sex": ["f", "f", "m"], "illness": ["flu", "cold", "flu"]}
     >>> found = measure(patients, quasi_identifiers=["age", "sex"], sensitive=["illness"])
@@ -136,58 +151,51 @@ def measure(
     (1, 1, 0.667, 1)
     """
     table = read_table(data)
-    names = table.require(quasi_identifiers, "quasi-identifiers")
-    wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
-    both = [name for name in wanted if name in names]
-    if both:
-        raise InputError(
-            f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
-            "take it out of one of them"
-        )
+    names, wanted = require_columns(table, quasi_identifiers, sensitive)
     notes = list(table.notes)
     if not wanted:
         progress("counting people who look alike", 0.1)
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
         return Measurement(tuple(names), sizes, person=person, notes=tuple(notes))
     progress("counting people who look alike", 0.1)
-    if table.engine == "cluster":
-        sizes, found = _measured_there(table, names, wanted, person, progress)
+    if not table.backend.rows_are_local:
+        sizes, found = _measure_distinct(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
-    if needs_parts(table, names, person):
-        sizes, found = measure_in_parts(table, names, wanted, person, progress)
+    if exceeds_memory(table, names, person):
+        sizes, found = measure_partitions(table, names, wanted, person, progress)
         return Measurement(tuple(names), sizes, tuple(found), person, tuple(notes))
     groups = group_records(table, names, person)
     found = []
     for done, column in enumerate(wanted):
         progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        found.append(diversity(groups.numbers, encode(table, [column])[0], groups.times))
+        found.append(measure_diversity(groups.numbers, encode(table, [column])[0], groups.times))
     return Measurement(tuple(names), groups.sizes(), tuple(found), person, tuple(notes))
 
 
-def _measured_there(
+def _measure_distinct(
     table: Table, names: list[str], wanted: list[str], person: str | None, progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """The same for a table that stays in its cluster."""
-    if person is not None:
-        sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
-        groups = with_histories(table, names, wanted, person)
-        _, found = _measured_there(groups, [*names, person], wanted, None, progress)
-        table.confirm()
-        return sizes, found
-    try:
-        return _counted_there(table, names, wanted, progress)
-    except TooManyDistinctError:
-        return measure_there_in_parts(table, names, wanted, progress)
+    """Class sizes and the sensitive columns of rows that are not here: from the distinct ones, counted."""
+    if person is None:
+        return _measure_counted(table.backend, names, wanted, progress)
+    sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)
+    merged = table.backend.merge_histories(names, wanted, person)
+    _, found = _measure_counted(merged, [*names, person], wanted, progress)
+    table.backend.confirm()
+    return sizes, found
 
 
-def _counted_there(
-    table: Table, names: list[str], wanted: list[str], progress: Progress
+def _measure_counted(
+    backend: Backend, names: list[str], wanted: list[str], progress: Progress
 ) -> tuple[ClassSizes, list[Diversity]]:
-    """The same from the counts of every class and value, one sensitive column after the other."""
+    """Class sizes and the sensitive columns from the counts of every class and value, one column after the other."""
     found = []
-    for done, column in enumerate(wanted):
-        counted = counted_rows(table, [*names, column])
-        progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
-        classes = classes_of_counted(counted, names)
-        found.append(diversity(classes.numbers, encode(counted.table, [column])[0], classes.times))
+    try:
+        for done, column in enumerate(wanted):
+            counted = backend.counted_rows([*names, column])
+            progress(f"comparing {column} within classes", 0.4 + 0.6 * done / len(wanted))
+            classes = classes_of_counted(counted, names)
+            found.append(measure_diversity(classes.numbers, encode(counted.backend, [column])[0], classes.times))
+    except TooManyDistinctError:
+        return measure_distinct_partitions(backend, names, wanted, progress)
     return classes.sizes, found

@@ -1,21 +1,21 @@
-"""Risk by what the attacker knows: groups of attributes, and every set of them."""
+"""Risk by what the attacker knows: groups of attributes, and every set of attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.measures.subset_counts import class_table, count_subset, count_subsets
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 
-_MOST_SETS = 200_000
+_MOST_SUBSETS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class KnowledgeRisk(Result):
     classes: int
     uniques: int
     smallest: int
+    _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness")
 
     @property
     def correctness(self) -> float:
@@ -39,16 +40,36 @@ class KnowledgeRisk(Result):
         """Ξ: the share of people nobody else looks like."""
         return self.uniques / self.people
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__} | {"columns": list(self.columns)}
-        return plain | {"correctness": self.correctness, "uniqueness": self.uniqueness}
+
+class KnowledgeRisks(tuple[KnowledgeRisk, ...]):
+    """Risks of several sets of columns: a tuple that is also shown as a frame of one row each."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> Any:
+        """The risks as a pandas DataFrame."""
+        return Result.to_frame(self)  # type: ignore[arg-type]
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        return [risk.to_dict() for risk in self]
 
 
 def risk_by_group(
-    data: Any, groups: Mapping[str, Sequence[str]], *, person: str | None = None, progress: Progress = silent
-) -> tuple[KnowledgeRisk, ...]:
-    """The risk for every combination of named groups, such as census, spatial and temporal knowledge.
+    data: TableLike, groups: Mapping[str, Sequence[str]], *, person: str | None = None, progress: Progress = silent
+) -> KnowledgeRisks:
+    """The risk for every combination of named groups of columns, such as census, spatial and temporal knowledge.
+
+    Args:
+        data: a file's path, a frame or a `Table`.
+        groups: the name of each group and its columns.
+        person: the column that says whose record it is.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        One risk for each combination, single groups first.
+
+    Raises:
+        InputError: there are no groups or more than 17, or a column is missing.
 
     >>> found = risk_by_group({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, {"census": ["age"], "spatial": ["zip"]})
     >>> [(risk.label, risk.uniques) for risk in found]
@@ -64,20 +85,33 @@ def risk_by_group(
         for labels in combinations(groups, size):
             columns = tuple(dict.fromkeys(name for label in labels for name in groups[label]))
             wanted.append((" + ".join(labels), columns))
-    if len(wanted) > _MOST_SETS:
+    if len(wanted) > _MOST_SUBSETS:
         raise InputError(f"{len(groups)} groups have too many combinations; give 17 groups or fewer")
-    return _count_each(table, wanted, person, progress)
+    return _count_combinations(table, wanted, person, progress)
 
 
 def risk_by_subset(
-    data: Any,
+    data: TableLike,
     quasi_identifiers: Sequence[str],
     *,
     up_to: int | None = None,
     person: str | None = None,
     progress: Progress = silent,
-) -> tuple[KnowledgeRisk, ...]:
-    """The risk for every set of at most `up_to` quasi-identifiers (all of them by default), smallest sets first.
+) -> KnowledgeRisks:
+    """The risk for every set of quasi-identifiers.
+
+    Args:
+        data: a file's path, a frame or a `Table`.
+        quasi_identifiers: the columns that the attacker may know.
+        up_to: the largest size of a set; all columns by default.
+        person: the column that says whose record it is.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        One risk for each set, the smallest sets first.
+
+    Raises:
+        InputError: a column is missing, or the sets are too many.
 
     >>> found = risk_by_subset({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, ["age", "zip"])
     >>> [(risk.label, risk.classes) for risk in found]
@@ -85,14 +119,14 @@ def risk_by_subset(
     """
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
-    largest = check_sets(len(names), up_to)
+    largest = check_subset_size(len(names), up_to)
     progress("counting people who look alike", 0.0)
     classes = class_table(table, names) if person is None else None
     if classes is None:
         wanted = [
             (", ".join(columns), columns) for size in range(1, largest + 1) for columns in combinations(names, size)
         ]
-        return _count_apart(table, wanted, person, progress)
+        return _count_singly(table, wanted, person, progress)
     people = int(classes.people.sum())
     total = sum(comb(len(names), size) for size in range(1, largest + 1))
     found = []
@@ -101,45 +135,47 @@ def risk_by_subset(
         found.append(KnowledgeRisk(", ".join(columns), columns, people, count.classes, count.uniques, count.smallest))
         progress("counting sets of attributes", done / total)
     order = {name: position for position, name in enumerate(names)}
-    return tuple(sorted(found, key=lambda risk: (len(risk.columns), [order[name] for name in risk.columns])))
+    return KnowledgeRisks(sorted(found, key=lambda risk: (len(risk.columns), [order[name] for name in risk.columns])))
 
 
-def check_sets(columns: int, up_to: int | None) -> int:
-    """The size of the largest set to look at, if there are not too many."""
+def check_subset_size(columns: int, up_to: int | None) -> int:
+    """The size of the largest set to count; refuses what has too many sets."""
     largest = columns if up_to is None else up_to
     if largest < 1:
         raise InputError(f"sets of at most {largest} columns; give 1 or more")
     largest = min(largest, columns)
     sets = sum(comb(columns, size) for size in range(1, largest + 1))
-    if sets > _MOST_SETS:
-        raise InputError(f"{columns} columns have {sets:,} sets of at most {largest}; ask for smaller sets with up_to=")
+    if sets > _MOST_SUBSETS:
+        raise InputError(
+            f"{columns} columns have {sets:,} sets of at most {largest}; ask for smaller sets", hint="up_to"
+        )
     return largest
 
 
-def _count_each(
+def _count_combinations(
     table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
-) -> tuple[KnowledgeRisk, ...]:
-    """Count the wanted sets of columns, from one count of the table where its rows can be had."""
+) -> KnowledgeRisks:
+    """Count sets of columns, from one count of the table where its classes fit into memory."""
     names = list(dict.fromkeys(name for _, columns in wanted for name in columns))
     classes = class_table(table, names) if person is None else None
     if classes is None:
-        return _count_apart(table, wanted, person, progress)
+        return _count_singly(table, wanted, person, progress)
     people = int(classes.people.sum())
     found = []
     for done, (label, columns) in enumerate(wanted):
         count = count_subset(classes, [names.index(name) for name in columns])
         found.append(KnowledgeRisk(label, columns, people, count.classes, count.uniques, count.smallest))
         progress("counting sets of attributes", done / len(wanted))
-    return tuple(found)
+    return KnowledgeRisks(found)
 
 
-def _count_apart(
+def _count_singly(
     table: Table, wanted: Sequence[tuple[str, tuple[str, ...]]], person: str | None, progress: Progress
-) -> tuple[KnowledgeRisk, ...]:
-    """Count every set of columns on its own: whole histories, or classes too many to be brought out of a cluster."""
+) -> KnowledgeRisks:
+    """Count every set of columns by a query of its own: for histories, and for classes too many for memory."""
     found = []
     for done, (label, columns) in enumerate(wanted):
         sizes = ClassSizes.from_table(table, quasi_identifiers=columns, person=person)
         found.append(KnowledgeRisk(label, columns, sizes.people, sizes.classes, sizes.uniques, sizes.smallest))
         progress("counting sets of attributes", done / len(wanted))
-    return tuple(found)
+    return KnowledgeRisks(found)

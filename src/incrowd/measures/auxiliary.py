@@ -1,4 +1,4 @@
-"""Columns that stay in the table beside the quasi-identifiers: what whoever knows them as well could do."""
+"""Auxiliary knowledge: what an attacker can do who knows other columns as well as the quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -11,40 +11,43 @@ from numpy.typing import NDArray
 
 from incrowd.classes import ClassSizes
 from incrowd.results import Result
-from incrowd.tables import Table
+from incrowd.tables import TableLike
 
 _ENOUGH = 30.0  # pairs of records alike in one column that would differ in the other if the two were independent
 
 
 @dataclass(frozen=True, slots=True)
-class Beside(Result):
-    """The smallest class, and how many are alone, for somebody who knows these `columns` and the quasi-identifiers."""
+class AuxiliaryKnowledge(Result):
+    """The smallest class and the unique people for an attacker who knows `columns` and the quasi-identifiers."""
 
     columns: tuple[str, ...]
     k: int
     uniques: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {"columns": list(self.columns), "k": self.k, "uniques": self.uniques}
 
+def count_with_auxiliary(
+    data: TableLike, quasi_identifiers: Sequence[str], auxiliary: Sequence[str], *, person: str | None = None
+) -> AuxiliaryKnowledge:
+    """Count the classes by the quasi-identifiers and further columns.
 
-def known_beside(
-    table: Table, quasi_identifiers: Sequence[str], others: Sequence[str], *, person: str | None = None
-) -> Beside:
-    """Count the classes with other columns known as well.
+    Args:
+        data: a file's path, a frame or a `Table`.
+        quasi_identifiers: the columns that the attacker knows.
+        auxiliary: further columns that the attacker may know.
+        person: the column that says whose record it is.
 
-    >>> from incrowd import read_table
-    >>> table = read_table({"age": ["[30;39]", "[30;39]"], "born": [1990, 1994]})
-    >>> known_beside(table, ["age"], ["born"])
-    Beside(columns=['born'], k=1, uniques=2)
+    Returns:
+        The smallest class and the unique people.
+
+    >>> count_with_auxiliary({"age": ["[30;39]", "[30;39]"], "born": [1990, 1994]}, ["age"], ["born"])
+    AuxiliaryKnowledge(columns=['born'], k=1, uniques=2)
     """
-    sizes = ClassSizes.from_table(table, quasi_identifiers=[*quasi_identifiers, *others], person=person)
-    return Beside(tuple(others), sizes.smallest, sizes.uniques)
+    sizes = ClassSizes.from_table(data, quasi_identifiers=[*quasi_identifiers, *auxiliary], person=person)
+    return AuxiliaryKnowledge(tuple(auxiliary), sizes.smallest, sizes.uniques)
 
 
 def determines(one: NDArray[Any], other: NDArray[Any], times: NDArray[Any] | None = None) -> bool:
-    """Whether no value of one column goes with two values of another, where chance alone would have shown many.
+    """Whether each value of one column goes with a single value of another, where chance alone makes that unlikely.
 
     Both are columns of codes from 0; entry i occurs `times[i]` times.
 

@@ -1,42 +1,97 @@
-"""How often each class has each value: what l, t and their relatives are made of."""
+"""Groups of records that an attacker cannot distinguish, and how often each value occurs in each group.
+
+l-diversity, t-closeness and attribute disclosure are functions of these counts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import class_numbers, deal_out, each_part
+from incrowd.backends import class_numbers, encode_each, frequencies, map_parts, pack, partition_keys
+from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
+from incrowd.errors import InputError
+from incrowd.tables import Table
 
 
-class Pairs(NamedTuple):
-    """Every pair of a class and a value that occurs, class × values + value, in order; and how many records have it.
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """A number for every record, equal for records that nobody can distinguish.
 
-    A class may go by any number that no other class has, and is with all its records in the same pairs.
+    Where a record stands for several, `times` says for how many; `classes` are the classes of people, where they are
+    not simply the records with the same number.
+    """
+
+    numbers: NDArray[Any]
+    times: NDArray[np.int64] | None = None
+    classes: Classes | None = None
+
+    def sizes(self) -> ClassSizes:
+        """Class sizes in people."""
+        if self.classes is not None:
+            return self.classes.sizes
+        return ClassSizes.from_counts(*frequencies(self.numbers.copy()))
+
+
+def group_records(table: Table, names: Sequence[str], person: str | None = None) -> Groups:
+    """Group the records of a table in memory; without a person, packed keys serve as group numbers."""
+    if person is None:
+        return Groups(pack(encode_each(table, names)))
+    classes = assign_classes(table, names, person)
+    return Groups(indistinguishable_groups(table, names, classes, person).numbers, classes=classes)
+
+
+def exceeds_memory(table: Table, names: Sequence[str], person: str | None = None) -> bool:
+    """Whether counting values within groups takes more than the memory limit: it is then done part by part."""
+    return not table.backend.fits_values(names, person)
+
+
+def require_columns(
+    table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The quasi-identifiers and the sensitive columns, if all exist and none is both."""
+    names = table.require(quasi_identifiers, "quasi-identifiers")
+    wanted = table.require(sensitive, "sensitive columns") if len(sensitive) else []
+    both = [name for name in wanted if name in names]
+    if both:
+        raise InputError(
+            f"{', '.join(both)} cannot be sensitive and a quasi-identifier: what is known cannot be given away; "
+            "take it out of one of them"
+        )
+    return names, wanted
+
+
+class ClassValueCounts(NamedTuple):
+    """The pairs of a class and a value that occur, as class × values + value, ascending; and the records of each.
+
+    Class numbers are arbitrary. All records of a class are in the same `ClassValueCounts`.
     """
 
     pairs: NDArray[np.uint64]
     counts: NDArray[np.int64]
 
 
-def count_pairs(
+def count_class_values(
     classes: NDArray[Any], codes: NDArray[Any], size: int, times: NDArray[np.int64] | None = None
-) -> list[Pairs]:
-    """Pair the class of every record with its code, of which there are `size`, some classes after the others.
+) -> list[ClassValueCounts]:
+    """Count the pairs of every record's class and code, of which there are `size`, in blocks of classes.
 
-    Where a record stands for others, `times` says for how many; classes are then numbered from 0.
+    Where a record stands for several, `times` says for how many; classes are then numbered from 0.
     """
     if times is not None:
         distinct, place = np.unique(classes * np.uint64(size) + codes, return_inverse=True)
         counts = np.zeros(distinct.size, dtype=np.int64)
         np.add.at(counts, place, times)
-        return [Pairs(distinct, counts)]
-    return list(each_part(lambda keys, values: _counted(keys, values, size), deal_out(classes, codes)))
+        return [ClassValueCounts(distinct, counts)]
+    return list(map_parts(lambda keys, values: _count_block(keys, values, size), partition_keys(classes, codes)))
 
 
-def _counted(keys: NDArray[np.uint64], codes: NDArray[Any], size: int) -> Pairs:
-    """The pairs of some classes, written over the keys."""
+def _count_block(keys: NDArray[np.uint64], codes: NDArray[Any], size: int) -> ClassValueCounts:
+    """Count the pairs of some classes; overwrites the keys."""
     from incrowd.backends.kernels import append_digit
     from incrowd.measures import kernels
 
@@ -49,4 +104,4 @@ def _counted(keys: NDArray[np.uint64], codes: NDArray[Any], size: int) -> Pairs:
     keys.sort()
     counts = np.empty(keys.size, dtype=np.int64)
     found = kernels.tally_runs(keys, counts)
-    return Pairs(keys[:found], counts[:found].copy())
+    return ClassValueCounts(keys[:found], counts[:found].copy())

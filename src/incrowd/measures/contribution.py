@@ -1,11 +1,11 @@
-"""Which attribute drives the risk: what each adds to it, averaged over the orders in which it may become known."""
+"""Which attribute drives the risk: the Shapley value of each, averaged over the orders in which they become known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,14 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.measures.subset_counts import class_table, count_prefixes, count_subsets
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 
 EXACT_UP_TO = 12
-"""So many attributes are averaged over all orders; more are averaged over sampled ones."""
+"""Up to so many attributes are averaged over all orders; more are averaged over sampled ones."""
 
-_EXACT_APART = 7  # the same where every set of attributes takes a count of its own
+_EXACT_IF_COUNTED_SINGLY = 7  # attributes averaged over all orders where every set takes a count of its own
 _ORDERS = 200
-_SURE = 1.96  # standard errors in half a 95 % interval
+_STANDARD_ERRORS = 1.96  # standard errors in half a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,12 @@ class Contribution(Result):
     uniqueness: float
     error: float = 0.0
     uniqueness_error: float = 0.0
+    _derived: ClassVar[tuple[str, ...]] = ("interval",)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The contribution to correctness, with 95 % confidence."""
-        return self.correctness - _SURE * self.error, self.correctness + _SURE * self.error
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return plain | {"interval": list(self.interval)}
+        """95 % interval of the contribution to correctness."""
+        return self.correctness - _STANDARD_ERRORS * self.error, self.correctness + _STANDARD_ERRORS * self.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +69,15 @@ class Contributions(Result):
         return part.correctness / total if total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "nothing_known": self.nothing_known,
-            "orders": self.orders,
-            "seed": self.seed,
-            "columns": [part.to_dict() | {"share": self.share(part)} for part in self.columns],
-        }
+        """The result in plain JSON types; every contribution with its share of the total."""
+        return Result.to_dict(self) | {"columns": self._rows()}
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [part.to_dict() | {"share": self.share(part)} for part in self.columns]
 
 
 def contributions(
-    data: Any,
+    data: TableLike,
     quasi_identifiers: Sequence[str],
     *,
     person: str | None = None,
@@ -95,9 +89,23 @@ def contributions(
     """What each attribute adds to the risk, averaged over every order in which an attacker may learn them.
 
     This is the Shapley value (Shapley 1953) of the attribute in the game whose worth is the correctness of a set of
-    attributes. Up to twelve attributes (`exact_up_to`) it is exact and read from the counts of all sets; beyond,
-    `orders` random orders are averaged, each with its reverse. With a `person` column whole histories are counted, and
-    orders are sampled beyond seven attributes.
+    attributes.
+
+    Args:
+        data: a file's path, a frame or a `Table`.
+        quasi_identifiers: the columns that the attacker may know.
+        person: the column that says whose record it is; whole histories are then counted, and orders are sampled
+            beyond seven attributes.
+        orders: random orders to average where there are too many, half of them the reverse of the other half.
+        exact_up_to: up to so many attributes all orders are averaged, from the counts of all sets.
+        seed: of the random orders.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        The contribution of every attribute.
+
+    Raises:
+        InputError: a column is missing, or fewer than 2 orders are asked for.
 
     >>> found = contributions({"age": [30, 30, 41, 41], "sex": ["f", "m", "f", "m"], "ward": [1, 1, 1, 1]},
     ...                       ["age", "sex", "ward"])
@@ -111,15 +119,15 @@ def contributions(
     progress("counting people who look alike", 0.0)
     classes = class_table(table, names) if person is None else None
     if classes is None:
-        return _by_counting(table, names, person, min(orders, 2 * len(names)), seed, progress)
+        return _from_single_counts(table, names, person, min(orders, 2 * len(names)), seed, progress)
     if len(names) <= exact_up_to:
         counted = {}
         for count in count_subsets(classes, len(names)):
             counted[count.positions] = (count.classes, count.uniques)
             progress("counting sets of attributes", len(counted) / 2 ** len(names))
-        return from_counts(names, int(classes.people.sum()), counted, seed=seed)
+        return contributions_from_counts(names, int(classes.people.sum()), counted, seed=seed)
     people = int(classes.people.sum())
-    return _sampled(
+    return _from_sampled_orders(
         names,
         people,
         lambda order: [(count.classes, count.uniques) for count in count_prefixes(classes, order)],
@@ -129,7 +137,7 @@ def contributions(
     )
 
 
-def from_counts(
+def contributions_from_counts(
     names: Sequence[str], people: int, counted: Mapping[tuple[int, ...], tuple[int, int]], *, seed: int = 0
 ) -> Contributions:
     """Exact contributions from the classes and uniques of every set of columns, named by sorted positions."""
@@ -151,11 +159,11 @@ def from_counts(
 
 
 def _nothing_known(people: int) -> NDArray[np.float64]:
-    """Correctness and uniqueness to somebody who knows no attribute: everybody is in one class."""
+    """Correctness and uniqueness where no attribute is known: everybody is in one class."""
     return np.array([1 / people, 1.0 if people == 1 else 0.0])
 
 
-def _sampled(
+def _from_sampled_orders(
     names: Sequence[str],
     people: int,
     prefixes: Callable[[tuple[int, ...]], Sequence[tuple[int, int]]],
@@ -163,7 +171,7 @@ def _sampled(
     seed: int,
     progress: Progress,
 ) -> Contributions:
-    """Averages over random orders; an order and its reverse are one draw, because their errors offset each other."""
+    """Averages over random orders; an order and its reverse are one draw, because their errors cancel in part."""
     generator = np.random.default_rng(seed)
     draws = np.empty((max(orders // 2, 2), 2, len(names)))
     for done in range(len(draws)):
@@ -179,7 +187,7 @@ def _sampled(
 
 
 def _gains(order: tuple[int, ...], people: int, counts: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """What each column adds when the columns become known in this order; by position of the column."""
+    """What each column adds when the columns become known in this order, by column."""
     worth = np.array(counts, dtype=np.float64).T / people
     gained = np.diff(worth, axis=1, prepend=_nothing_known(people)[:, None])
     by_position = np.empty_like(gained)
@@ -187,10 +195,10 @@ def _gains(order: tuple[int, ...], people: int, counts: Sequence[tuple[int, int]
     return by_position
 
 
-def _by_counting(
+def _from_single_counts(
     table: Table, names: list[str], person: str | None, orders: int, seed: int, progress: Progress
 ) -> Contributions:
-    """Where histories are counted, or the rows are elsewhere: each set is counted on its own, once."""
+    """Contributions where each set takes a query of its own: histories, and tables that stay in their engine."""
     known: dict[tuple[int, ...], tuple[int, int]] = {}
     people = 0
 
@@ -204,13 +212,13 @@ def _by_counting(
         return known[positions]
 
     count(tuple(range(len(names))))
-    if len(names) <= _EXACT_APART:
+    if len(names) <= _EXACT_IF_COUNTED_SINGLY:
         for number in range(1, 1 << len(names)):
             count(tuple(position for position in range(len(names)) if number >> position & 1))
             progress("counting sets of attributes", number / (1 << len(names)))
-        return from_counts(names, people, known, seed=seed)
+        return contributions_from_counts(names, people, known, seed=seed)
 
     def prefixes(order: tuple[int, ...]) -> list[tuple[int, int]]:
         return [count(tuple(sorted(order[:size]))) for size in range(1, len(order) + 1)]
 
-    return _sampled(names, people, prefixes, orders, seed, progress)
+    return _from_sampled_orders(names, people, prefixes, orders, seed, progress)

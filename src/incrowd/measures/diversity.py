@@ -1,17 +1,17 @@
-"""What a class gives away about its members' secrets: l-diversity, t-closeness and their relatives."""
+"""How much a class discloses about the sensitive values of its members: l-diversity, t-closeness and relatives."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.measures.class_values import Pairs, count_pairs
+from incrowd.measures.class_values import ClassValueCounts, count_class_values
 from incrowd.results import Result
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Diversity(Result):
-    """How well one sensitive column is hidden, in the worst class unless it says otherwise.
+    """How well one sensitive column is hidden: in the worst class, unless stated otherwise.
 
     - `distinct`: l of distinct l-diversity, the fewest different values in a class.
     - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.
@@ -32,8 +32,8 @@ class Diversity(Result):
       enhanced β-likeness holds, None where none does.
     - `delta`: δ-disclosure, the largest |ln| of the ratio of a value's share in a class to its share in the table, over
       the values the class has.
-    - `homogeneous`: records in classes where everybody has the same value, so that it is given away for certain.
-    - `commonest`: the share of the commonest value in the table, which everybody can guess without any class.
+    - `homogeneous`: records in classes where everybody has the same value, so that it is certain.
+    - `commonest`: the share of the most common value in the table, which anybody can guess.
     """
 
     column: str
@@ -50,15 +50,16 @@ class Diversity(Result):
     delta: float
     homogeneous: int
     commonest: float
+    _derived: ClassVar[tuple[str, ...]] = ("t", "given_away")
 
     @property
     def l(self) -> int:  # noqa: E743
-        """The same as `distinct`, by the name it has in the literature."""
+        """`distinct`, by its name in the literature."""
         return self.distinct
 
     @property
     def t(self) -> float:
-        """t by the distance that suits the column: ordered for numbers and dates, equal for text."""
+        """t by the distance for the type: ordered for numbers and dates, equal for text."""
         return self.equal_t if self.ordered_t is None else self.ordered_t
 
     @property
@@ -66,24 +67,36 @@ class Diversity(Result):
         """The share of records whose value is certain to whoever knows the class."""
         return self.homogeneous / self.records
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"t": self.t, "given_away": self.given_away}
 
+def measure_diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.int64] | None = None) -> Diversity:
+    """Measure one sensitive column within classes, from the counts of each value in each class.
 
-def diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.int64] | None = None) -> Diversity:
-    """Measure one sensitive column against the class of every record, from the counts of each value in each class.
+    Args:
+        classes: the number of every record's class.
+        column: the sensitive column as codes.
+        times: how many records each entry stands for, where it is not one.
 
-    Where a record stands for others, `times` says for how many.
+    Returns:
+        l, t and their relatives.
+
+    >>> from incrowd.backends import encode
+    >>> from incrowd.tables import read_table
+    >>> (illness,) = encode(read_table({"illness": ["flu", "cold", "flu"]}), ["illness"])
+    >>> measure_diversity(np.array([0, 0, 1], dtype=np.uint64), illness).homogeneous
+    1
     """
     tally = np.bincount(column.codes, weights=times, minlength=column.size)
-    return worst_of(column.name, column.values, tally, count_pairs(classes, column.codes, column.size, times))
+    return diversity_of_counts(
+        column.name, column.values, tally, count_class_values(classes, column.codes, column.size, times)
+    )
 
 
-def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable[Pairs]) -> Diversity:
-    """The worst class of all parts of a table, whose values occur as often as `tally` says.
+def diversity_of_counts(
+    column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable[ClassValueCounts]
+) -> Diversity:
+    """The worst class in all parts of a table; `tally` is how often each value occurs in the whole table.
 
-    The parts are gone through twice where the recursive ratio needs l first, so they are a list or made anew.
+    The parts are iterated twice where the recursive ratio needs l first, so they are not an iterator.
     """
     from incrowd.measures import kernels
 
@@ -101,7 +114,7 @@ def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable
         distinct=l,
         entropy_l=math.exp(min(entropy)),
         recursive_c=recursive,
-        ordered_t=float(max(ordered)) if _has_order(values) else None,
+        ordered_t=float(max(ordered)) if has_order(values) else None,
         equal_t=float(max(equal)),
         alpha=float(max(alpha)),
         beta=float(max(beta)),
@@ -112,8 +125,8 @@ def worst_of(column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable
     )
 
 
-def _has_order(values: pa.Array) -> bool:
-    """Whether values have a distance of ranks: numbers, dates, times; not text and not yes/no."""
+def has_order(values: pa.Array) -> bool:
+    """Whether ranks are a distance between values: for numbers, dates and times, not for text and booleans."""
     import pyarrow as pa
 
     kind = values.type

@@ -1,10 +1,11 @@
-"""Set-valued tables: baskets, visits, places. k^m-anonymity: any m items somebody is known to have fit k people."""
+"""Set-valued tables (baskets, visits, places) and their k^m-anonymity: any m items of somebody fit k people."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode, frequencies
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +31,36 @@ class ItemsetAnonymity(Result):
     smallest: tuple[int, ...]
     sets: tuple[int, ...]
     alone: tuple[int, ...]
+    _derived: ClassVar[tuple[str, ...]] = ("k",)
 
     @property
     def k(self) -> int:
         """Any `known` items or fewer that somebody has are had by at least k people."""
         return min(self.smallest)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in ("people", "items", "known", "k")} | {
-            "smallest": list(self.smallest),
-            "sets": list(self.sets),
-            "alone": list(self.alone),
-        }
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        by_size = enumerate(zip(self.smallest, self.sets, self.alone, strict=True), start=1)
+        return [{"size": size, "smallest": k, "sets": sets, "alone": alone} for size, (k, sets, alone) in by_size]
 
 
 def itemset_anonymity(
-    data: Any, *, person: str, item: str, known: int = 2, progress: Progress = silent
+    data: TableLike, *, person: str, item: str, known: int = 2, progress: Progress = silent
 ) -> ItemsetAnonymity:
-    """Measure a long table with one row for each item of a person; `known` is the m of k^m-anonymity.
+    """Measure the k^m-anonymity of a long table with one row for each item of a person.
+
+    Args:
+        data: a file's path, a frame or a `Table`.
+        person: the column that says whose item it is.
+        item: the column of items.
+        known: the m of k^m-anonymity, how many items of a person the attacker knows.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        The smallest number of people for sets of 1, 2, … items.
+
+    Raises:
+        InputError: a column is missing or has nulls, or `known` is below 1.
+        UnsupportedError: the sets are too many for the memory.
 
     >>> visits = {"who": ["a", "a", "b", "b", "c"], "what": ["x", "y", "x", "y", "x"]}
     >>> itemset_anonymity(visits, person="who", item="what", known=2).smallest
@@ -67,11 +79,11 @@ def itemset_anonymity(
     items = (pairs % np.uint64(what.size)).astype(np.int64)
     lengths = np.bincount(owner, minlength=who.size)
     if what.size**known >= 1 << 63:
-        raise UnsupportedError(f"sets of {known} among {what.size:,} items are too many to tell apart; ask for fewer")
+        raise UnsupportedError(f"sets of {known} among {what.size:,} items are too many to count; ask for fewer")
     smallest, sets, alone = [], [], []
     for size in range(1, known + 1):
         progress(f"counting sets of {size} items", (size - 1) / known)
-        total = _how_many(lengths, size)
+        total = _count_sets(lengths, size)
         if total * 8 > table.memory / 2:
             raise UnsupportedError(f"people have {total:,} sets of {size} items, more than memory holds; ask for fewer")
         if not total:
@@ -85,7 +97,7 @@ def itemset_anonymity(
     return ItemsetAnonymity(who.size, what.size, known, tuple(smallest), tuple(sets), tuple(alone))
 
 
-def _how_many(lengths: NDArray[np.int64], size: int) -> int:
-    """How many sets of that size all people have together."""
+def _count_sets(lengths: NDArray[np.int64], size: int) -> int:
+    """Number of sets of that size that all people have together."""
     distinct, people = np.unique(lengths, return_counts=True)
     return sum(comb(length, size) * many for length, many in zip(distinct.tolist(), people.tolist(), strict=True))

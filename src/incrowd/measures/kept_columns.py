@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import known_beside
+from incrowd.measures.auxiliary import count_with_auxiliary
 from incrowd.measures.determination import Determination, determination, range_determination, set_determination
 from incrowd.results import Result
 from incrowd.tables import parse_generalised, read_table
@@ -140,8 +140,8 @@ def _facts(
         if not away:
             continue
         name, best = max(away, key=lambda pair: pair[1].told)  # of equals the first
-        k_without = k_without or known_beside(table, names, [], person=person).k
-        known = known_beside(table, names, [column.name], person=person)
+        k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
+        known = count_with_auxiliary(table, names, [column.name], person=person)
         yield GivenBack(column.name, name, best.told, best.by_chance, known.k, known.uniques, k_without)
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import UnsupportedError
-from incrowd.measures.attribute_sets import check_sets
+from incrowd.measures.attribute_sets import check_subset_size
 from incrowd.measures.subset_counts import ClassTable, isolated_by_subsets
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class MinimalSets(Result):
     the number of records it is minimal for. `records` is how many rows the table has. Record by record (of a table in a
     cluster: for each row that differs from all others): `fewest` is the size of the smallest such set (0 where
     there is none) and `score` adds, for every minimal set of s attributes, the product of (m − i) for i from s to
-    `up_to` − 1, m being all attributes: smaller sets and more of them count for more (Elliot, Manning & Ford 2002).
+    `up_to` − 1, m being all attributes: smaller sets and more sets give a higher score (Elliot, Manning & Ford 2002).
     `contribution` is the share of the total score in sets that hold the attribute.
     """
 
@@ -44,23 +44,37 @@ class MinimalSets(Result):
         return int(((self.fewest > 0) & (self.fewest <= attributes)).sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; sums over records, never a record."""
+        """The result in plain JSON types: sums over records, no single record."""
         return {
             "columns": list(self.columns),
             "up_to": self.up_to,
             "records": self.records,
             "singled_out_by": {str(size): self.singled_out_by(size) for size in range(1, self.up_to + 1)},
-            "minimal_sets": [
-                {"columns": list(columns), "records": records} for columns, records in self.singled_out.items()
-            ],
+            "minimal_sets": self._rows(),
             "contribution": self.contribution,
         }
 
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{"columns": list(columns), "records": records} for columns, records in self.singled_out.items()]
+
 
 def minimal_sets(
-    data: Any, quasi_identifiers: Sequence[str], *, up_to: int | None = None, progress: Progress = silent
+    data: TableLike, quasi_identifiers: Sequence[str], *, up_to: int | None = None, progress: Progress = silent
 ) -> MinimalSets:
-    """Find the minimal sets of at most `up_to` attributes (all by default) that single each record out.
+    """Find the minimal sets of attributes that single each record out.
+
+    Args:
+        data: a file's path, a frame or a `Table`.
+        quasi_identifiers: the columns that the attacker may know.
+        up_to: the largest size of a set; all columns by default.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        The sets with the records that each singles out, and a score for every record.
+
+    Raises:
+        InputError: a column is missing, or the sets are too many.
+        UnsupportedError: the sets of all unique records do not fit into memory.
 
     >>> found = minimal_sets({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, ["age", "zip"])
     >>> found.singled_out
@@ -70,7 +84,7 @@ def minimal_sets(
     """
     table = read_table(data)
     names = table.require(quasi_identifiers, "quasi-identifiers")
-    largest = check_sets(len(names), up_to)
+    largest = check_subset_size(len(names), up_to)
     progress("counting people who look alike", 0.0)
     class_table = ClassTable.of(table, names)
     single = np.flatnonzero(class_table.people == 1)
@@ -78,7 +92,8 @@ def minimal_sets(
     if sets * single.size / 8 > table.memory / 2:
         raise UnsupportedError(
             f"{sets:,} sets of attributes for {single.size:,} unique records do not fit into memory; "
-            "ask for smaller sets with up_to="
+            "ask for smaller sets",
+            hint="up_to",
         )
     unique_by: dict[tuple[int, ...], NDArray[np.uint8]] = {}
     for done, (positions, isolated) in enumerate(isolated_by_subsets(class_table, largest)):
@@ -90,7 +105,7 @@ def minimal_sets(
 def _score(
     table: ClassTable, single: NDArray[np.int64], unique_by: dict[tuple[int, ...], NDArray[np.uint8]], largest: int
 ) -> MinimalSets:
-    """From which sets isolate whom to which are minimal, and what that adds up to."""
+    """Minimal sets and scores, from which unique records (packed bits) each set singles out."""
     m = len(table.columns)
     fewest = np.zeros(table.people.size, dtype=np.int64)
     score = np.zeros(table.people.size)

@@ -1,4 +1,4 @@
-"""A table against the population it was taken from, where that population is at hand: k-map and δ-presence."""
+"""A table against the population that it was taken from: k-map and δ-presence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from incrowd.backends import class_numbers, pack
 from incrowd.backends.encode import encode_column
 from incrowd.errors import InputError
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import TableLike, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,22 @@ class Presence(Result):
     delta_maximum: float | None
     absent: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
+def measure_presence(data: TableLike, population: TableLike, *, quasi_identifiers: Sequence[str]) -> Presence:
+    """Compare a table with its population by the quasi-identifiers that both have.
 
-def presence(data: Any, population: Any, *, quasi_identifiers: Sequence[str]) -> Presence:
-    """Compare a table with its population by the quasi-identifiers they share.
+    Args:
+        data: the table: a file's path, a frame or a `Table`.
+        population: everybody, as a table with the same columns.
+        quasi_identifiers: the columns that the attacker knows.
 
-    >>> found = presence({"age": [3, 4]}, {"age": [3, 3, 4, 5]}, quasi_identifiers=["age"])
+    Returns:
+        The k of k-map and both δ of δ-presence.
+
+    Raises:
+        InputError: a column is missing or of different types, or a table has no rows.
+
+    >>> found = measure_presence({"age": [3, 4]}, {"age": [3, 3, 4, 5]}, quasi_identifiers=["age"])
     >>> found.k_map, found.delta_minimum, found.delta_maximum
     (1, 0.0, 1.0)
     """
@@ -54,32 +61,31 @@ def presence(data: Any, population: Any, *, quasi_identifiers: Sequence[str]) ->
             raise InputError(f"{table.name} has columns but no rows")
     coded = []
     for (name, ours), (_, theirs) in zip(sample.read(names), everybody.read(names), strict=True):
+        parts = [pa.table({name: _without_dictionary(column)}) for column in (ours, theirs)]
         try:
-            both = pa.concat_tables(
-                [pa.table({name: _plain(ours)}), pa.table({name: _plain(theirs)})], promote_options="permissive"
-            )
+            both = pa.concat_tables(parts, promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             raise InputError(
                 f"column {name!r} is {ours.type} in one table and {theirs.type} in the other; give both one type"
             ) from None
         coded.append(encode_column(name, both.column(0)))
     numbers, sizes = class_numbers(pack(coded))
-    here = np.bincount(numbers[: sample.rows], minlength=sizes.size)
-    there = sizes - here
-    absent = int(np.maximum(here - there, 0).sum())
-    share = here[there > 0] / there[there > 0]
+    in_sample = np.bincount(numbers[: sample.rows], minlength=sizes.size)
+    in_population = sizes - in_sample
+    absent = int(np.maximum(in_sample - in_population, 0).sum())
+    share = in_sample[in_population > 0] / in_population[in_population > 0]
     return Presence(
         sample.rows,
         everybody.rows,
-        int(there[here > 0].min()),
+        int(in_population[in_sample > 0].min()),
         None if absent else float(share.min()),
         None if absent else float(share.max()),
         absent,
     )
 
 
-def _plain(column: Any) -> Any:
-    """The column without its dictionary, so that two tables' types can meet."""
+def _without_dictionary(column: Any) -> Any:
+    """A dictionary column as plain values, so that the types of two tables can be unified."""
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

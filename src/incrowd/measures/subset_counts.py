@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import TooManyDistinctError, counted_rows, encode
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import classes_of_counted
 from incrowd.tables import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTable:
-    """One row a class: its codes in every column, and how many people it stands for.
+    """One row for each class: its codes in every column, and how many people it has.
 
-    `numbers` says which class every record is in; of a table in a cluster, every row that differs from all others.
+    `numbers` is the class of every record; of a table in a cluster, the class of every distinct row.
     """
 
     columns: tuple[str, ...]
@@ -37,11 +37,11 @@ class ClassTable:
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> ClassTable:
         """Count a table by the columns."""
-        counted = counted_rows(table, columns)
+        counted = table.backend.counted_rows(columns)
         classes = classes_of_counted(counted, columns)
         first = np.empty(classes.people.size, dtype=np.int64)
         first[classes.numbers[::-1]] = np.arange(classes.numbers.size - 1, -1, -1)
-        coded = encode(counted.table, columns)
+        coded = encode(counted.backend, columns)
         return cls(
             tuple(columns),
             tuple(column.codes[first] for column in coded),
@@ -52,7 +52,7 @@ class ClassTable:
 
 
 def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:
-    """The classes of a table; None where it stays in a cluster and they are too many to be brought here."""
+    """The classes of a table; None where it stays in a cluster and they are too many for memory."""
     try:
         return ClassTable.of(table, columns)
     except TooManyDistinctError:
@@ -61,7 +61,7 @@ def class_table(table: Table, columns: Sequence[str]) -> ClassTable | None:
 
 @dataclass(frozen=True, slots=True)
 class SubsetCount:
-    """What one set of columns, named by their positions, tells apart."""
+    """Classes, unique people and the smallest class by one set of columns, given by their positions."""
 
     positions: tuple[int, ...]
     classes: int
@@ -81,11 +81,11 @@ def count_subset(table: ClassTable, positions: Sequence[int]) -> SubsetCount:
 
 
 def isolated_by_subsets(table: ClassTable, up_to: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
-    """For every set of at most `up_to` columns, which classes of one person it tells from all others."""
+    """For every set of at most `up_to` columns, which classes of one person it distinguishes from all others."""
     from incrowd.measures import kernels
 
     for fewest, order in chains(len(table.columns), up_to):
-        words, fields = _words(table, order)
+        words, fields = _packed_words(table, order)
         rows = np.argsort(words[0]) if len(words) == 1 else np.lexsort(words[::-1])
         enough = np.empty(rows.size, dtype=np.int64)
         kernels.enough_fields(words[:, rows], fields, rows, table.people, enough)
@@ -122,10 +122,10 @@ def count_prefixes(table: ClassTable, order: tuple[int, ...]) -> list[SubsetCoun
     """Sort the classes by columns in this order and count every prefix of it."""
     from incrowd.measures import kernels
 
-    words, fields = _words(table, order)
+    words, fields = _packed_words(table, order)
     weight_bits = int(table.people.max()).bit_length()
     if len(words) == 1 and int(fields[-1, 1]) >= weight_bits:
-        # the number of people rides in the key's spare bits, so that the keys can be sorted on their own
+        # the number of people is kept in the key's spare bits, so that only the keys are sorted
         keys = words | table.people.astype(np.uint64)
         keys[0].sort()
         people = (keys[0] & np.uint64((1 << weight_bits) - 1)).astype(np.int64)
@@ -140,7 +140,7 @@ def count_prefixes(table: ClassTable, order: tuple[int, ...]) -> list[SubsetCoun
     ]
 
 
-def _words(table: ClassTable, order: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _packed_words(table: ClassTable, order: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The codes of the columns as bit fields of one or more words, the first column highest.
 
     Also, for every column, the word it is in and the lowest bit of its field.

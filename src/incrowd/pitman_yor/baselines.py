@@ -1,4 +1,4 @@
-"""The curves people fit instead of the scaling law, for comparison (scaling-law paper, supplement S3.2)."""
+"""Baseline curves that are compared with the scaling law (scaling-law paper, supplement S3.2)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from incrowd.special import Floats
 
 
 class CurveModel(Protocol):
-    """Anything that says how many people are named correctly in a gallery of n."""
+    """A model of the share of people named correctly in a gallery of n."""
 
     def correctness(self, n: ArrayLike) -> Any: ...
 
-    def to_dict(self) -> dict[str, float]: ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,6 @@ class EntropyRule(Result):
         log_missed = size * math.log1p(-rate) if rate < 1 else np.full(size.shape, -np.inf)
         return -np.expm1(log_missed) / (size * rate)
 
-    def to_dict(self) -> dict[str, float]:
-        return {"bits": self.bits}
-
 
 @dataclass(frozen=True, slots=True)
 class Exponential(Result):
@@ -49,9 +46,6 @@ class Exponential(Result):
     def correctness(self, n: ArrayLike) -> Any:
         root = np.sqrt(np.asarray(n, dtype=np.float64))
         return self.a * np.exp(-self.b * root) + 1.0 - self.a * math.exp(-self.b)
-
-    def to_dict(self) -> dict[str, float]:
-        return {"a": self.a, "b": self.b}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +59,6 @@ class Polynomial(Result):
         x = np.log10(np.asarray(n, dtype=np.float64))
         return 1.0 + self.b * x + self.c * x * x
 
-    def to_dict(self) -> dict[str, float]:
-        return {"b": self.b, "c": self.c}
-
 
 @dataclass(frozen=True, slots=True)
 class RandomGuess(Result):
@@ -77,9 +68,6 @@ class RandomGuess(Result):
 
     def correctness(self, n: ArrayLike) -> Any:
         return np.full(np.shape(n), self.value) if np.ndim(n) else self.value
-
-    def to_dict(self) -> dict[str, float]:
-        return {"value": self.value}
 
 
 def fit_entropy_rule(n: Floats, correctness: Floats, weights: Floats) -> EntropyRule:
@@ -95,7 +83,7 @@ def fit_entropy_rule(n: Floats, correctness: Floats, weights: Floats) -> Entropy
 
 
 def fit_exponential(n: Floats, correctness: Floats, weights: Floats) -> Exponential:
-    """For a given b the best a is a ratio; so one search over b, then both are polished."""
+    """For a given b the best a is a ratio: a grid over b, then least squares over both."""
     root = np.sqrt(weights)
 
     def residuals(x: Floats) -> Floats:
@@ -122,5 +110,5 @@ def fit_polynomial(n: Floats, correctness: Floats, weights: Floats) -> Polynomia
 
 
 def fit_random_guess(correctness: Floats, seed: int) -> RandomGuess:
-    """A draw that only knows the last point."""
+    """One uniform draw below the last point."""
     return RandomGuess(float(np.random.default_rng(seed).uniform(0.0, correctness[-1])))

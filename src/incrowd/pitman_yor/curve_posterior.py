@@ -1,7 +1,12 @@
-"""What the points of a curve say about (d, α): their shortfall from 1 is log-normal, with the moments of the law.
+"""Posterior of (d, α) given the points of a curve: their shortfall from 1 is log-normal, with the moments of the law.
 
 Points of one curve come from the same people and go wrong together; how far, and how much together, depends on the
 model. The shortfall is a positive number with a long upper tail (few large classes make it), hence log-normal.
+
+`CurveMoments` has the exact moments under a Pitman–Yor process. A curve is Σ_f a_f g_s(f) over the a_f classes of size
+f, so its covariance needs two moments of the a_f alone. With blocks A and B of sizes f and g, P(A and B are classes) =
+(α+d) (1−d)_{f−1} (1−d)_{g−1} (α+2d)_{n−f−g} / (α+1)_{n−1} (Pitman 1995): apart from factors of f and of g it depends
+on f + g only, and the double sum is a convolution.
 """
 
 from __future__ import annotations
@@ -11,15 +16,15 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import chi2
 
-from incrowd.pitman_yor.coordinates import FiniteSide, HeavySide, Side
-from incrowd.pitman_yor.covariance import CurveMoments
-from incrowd.pitman_yor.fit_points import CurveFit, binomial_variance, people_behind, usable_points
+from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
+from incrowd.pitman_yor.likelihood import Coordinates, FiniteClasses, InfiniteClasses
 from incrowd.pitman_yor.model import entropy_and_tail, expected_correctness, expected_uniqueness
-from incrowd.pitman_yor.optimise import Peak, climb
-from incrowd.pitman_yor.posterior import Posterior, posterior
-from incrowd.special import Floats
+from incrowd.pitman_yor.peak import Peak, find_peak
+from incrowd.pitman_yor.posterior import Posterior, posterior_around
+from incrowd.special import Floats, log_chance_missed, log_gamma_ratio
 
 # so many points, down to this part of the largest size: more of them say hardly more, but their covariance then has
 # contrasts so fine that no simple distribution holds for them. Noise of the measurement hides those.
@@ -41,7 +46,7 @@ class Covariance(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """The points used, largest gallery first, and where their noise comes from.
+    """The points used, largest gallery first, and their noise.
 
     `noise` is the covariance of the measurement; `moments`, where there are any, that of drawing the people.
     """
@@ -59,10 +64,10 @@ class Measured:
         Where nobody says how many were tested, it is assumed that the largest gallery was all of them and that each
         point was measured once, with as many people as its gallery has.
         """
-        curve, people, unique = fit.curve, people_behind(fit.curve), fit.metric == "uniqueness"
+        curve, people, unique = fit.curve, people_tested(fit.curve), fit.metric == "uniqueness"
         sizes, values, _ = usable_points(curve, fit.metric, fit.weighting)
         known = curve.covariance is not None and not unique
-        chosen = _spread_out(sizes, *((_POINTS, _REACH) if curve.people and not known else (_NOISY_POINTS, sizes[-1])))
+        chosen = _log_spaced(sizes, *((_POINTS, _REACH) if curve.people and not known else (_NOISY_POINTS, sizes[-1])))
         sizes, values = sizes[chosen], values[chosen]
         if curve.covariance is not None and known:
             inside = np.flatnonzero(curve.sizes > 1)[chosen]
@@ -89,9 +94,9 @@ class Measured:
                 self.shortfall(*one, self.moments.sizes)[0]
             )
         of_logs = np.log1p(relative)
-        spread = np.sqrt(np.maximum(np.diag(of_logs), _SMALLEST))
-        scale, axes = np.linalg.eigh(of_logs / _square(spread))
-        lower = np.linalg.cholesky((axes * np.maximum(scale, _JITTER)) @ axes.T * _square(spread))
+        deviations = np.sqrt(np.maximum(np.diag(of_logs), _SMALLEST))
+        scale, axes = np.linalg.eigh(of_logs / _square(deviations))
+        lower = np.linalg.cholesky((axes * np.maximum(scale, _JITTER)) @ axes.T * _square(deviations))
         return lower / np.diag(lower), 2.0 * np.log(np.diag(lower))
 
 
@@ -99,7 +104,7 @@ def _square(values: Floats) -> Floats:
     return np.outer(values, values)
 
 
-def _spread_out(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
+def _log_spaced(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
     """Places of a few sizes, log-spaced, the largest first; two at least."""
     lowest = min(sizes[-2], max(sizes[0], sizes[-1] / reach))
     places = np.abs(np.log(sizes)[:, None] - np.log(np.geomspace(lowest, sizes[-1], wanted))).argmin(axis=0)
@@ -108,10 +113,10 @@ def _spread_out(sizes: Floats, wanted: int, reach: float) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likelihood:
-    """Log likelihood of the points, at rows of coordinates of a side."""
+    """Log likelihood of the points of a curve, at rows of coordinates."""
 
     measured: Measured
-    side: Side
+    coordinates: Coordinates
     covariance: Covariance
 
     def __call__(self, points: Floats) -> Floats:
@@ -123,7 +128,7 @@ class Likelihood:
         return self._parts(points)[0]
 
     def _parts(self, points: Floats) -> tuple[Floats, Floats]:
-        d, alpha = self.side.parameters(points)
+        d, alpha = self.coordinates.parameters(points)
         unit_lower, log_variance = self.covariance(d, alpha)
         # the mean of a logarithm is half its variance below the logarithm of the mean
         half = 0.5 * np.einsum("...ij,...j->...i", unit_lower**2, np.exp(log_variance))
@@ -135,7 +140,7 @@ class Likelihood:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """The same covariance under every model."""
+    """One covariance for every model."""
 
     unit_lower: Floats
     log_variance: Floats
@@ -161,7 +166,7 @@ class Interpolated:
 
     @classmethod
     def through(cls, measured: Measured, d: Floats, alpha: Floats, degree: int) -> Interpolated:
-        """Computed at these models."""
+        """Fit the polynomials to the covariances under these models."""
         place = _place(d, alpha)
         centre, scale = place.mean(axis=0), np.maximum(place.std(axis=0), 1e-6)
         unit = (place - centre) / scale
@@ -191,27 +196,87 @@ def _powers(unit: Floats, degree: int) -> Floats:
 
 
 def curve_posterior(fit: CurveFit) -> Posterior:
-    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors, on the fit's side of γ = 0.
+    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors, γ of the fit's sign.
 
-    The covariance is first that of the fit; then, once it is known which models are in question, that of each.
+    The covariance is first that of the fit; then, once it is known which models are plausible, that of each.
     """
     model, measured = fit.pitman_yor, Measured.of(fit)
-    people = int(people_behind(fit.curve))
-    side: Side = HeavySide(people) if model.gamma >= 0 else FiniteSide(people, 2)
-    likelihood = Likelihood(measured, side, Constant(*measured.factors(model.d, model.alpha)))
-    peak = climb(likelihood, side.starts(), side.limits)
+    people = int(people_tested(fit.curve))
+    coordinates: Coordinates = InfiniteClasses(people) if model.gamma >= 0 else FiniteClasses(people, 2)
+    likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(model.d, model.alpha)))
+    peak = find_peak(likelihood, coordinates.starts(), coordinates.limits)
     if measured.moments is not None:
-        flat = Peak(peak.at, _FLAT * peak.height, _FLAT * peak.precision)
-        spread = posterior(side, flat, lambda points: _FLAT * likelihood(points), along=_COARSE)
+        flattened = Peak(peak.at, _FLAT * peak.height, _FLAT * peak.precision)
+        wide = posterior_around(coordinates, flattened, lambda points: _FLAT * likelihood(points), along=_COARSE)
         few = measured.moments.people > _MANY_PEOPLE
-        nodes = spread.thinned(_FEW_NODES if few else _NODES)
+        nodes = wide.thinned(_FEW_NODES if few else _NODES)
         likelihood = Likelihood(
-            measured, side, Interpolated.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
+            measured, coordinates, Interpolated.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
         )
-        peak = climb(likelihood, peak.at[None, :], side.limits)
+        peak = find_peak(likelihood, peak.at[None, :], coordinates.limits)
     # where no model comes near the points, as flat as it takes for the best one to be plausible
     freedom = measured.values.size - 2
     excess = float(likelihood.misfit(peak.at[None, :])[0]) / chi2.ppf(_STRANGE, freedom) if freedom else 1.0
     scale = 1.0 / max(excess, 1.0)
     peak = Peak(peak.at, scale * peak.height, scale * peak.precision)
-    return posterior(side, peak, lambda points: scale * likelihood(points), along=_GRID)
+    return posterior_around(coordinates, peak, lambda points: scale * likelihood(points), along=_GRID)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveMoments:
+    """Means and covariances of the curve of `people` people at some gallery sizes.
+
+    `shortfall` has a row for each size: by how much a class of f people lowers the share there, so that
+    1 − share = Σ_f a_f · shortfall. People alone in their class lower nothing.
+    """
+
+    people: int
+    sizes: Floats
+    shortfall: Floats
+
+    @classmethod
+    def of(cls, people: int, sizes: Floats, *, unique: bool) -> CurveMoments:
+        """For the correctness or the uniqueness at these gallery sizes, of at most `people`."""
+        drawn = sizes[:, None]
+        size = np.arange(1.0, people + 1.0)
+        if unique:
+            kept = size / people * np.exp(log_chance_missed(people - 1.0, size - 1.0, drawn - 1.0))
+        else:
+            kept = -np.expm1(log_chance_missed(people, size, drawn)) / drawn
+        shortfall = size / people - kept
+        shortfall[:, 0] = 0.0
+        return cls(people, sizes, shortfall)
+
+    def covariance(self, d: float, alpha: float) -> Floats:
+        """Between the points, over random samples of the process with discount `d` and concentration `alpha`."""
+        people = self.people
+        size = np.arange(1.0, people)
+        # (1−d)_{f−1} / f!, and what is left for the others by how many they are: both as running products
+        within = np.concatenate([[0.0], np.cumsum(np.log((size - d) / (size + 1.0)))])
+        taken = np.arange(2.0, people)
+        others = np.concatenate([[0.0], np.cumsum(np.log((people - taken) / (alpha + 2.0 * d + people - taken - 1.0)))])
+        start = np.log((alpha + d) / (alpha + 1.0)) + float(log_gamma_ratio(alpha + 2.0, 2.0 * d - 2.0, people - 2.0))
+        # f and g carry their share of the decay with f + g, lest one factor runs away while the other vanishes
+        tilt = np.log(people / (alpha + people))
+        pairs = people * (people - 1.0) * np.exp(start + others - np.arange(2.0, people + 1.0) * tilt)
+        weighted = np.exp(within + np.arange(1.0, people + 1.0) * tilt) * self.shortfall
+        single = self._classes(d, alpha, within)
+        mean = self.shortfall @ single
+        both = weighted[:, : people - 1] @ _correlated(pairs, weighted[:, : people - 1]).T
+        return np.asarray(both + (self.shortfall * single) @ self.shortfall.T - np.outer(mean, mean))
+
+    def _classes(self, d: float, alpha: float, within: Floats) -> Floats:
+        """E a_f = n!/(f! (n−f)!) (1−d)_{f−1} (α+d)_{n−f} / (α+1)_{n−1}."""
+        people = self.people
+        taken = np.arange(1.0, people)
+        others = np.concatenate([[0.0], np.cumsum(np.log((people - taken) / (alpha + d + people - taken - 1.0)))])
+        start = float(log_gamma_ratio(alpha + 1.0, d - 1.0, people - 1.0))
+        return np.asarray(people * np.exp(start + others + within))
+
+
+def _correlated(pairs: Floats, rows: Floats) -> Floats:
+    """Σ_g pairs[f + g] · row[g] for every f, of each row, by the fast Fourier transform."""
+    count = pairs.size
+    length = next_fast_len(2 * count, real=True)
+    spectrum = rfft(pairs, length) * np.conj(rfft(rows, length, axis=1))
+    return np.asarray(irfft(spectrum, length, axis=1)[:, :count])

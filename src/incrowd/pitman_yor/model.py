@@ -1,26 +1,18 @@
-"""The Pitman–Yor model of how people fall into classes: what it expects at any size of population."""
+"""The Pitman–Yor model of how people fall into classes: expectations at any population, and random draws."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import psi
 
 from incrowd.errors import InputError
-from incrowd.pitman_yor.sampling import chinese_restaurant, stick_breaking
 from incrowd.results import Result
-from incrowd.special import (
-    Floats,
-    expm1_ratio,
-    gamma_ratio_slope,
-    inverse_digamma,
-    log_beta_binomial,
-    log_gamma_ratio,
-)
+from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, inverse_digamma, log_beta_binomial, log_gamma_ratio
 
 _CHUNK = 1 << 14
 
@@ -30,7 +22,7 @@ class PitmanYor(Result):
     """Pitman–Yor process with discount `d` < 1 and concentration `alpha` > −d.
 
     d > 0 gives a heavy tail, d = 0 a geometric one, d < 0 a finite number of classes, −alpha/d of them.
-    The entropy `h` (nats) and the tail complexity `gamma` say the same in other words.
+    The entropy `h` (nats) and the tail complexity `gamma` are another pair of parameters of the same model.
 
     >>> model = PitmanYor.from_entropy(h=40, gamma=1, unit="bits")
     >>> round(model.correctness(7.53e9), 8)
@@ -39,6 +31,7 @@ class PitmanYor(Result):
 
     d: float
     alpha: float
+    _derived: ClassVar[tuple[str, ...]] = ("h", "gamma")
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.d) and math.isfinite(self.alpha)):
@@ -114,20 +107,16 @@ class PitmanYor(Result):
         """
         if n < 1 or n != int(n):
             raise InputError(f"a population must be a whole number of 1 or more; {n} was given")
-        return chinese_restaurant(self.d, self.alpha, int(n), np.random.default_rng(seed))
+        return _chinese_restaurant(self.d, self.alpha, int(n), np.random.default_rng(seed))
 
     def stick_breaking(self, classes: int, seed: int, *, draws: int = 1) -> Floats:
-        """Random probabilities of the first `classes` classes, largest first, one row a draw.
+        """Random probabilities of the first `classes` classes, largest first, one row for each draw.
 
         A row does not reach 1: the rest belongs to classes that come later.
         """
         if classes < 1 or draws < 1:
             raise InputError(f"classes and draws must be 1 or more; {classes} and {draws} were given")
-        return stick_breaking(self.d, self.alpha, classes, draws, np.random.default_rng(seed))
-
-    def to_dict(self) -> dict[str, float]:
-        """Plain JSON types."""
-        return {"d": self.d, "alpha": self.alpha, "h": self.h, "gamma": self.gamma}
+        return _stick_breaking(self.d, self.alpha, classes, draws, np.random.default_rng(seed))
 
 
 def discount_and_concentration(h: ArrayLike, gamma: ArrayLike) -> tuple[Floats, Floats]:
@@ -178,3 +167,31 @@ def _people(n: ArrayLike) -> Floats:
 def _like(given: Any, result: Floats) -> Any:
     """A number for a number, an array for an array."""
     return float(result) if np.ndim(given) == 0 else result
+
+
+def _chinese_restaurant(d: float, alpha: float, n: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Class sizes of `n` people who join classes one by one."""
+    from incrowd.pitman_yor.kernels import seat_everybody
+
+    if d < 0:
+        alpha = -d * max(round(-alpha / d), 1)
+    return np.asarray(seat_everybody(d, alpha, n, random), dtype=np.int64)
+
+
+def _stick_breaking(d: float, alpha: float, classes: int, draws: int, random: np.random.Generator) -> Floats:
+    """The first sticks, largest first: V_i ~ Beta(1 − d, α + i·d), p_i = V_i Π_{j<i} (1 − V_j)."""
+    index = np.arange(1, classes + 1)
+    if d < 0:
+        categories = max(round(-alpha / d), 1)
+        index = index[index <= categories]
+        alpha = -d * categories
+    rest = np.maximum(alpha + index * d, 0.0)
+    first = random.standard_gamma(1.0 - d, (draws, index.size))
+    second = random.standard_gamma(rest, (draws, index.size))
+    with np.errstate(divide="ignore"):  # the last category of a finite number takes all that is left
+        log_kept = np.log(second) - np.log(first + second)
+    log_left = np.cumsum(log_kept, axis=1)
+    log_left = np.concatenate([np.zeros((draws, 1)), log_left[:, :-1]], axis=1)
+    rows = np.zeros((draws, classes))
+    rows[:, : index.size] = first / (first + second) * np.exp(log_left)
+    return np.asarray(-np.sort(-rows, axis=1))

@@ -1,9 +1,9 @@
-"""Would the fit have been right? The largest size held out, and the sizes of classes against the fitted process."""
+"""Checks of a fit: the largest size held out, and class sizes compared with samples of the fitted process."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
-from incrowd.pitman_yor.curve_intervals import CurveBelief
-from incrowd.pitman_yor.fit_points import CurveFit, fit_curve
-from incrowd.pitman_yor.fit_sizes import ClassSizeFit, fit_class_sizes
-from incrowd.pitman_yor.posterior_predictive import Predictive
+from incrowd.pitman_yor.class_size_fit import ClassSizeFit, fit_class_sizes
+from incrowd.pitman_yor.curve_fit import CurveFit, fit_curve
+from incrowd.pitman_yor.curve_prediction import CurvePrediction
+from incrowd.pitman_yor.prediction import SamplePrediction
 from incrowd.results import Result
 from incrowd.special import Floats
 
@@ -24,7 +24,7 @@ _RANKS = 200
 
 @dataclass(frozen=True, slots=True)
 class HoldOut(Result):
-    """What a fit to galleries of at most `seen` would have said about the largest one, which was measured."""
+    """Forecast for the largest gallery by a fit to galleries of at most `seen`, and what was measured there."""
 
     seen: int
     size: int
@@ -32,6 +32,7 @@ class HoldOut(Result):
     forecast: float
     low: float
     high: float
+    _derived: ClassVar[tuple[str, ...]] = ("inside",)
 
     @property
     def error(self) -> float:
@@ -50,18 +51,6 @@ class HoldOut(Result):
             return None
         return "the law missed the largest size that was measured: trust this less than its interval says"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "seen": self.seen,
-            "size": self.size,
-            "measured": self.measured,
-            "forecast": self.forecast,
-            "low": self.low,
-            "high": self.high,
-            "inside": self.inside,
-        }
-
 
 def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
     """Fit again on galleries of up to a tenth of the largest size, and forecast the largest.
@@ -79,13 +68,13 @@ def _hold_out_points(fit: CurveFit) -> HoldOut:
     largest = int(sizes[-1])
     limit = max(int(_HELD_OUT * largest), int(sizes[1]))
     part = fit_curve(fit.curve.up_to(limit), metric=fit.metric, weighting=fit.weighting)
-    belief = CurveBelief.of(part)
+    prediction = CurvePrediction.of(part)
     if fit.metric == "correctness":
-        measured, low_high = float(fit.curve.correctness[-1]), belief.correctness(largest)
+        measured, low_high = float(fit.curve.correctness[-1]), prediction.correctness(largest)
         value = part.pitman_yor.correctness(largest)
     else:
         assert fit.curve.uniqueness is not None
-        measured, low_high = float(fit.curve.uniqueness[-1]), belief.uniqueness(largest)
+        measured, low_high = float(fit.curve.uniqueness[-1]), prediction.uniqueness(largest)
         value = part.pitman_yor.uniqueness(largest)
     return HoldOut(int(part.curve.sizes[-1]), largest, measured, float(value), *low_high)
 
@@ -96,7 +85,7 @@ def _hold_out_people(fit: ClassSizeFit, seed: int) -> HoldOut:
     if seen < 2:
         raise UnsupportedError(f"a tenth of {people} people is too few to fit")
     part = fit_class_sizes(subsample(fit.sizes, seen, np.random.default_rng(seed)), method=fit.method)
-    answer = Predictive(part.sizes, part.posterior()).correctness(people)
+    answer = SamplePrediction(part.sizes, part.posterior()).correctness(people)
     return HoldOut(seen, people, fit.sizes.correctness, *answer)
 
 
@@ -120,24 +109,13 @@ class RankSize(Result):
     expected: Floats
     low: Floats
     high: Floats
-    divergence: float
+    divergence_bits: float
+    _derived: ClassVar[tuple[str, ...]] = ("inside",)
 
     @property
     def inside(self) -> float:
         """Share of the ranks shown at which the data lie within the band."""
         return float(np.mean((self.observed >= self.low) & (self.observed <= self.high)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "ranks": self.ranks.tolist(),
-            "observed": self.observed.tolist(),
-            "expected": self.expected.tolist(),
-            "low": self.low.tolist(),
-            "high": self.high.tolist(),
-            "inside": self.inside,
-            "divergence_bits": self.divergence,
-        }
 
 
 def rank_size_check(fit: ClassSizeFit, *, draws: int = 100, seed: int = 0, progress: Progress = silent) -> RankSize:

@@ -1,4 +1,4 @@
-"""What class sizes say about (d, α): a posterior as weighted points, without random draws."""
+"""Posterior of (d, α) as weighted points of a grid, without random draws."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from incrowd.pitman_yor.coordinates import Side, at_least_minus_one, log_prior_volume
-from incrowd.pitman_yor.likelihood import POSTERIOR_STRENGTH, log_prior
+from incrowd.pitman_yor.likelihood import POSTERIOR_STRENGTH, Coordinates, bound_tail, log_prior, log_prior_volume
 from incrowd.pitman_yor.model import entropy_and_tail
-from incrowd.pitman_yor.optimise import Peak, is_peaked
+from incrowd.pitman_yor.peak import Peak, is_peaked
 from incrowd.results import Result
 from incrowd.special import Floats
 
-_SIDE = 45  # points along each axis of the grid
+_ALONG = 45  # points along each axis of the grid
 _REACH = 7.0  # half its width at first, in standard deviations
 _NEGLIGIBLE = 14.0  # in log density below the highest point
 
@@ -80,29 +79,31 @@ def weighted_interval(values: Floats, weights: Floats, level: float) -> tuple[fl
     return float(low), float(high)
 
 
-def posterior(side: Side, peak: Peak, log_likelihood: Callable[[Floats], Floats], *, along: int = _SIDE) -> Posterior:
-    """Posterior around `peak` on one side of d = 0, with the prior over (h, γ); `log_likelihood` of rows of points.
+def posterior_around(
+    coordinates: Coordinates, peak: Peak, log_likelihood: Callable[[Floats], Floats], *, along: int = _ALONG
+) -> Posterior:
+    """Posterior around `peak` for one sign of d, with the prior over (h, γ); `log_likelihood` takes rows of points.
 
-    A grid along the axes of the peak, `along` points each way; up to three times it is laid anew where the mass was
-    found, because small tables have posteriors that are neither round nor centred. Points past γ = −1 count as γ = −1.
+    A grid along the axes of the peak, `along` points each way; up to three times it is moved to where the mass is,
+    because small tables have posteriors that are neither round nor centred. Points past γ = −1 count as γ = −1.
     """
 
     def log_density(points: Floats) -> Floats:
-        tail = entropy_and_tail(*side.parameters(points))[1]
-        prior = log_prior(tail, POSTERIOR_STRENGTH) + log_prior_volume(side, points)
+        tail = entropy_and_tail(*coordinates.parameters(points))[1]
+        prior = log_prior(tail, POSTERIOR_STRENGTH) + log_prior_volume(coordinates, points)
         return np.asarray(log_likelihood(points) + prior)
 
     centre, axes = peak.at, _axes(peak)
     reach = np.array([[-_REACH, _REACH], [-_REACH, _REACH]])
     for _ in range(4):
-        points, log_weight = _on_grid(log_density, centre, axes, reach, side.limits, along)
+        points, log_weight = _on_grid(log_density, centre, axes, reach, coordinates.limits, along)
         kept = log_weight > log_weight.max() - _NEGLIGIBLE
         weight = np.exp(log_weight[kept] - log_weight.max())
         weight /= weight.sum()
         if _settled(points[kept], weight, centre, axes, reach, along):
             break
         centre, axes, reach = _frame(points[kept], weight, centre, axes, reach, along)
-    d, alpha = at_least_minus_one(*side.parameters(points[kept]))
+    d, alpha = bound_tail(*coordinates.parameters(points[kept]))
     return Posterior(d, alpha, weight)
 
 
@@ -134,18 +135,18 @@ def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach
     unit = _unit(points, centre, axes)
     cell = (reach[:, 1] - reach[:, 0]) / (along - 1)
     at_edge = np.any((unit <= reach[:, 0] + 0.5 * cell) | (unit >= reach[:, 1] - 0.5 * cell), axis=1)
-    spread = np.sqrt(weight @ (unit - weight @ unit) ** 2)
-    return float(weight[at_edge].sum()) < 1e-5 and bool(np.all(spread > 2.0 * cell))
+    deviations = np.sqrt(weight @ (unit - weight @ unit) ** 2)
+    return float(weight[at_edge].sum()) < 1e-5 and bool(np.all(deviations > 2.0 * cell))
 
 
 def _frame(
     points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int
 ) -> tuple[Floats, Floats, Floats]:
-    """New centre, axes and reach from the mass found, reaching further where it ran over the edge."""
+    """Centre, axes and reach of the next grid, wider where the mass reached the edge of this one."""
     middle = weight @ points
     covariance = (points - middle).T @ ((points - middle) * weight[:, None])
     values, vectors = np.linalg.eigh(covariance)
-    # where all mass fell on one point, the next grid is a cell of this one
+    # where all mass is at one point, the next grid is a cell of this one
     cell = (reach[:, 1] - reach[:, 0]).min() / (along - 1)
     smallest = float(np.linalg.svd(axes, compute_uv=False)[-1])
     floor = max((0.1 * cell * smallest) ** 2, 1e-10 * values[-1], 1e-18)

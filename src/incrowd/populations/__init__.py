@@ -1,16 +1,15 @@
-"""Sample against population: what one table says about everybody it was drawn from."""
+"""Sample against population: the risk for everybody the table was drawn from."""
 
-from incrowd.populations.api import METHODS, population_risk
-from incrowd.populations.classical import ClassicalEstimate
-from incrowd.populations.classical_summary import classical_risk
+from incrowd.populations.api import by_fraction, population_risk, risk_curve, sensitivity
+from incrowd.populations.classical import classical_risk
+from incrowd.populations.estimators import METHODS
 from incrowd.populations.records import RecordRisk, record_risk, write_record_risk
-from incrowd.populations.result import PopulationRisk
-from incrowd.populations.risk_curve import risk_curve
-from incrowd.populations.sensitivity import Sensitivity, by_fraction, sensitivity
+from incrowd.populations.result import ClassicalEstimate, ClassicalRisk, PopulationRisk, Sensitivity
 
 __all__ = [
     "METHODS",
     "ClassicalEstimate",
+    "ClassicalRisk",
     "PopulationRisk",
     "RecordRisk",
     "Sensitivity",

@@ -1,4 +1,4 @@
-"""The anchored copula: unseen values are allowed for, and the answer starts from what the sample itself shows."""
+"""The anchored copula: marginals allow for unseen values, and the estimate starts from the sample's own correctness."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes
-from incrowd.populations.certain_limits import within
-from incrowd.populations.copula import Drawn, draw, informative
-from incrowd.populations.gaussian import fit_gaussian
-from incrowd.populations.marginals import Columns, smoothed
-from incrowd.populations.synthetic import Copula, SyntheticClasses
-
-Floats = NDArray[np.float64]
+from incrowd.populations.copula import Copula, SyntheticClasses, SyntheticPopulations, draw_populations, informative
+from incrowd.populations.copula_fit import fit_gaussian
+from incrowd.populations.intervals import bound_estimate
+from incrowd.populations.marginals import Columns, smooth_marginal
+from incrowd.special import Floats
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
@@ -27,7 +24,7 @@ MOST_DRAWN = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Anchored:
+class AnchoredEstimate:
     """κ and Ξ of the synthetic populations at the sample's size and at N, and the estimates they lead to.
 
     The copula supplies only the change from n to N: B = κ(n) · κ_syn(N)/κ_syn(n), and uniqueness likewise;
@@ -36,7 +33,7 @@ class Anchored:
     """
 
     copula: Copula
-    drawn: Drawn
+    drawn: SyntheticPopulations
     sizes: ClassSizes
     population: int
     at_sample: float
@@ -46,9 +43,9 @@ class Anchored:
     notes: tuple[str, ...] = ()
 
     @property
-    def B(self) -> float:  # noqa: N802
+    def sample_to_population(self) -> float:
         """κ(n) · κ_syn(N)/κ_syn(n), within the certain limits."""
-        return within(self.sizes, self.population, self.sizes.correctness * self.at_population / self.at_sample)
+        return bound_estimate(self.sizes, self.population, self.sizes.correctness * self.at_population / self.at_sample)
 
     @property
     def population_uniques(self) -> float:
@@ -60,17 +57,17 @@ class Anchored:
         """The people that were drawn; what a larger population looks like is extrapolated."""
         return self.drawn.populations[0].people
 
-    def at(self, population: int) -> Anchored:
-        """The same copula and the same synthetic people, read at another population."""
-        return _read(self.copula, self.drawn, self.sizes, population)
+    def at(self, population: int) -> AnchoredEstimate:
+        """The estimate for another population, from this copula and these synthetic people."""
+        return _estimate_from(self.copula, self.drawn, self.sizes, population)
 
 
-def _read(copula: Copula, drawn: Drawn, sizes: ClassSizes, population: int) -> Anchored:
-    """What synthetic people say of a sample and a population."""
+def _estimate_from(copula: Copula, drawn: SyntheticPopulations, sizes: ClassSizes, population: int) -> AnchoredEstimate:
+    """The estimate for a sample and a population, from synthetic people."""
     ends = np.mean([_ends(one, sizes.people, population) for one in drawn.populations], axis=0)
     at_sample, at_population, alone_in_sample, alone_in_population = (float(end) for end in ends)
     reach = drawn.populations[0].people
-    return Anchored(
+    return AnchoredEstimate(
         copula,
         drawn,
         sizes,
@@ -97,7 +94,7 @@ def fit_anchored(
     draws: int = 1,
     drawn: int | None = None,
     progress: Progress = silent,
-) -> Anchored:
+) -> AnchoredEstimate:
     """Fit the Gaussian copula with smoothed marginals, draw from it, and read κ at n and at N.
 
     As many people are drawn as the population has, up to `MOST_DRAWN`; or as many as `drawn` says.
@@ -105,10 +102,10 @@ def fit_anchored(
     telling = informative(columns)
     correlation = fit_gaussian(telling, progress=part(progress, 0.0, 0.3))
     people = people_drawn(sizes.people, population) if drawn is None else max(drawn, sizes.people)
-    marginals = [smoothed(telling.counts(j), max(people, population)) for j in range(len(telling.sizes))]
+    marginals = [smooth_marginal(telling.counts(j), max(people, population)) for j in range(len(telling.sizes))]
     copula = Copula(marginals, correlation)
-    synthetic = draw(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))
-    return _read(copula, synthetic, sizes, population)
+    synthetic = draw_populations(copula, people, seed=seed, draws=draws, progress=part(progress, 0.3, 1.0))
+    return _estimate_from(copula, synthetic, sizes, population)
 
 
 def _ends(drawn: SyntheticClasses, people: int, population: int) -> list[float]:
@@ -117,16 +114,16 @@ def _ends(drawn: SyntheticClasses, people: int, population: int) -> list[float]:
     The last person to come is unique if they add a class, so Ξ(N) = d(N κ)/dN = κ(N) (1 + d log κ/d log N): beyond the
     people that were drawn Ξ is the slope of κ, and not another curve to be carried on.
     """
-    at_population = extrapolated(drawn.correctness, drawn.people, population)
+    at_population = extrapolate(drawn.correctness, drawn.people, population)
     if population <= drawn.people:
         alone = float(drawn.uniqueness(population)[0])
     else:
-        before, after = (extrapolated(drawn.correctness, drawn.people, population * step) for step in (0.99, 1.01))
+        before, after = (extrapolate(drawn.correctness, drawn.people, population * step) for step in (0.99, 1.01))
         alone = at_population * (1.0 + float(np.log(after / before)) / float(np.log(1.01 / 0.99)))
     return [float(drawn.correctness(people)[0]), at_population, float(drawn.uniqueness(people)[0]), alone]
 
 
-def extrapolated(curve: Callable[[Floats], Floats], known: int, population: float) -> float:
+def extrapolate(curve: Callable[[Floats], Floats], known: int, population: float) -> float:
     """A curve that is known up to `known` people, at a larger population.
 
     log κ bends down smoothly over log n. Polynomials of second and third degree through its last two decades err to
@@ -138,10 +135,10 @@ def extrapolated(curve: Callable[[Floats], Floats], known: int, population: floa
     values = curve(sizes)
     if values[-1] <= 0.0:
         return 0.0  # nobody is unique any more
-    way, height = np.log(sizes / known), np.log(values / values[-1])
+    log_size, log_value = np.log(sizes / known), np.log(values / values[-1])
     further = np.log(population / known)
     rises = [
-        np.polyval(found, further) - found[-1]
-        for found in (np.polyfit(way, height, degree, w=np.sqrt(sizes / known)) for degree in (2, 3))
+        np.polyval(polynomial, further) - polynomial[-1]
+        for polynomial in (np.polyfit(log_size, log_value, degree, w=np.sqrt(sizes / known)) for degree in (2, 3))
     ]
     return float(values[-1] * np.exp(np.clip(np.mean(rises), -further, 0.0)))

@@ -1,4 +1,4 @@
-"""How large the sample's classes are in the population, given the sample: the distribution of F for each f."""
+"""Sizes of the sample's classes in the population: the distribution of F for each size f in the sample."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from incrowd.pitman_yor import Posterior
-from incrowd.special import log_beta_binomial, log_gamma_ratio
-
-Floats = NDArray[np.float64]
+from incrowd.special import Floats, log_beta_binomial, log_gamma_ratio
 
 _EXACT, _BINS = 4096, 96  # sizes added up one by one, and bins over the logarithm of the others (good to 1/4096)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-_REACH = 14.0  # standard deviations either side that are looked at
-_LARGE = 150  # classes from this size on are near normal: their relative spread is below 1/12
+_REACH = 14.0  # standard deviations to either side that are evaluated
+_LARGE = 150  # classes from this size on are near normal: their relative deviation is below 1/12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GrownSizes:
-    """For every size `seen` in the sample, what is known of the size F of such a class in the population.
+class PopulationSizes:
+    """For every size `seen` in the sample, the distribution of the size F of such a class in the population.
 
     `inverse` and `inverse_square` are E 1/F and E 1/F² at each point of the posterior (rows) for each size (columns);
     `unique` is P(F = 1), `low` and `high` hold F with 95 % probability. `weights` are those of the posterior.
@@ -41,42 +39,44 @@ class GrownSizes:
         return np.asarray(self.weights @ self.inverse)
 
 
-def grow(posterior: Posterior, seen: ArrayLike, *, people: int, population: int, level: float = 0.95) -> GrownSizes:
+def population_sizes(
+    posterior: Posterior, seen: ArrayLike, *, people: int, population: int, level: float = 0.95
+) -> PopulationSizes:
     """The distribution of F | f over a posterior of (d, α): F = f + BetaBinomial(N − n; f − d, n + α − f + d)."""
     sizes = np.asarray(seen, dtype=np.int64)
     if population == people:
         inverse = np.broadcast_to(1.0 / sizes, (posterior.d.size, sizes.size))
-        return GrownSizes(sizes, posterior.weights, inverse, inverse**2, (sizes == 1) * 1.0, sizes, sizes)
+        return PopulationSizes(sizes, posterior.weights, inverse, inverse**2, (sizes == 1) * 1.0, sizes, sizes)
     more = float(population - people)
     first = sizes - posterior.d[:, None]
     second = people + posterior.alpha[:, None] - first
-    found = _near_normal(sizes, first, second, more, posterior.weights, level)
+    result = _near_normal(sizes, first, second, more, posterior.weights, level)
     small = sizes < _LARGE
     if np.any(small):
         exact = _one_by_one(sizes[small], first[:, small], second[:, small], more, posterior.weights, level)
         for field in ("inverse", "inverse_square", "unique", "low", "high"):
-            getattr(found, field)[..., small] = getattr(exact, field)
-    return found
+            getattr(result, field)[..., small] = getattr(exact, field)
+    return result
 
 
 def _near_normal(
     sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats, level: float
-) -> GrownSizes:
+) -> PopulationSizes:
     """From mean and variance: E 1/F ≈ (1 + v)/μ and E 1/F² ≈ (1 + 3v)/μ², v the relative variance."""
-    mean, spread = _mean_and_spread(first, second, more)
+    mean, deviation = _mean_and_deviation(first, second, more)
     mean = mean + sizes
-    relative = (spread / mean) ** 2
+    relative = (deviation / mean) ** 2
     middle = weights @ mean
-    width = np.sqrt(weights @ (spread**2 + (mean - middle) ** 2)) * float(ndtri(0.5 + level / 2.0))
+    width = np.sqrt(weights @ (deviation**2 + (mean - middle) ** 2)) * float(ndtri(0.5 + level / 2.0))
     low = np.maximum(sizes, np.floor(middle - width)).astype(np.int64)
     high = np.minimum(sizes + more, np.ceil(middle + width)).astype(np.int64)
     inverse = (1.0 + relative) / mean
-    return GrownSizes(sizes, weights, inverse, (1.0 + 3.0 * relative) / mean**2, np.zeros(sizes.size), low, high)
+    return PopulationSizes(sizes, weights, inverse, (1.0 + 3.0 * relative) / mean**2, np.zeros(sizes.size), low, high)
 
 
 def _one_by_one(
     sizes: NDArray[np.int64], first: Floats, second: Floats, more: float, weights: Floats, level: float
-) -> GrownSizes:
+) -> PopulationSizes:
     """From the distribution itself, cell by cell."""
     from incrowd.populations import kernels
 
@@ -98,7 +98,7 @@ def _one_by_one(
         unique[j] = mass[0] if sizes[j] == 1 and start == 0 else 0.0
         total = np.cumsum(mass)
         low[j], high[j] = (sizes[j] + _quantile(total, share, start, edges) for share in (tail, 1.0 - tail))
-    return GrownSizes(sizes, weights, inverse, square, unique, low, high)
+    return PopulationSizes(sizes, weights, inverse, square, unique, low, high)
 
 
 def _quantile(total: Floats, share: float, start: float, edges: Floats) -> int:
@@ -112,7 +112,7 @@ def _quantile(total: Floats, share: float, start: float, edges: Floats) -> int:
     return int(np.exp(lower + min(within, 1.0) * (upper - lower)))
 
 
-def _mean_and_spread(first: Floats, second: Floats, more: float) -> tuple[Floats, Floats]:
+def _mean_and_deviation(first: Floats, second: Floats, more: float) -> tuple[Floats, Floats]:
     """Mean and standard deviation of BetaBinomial(more; first, second)."""
     total = first + second
     mean = more * first / total
@@ -121,11 +121,11 @@ def _mean_and_spread(first: Floats, second: Floats, more: float) -> tuple[Floats
 
 def _window(first: Floats, second: Floats, more: float) -> tuple[float, Floats]:
     """Where the one-by-one sizes begin, and the edges of the bins behind them (none where they are not needed)."""
-    mean, spread = _mean_and_spread(first, second, more)
-    start = max(0.0, float(np.floor((mean - _REACH * spread).min())))
+    mean, deviation = _mean_and_deviation(first, second, more)
+    start = max(0.0, float(np.floor((mean - _REACH * deviation).min())))
     behind = start + _EXACT - 0.5
     # the upper tail of a small class falls off exponentially, slower than its standard deviation says
-    stop = min(more, float((mean + _REACH * spread + 40.0 * more / (first + second)).max()))
+    stop = min(more, float((mean + _REACH * deviation + 40.0 * more / (first + second)).max()))
     if stop <= behind:
         return start, np.array([0.0])
     return start, np.linspace(np.log(behind), np.log(stop), _BINS + 1)

@@ -1,4 +1,4 @@
-"""The classical estimators, for comparison and for people who must quote them.
+"""`classical_risk` and the classical estimators behind it.
 
 Each answers from class sizes and N, or refuses in words where its equations have no solution. Formulas: Zayatz 1991;
 Hoshino 2001 (Pitman, Ewens); Chen & Keller-McNulty 1998 (slide negative binomial); Dankar et al. 2012 (the rule that
@@ -8,49 +8,21 @@ chooses); Benedetti & Franconi 1998; the entropy score is the inverse of the exp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, least_squares
 from scipy.special import hyp2f1
 
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
-from incrowd.results import Result
-from incrowd.special import log_chance_missed
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicalEstimate(Result):
-    """One classical answer: expected population uniques, B where the method has one, or why there is none."""
-
-    method: str
-    population: int
-    population_uniques: float | None = None
-    B: float | None = None
-    refused: str | None = None
-
-    @property
-    def population_uniqueness(self) -> float | None:
-        """The share of the population that is alone in its class."""
-        return None if self.population_uniques is None else self.population_uniques / self.population
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "method": self.method,
-            "population_uniques": self.population_uniques,
-            "population_uniqueness": self.population_uniqueness,
-            "B": self.B,
-            "refused": self.refused,
-        }
+from incrowd.populations.result import ClassicalEstimate, ClassicalRisk
+from incrowd.populations.sample import Sample, read_sample
+from incrowd.special import Floats, log_chance_missed
 
 
 def zayatz(sizes: ClassSizes, population: int) -> ClassicalEstimate:
@@ -108,7 +80,10 @@ def dankar(sizes: ClassSizes, population: int) -> ClassicalEstimate:
             answers.append(slide_negative_binomial(sizes, population))
         chosen = min(answers, key=lambda answer: answer.population_uniques or 0.0)
     return ClassicalEstimate(
-        method="dankar", population=population, population_uniques=chosen.population_uniques, B=chosen.B
+        method="dankar",
+        population=population,
+        population_uniques=chosen.population_uniques,
+        sample_to_population=chosen.sample_to_population,
     )
 
 
@@ -123,7 +98,8 @@ def benedetti_franconi(
     else:
         weight = seen
     risk = benedetti_franconi_risk(seen, estimated)
-    return ClassicalEstimate(method="benedetti-franconi", population=population, B=float(weight @ risk / weight.sum()))
+    estimate = float(weight @ risk / weight.sum())
+    return ClassicalEstimate(method="benedetti-franconi", population=population, sample_to_population=estimate)
 
 
 def benedetti_franconi_risk(seen: Floats, estimated: Floats) -> Floats:
@@ -168,7 +144,7 @@ def entropy_score(
     return ClassicalEstimate(
         method="entropy",
         population=population,
-        B=float(np.average(np.exp(np.minimum(0.0, -log_expected)), weights=times)),
+        sample_to_population=float(np.average(np.exp(np.minimum(0.0, -log_expected)), weights=times)),
     )
 
 
@@ -187,7 +163,7 @@ def _from_model(method: str, model: PitmanYor, population: int) -> ClassicalEsti
         method=method,
         population=population,
         population_uniques=float(model.uniqueness(population)) * population,
-        B=float(model.correctness(population)),
+        sample_to_population=float(model.correctness(population)),
     )
 
 
@@ -216,7 +192,6 @@ def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: fl
     E K_n = K [1 − (1−π) (β/(1−D))^α]. K is eliminated through E K_n; α and β are searched
     together, from several starts, until a₁ and a₂ are met.
     """
-    from scipy.optimize import least_squares
 
     def expected(alpha: float, beta: float) -> tuple[float, float, float]:
         d = (1.0 - fraction) * (1.0 - beta)
@@ -246,3 +221,74 @@ def _solve_snb(ones: float, twos: float, classes: int, people: int, fraction: fl
         raise UnsupportedError("SNB's equations have no solution for this sample's uniques and pairs")
     alpha, beta = math.exp(best.x[0]), 1.0 / (1.0 + math.exp(-best.x[1]))
     return expected(alpha, beta)[0], alpha, beta
+
+
+def classical_risk(
+    data: Any,
+    *,
+    population: float | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    fraction: float | None = None,
+    weights: str | None = None,
+    person: str | None = None,
+) -> ClassicalRisk:
+    """Zayatz, Pitman, Ewens, SNB, Dankar's rule, Benedetti–Franconi and the entropy score, by name.
+
+    An estimator without an answer for this sample says why in `refused`. The entropy score needs a table with one
+    record for each person.
+
+    Args:
+        data: a table (a path, a frame or a `Table`), or `ClassSizes`.
+        population: how many people the sample was drawn from.
+        quasi_identifiers: the columns an attacker knows.
+        fraction: the share of the population that is in the sample, instead of `population`.
+        weights: the column that says how many people each record stands for, instead of `population`; the
+            Benedetti–Franconi estimate uses each class's own weights.
+        person: the column that says whose record a row is, where people have several; people are counted then.
+
+    Returns:
+        The estimates by name: a mapping.
+
+    Raises:
+        InputError: the population is not known or smaller than the sample.
+        UnsupportedError: the sample has one record.
+
+    >>> from incrowd import ClassSizes
+    >>> found = classical_risk(ClassSizes.from_counts({1: 300, 2: 120, 3: 60}), population=7200)
+    >>> found["zayatz"].population_uniqueness
+    0.1888...
+    """
+    sample = read_sample(
+        data,
+        population=population,
+        fraction=fraction,
+        quasi_identifiers=quasi_identifiers,
+        weights=weights,
+        person=person,
+    )
+    if sample.sizes.people == 1:
+        raise UnsupportedError("one record says nothing about a population; give a table of at least two records")
+    found: dict[str, ClassicalEstimate] = {}
+    for name, estimator in FROM_SIZES.items():
+        try:
+            found[name] = estimator(sample.sizes, sample.population)
+        except UnsupportedError as reason:
+            found[name] = ClassicalEstimate(method=name, population=sample.population, refused=str(reason))
+    if sample.why_no_columns() is None and sample.table is not None:
+        if sample.weights is not None:
+            classes = assign_classes(sample.table, sample.names)
+            estimated = sample.weights.of_classes(classes.numbers)
+            found["benedetti-franconi"] = benedetti_franconi(
+                sample.sizes, sample.population, seen=classes.people.astype(np.float64), estimated=estimated
+            )
+        found["entropy"] = _entropy(sample)
+    return ClassicalRisk(found)
+
+
+def _entropy(sample: Sample) -> ClassicalEstimate:
+    try:
+        columns = sample.columns()
+    except UnsupportedError as reason:
+        return ClassicalEstimate(method="entropy", population=sample.population, refused=str(reason))
+    counts = [columns.counts(j) for j in range(len(columns.sizes))]
+    return entropy_score(counts, columns.codes, sample.population, times=columns.times)

@@ -1,4 +1,4 @@
-"""The default: the anchored copula and the posterior, weighed by how much the sample itself can say.
+"""The default estimator: the anchored copula and the posterior, weighted by how much the sample itself can say.
 
 Two ways lead from n to N. The *anchored* copula knows the shape of the population, but only through pairs of columns.
 The *posterior* knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of
@@ -12,10 +12,10 @@ with s the posterior's standard deviation of log B and t the copula's error,
 
     t² = T² log(N/n) + U log²(anchored/corrected):
 
-it grows with the way to go, and where the two are far apart the columns depend on each other in ways a normal copula
-does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
+it grows with the distance from n to N, and where the two are far apart the columns depend on each other in ways that a
+normal copula does not know. What the join leaves of the two errors, and how far apart the two are, make its own:
 
-    spread² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
+    deviation² = (t s)²/(t² + s²) + w (1 − w) log²(anchored/corrected) + (E log(N/drawn))²
 
 with the last part only where the population is larger than the people that were drawn, so that the copula's curve had
 to be carried on.
@@ -38,10 +38,10 @@ import numpy as np
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
-from incrowd.pitman_yor.predict import new_classes, new_uniques, still_unique
-from incrowd.populations.anchored import Anchored
-from incrowd.populations.certain_limits import within
-from incrowd.populations.posterior import PosteriorEstimate
+from incrowd.pitman_yor.prediction import new_classes, new_uniques, still_unique
+from incrowd.populations.anchored import AnchoredEstimate
+from incrowd.populations.intervals import bound_estimate
+from incrowd.populations.posterior_estimator import PosteriorEstimate
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
@@ -64,53 +64,55 @@ _SAMPLES = 3  # synthetic samples the posterior is tried on
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
-    """The combination and its parts; `corrected` is none where the posterior could not be fitted.
+class CombinedEstimate:
+    """The combination and its parts; `corrected` is None where the posterior could not be fitted.
 
-    `weight` is that of the class sizes, `spread` the standard deviation of log B that the join leaves; where nothing
-    could be joined it is the posterior's, which then knows best how little the sample says.
+    `weight` is that of the class sizes, `deviation` the standard deviation of log B that the join leaves; where nothing
+    could be joined it is the posterior's, which then tells best how little the sample says.
     """
 
-    B: float
+    sample_to_population: float
     population_uniques: float
     still_unique: float | None
     weight: float
-    spread: float
+    deviation: float
     anchored: float
     posterior: float
     corrected: float | None
 
 
-def combine(anchored: Anchored, posterior: PosteriorEstimate, trials: Sequence[ClassSizeFit]) -> Combined:
+def combine(
+    anchored: AnchoredEstimate, posterior: PosteriorEstimate, trials: Sequence[ClassSizeFit]
+) -> CombinedEstimate:
     """Join the two estimates of one sample, which is smaller than its population; `trials` are from `fit_trials`."""
     sizes, population = anchored.sizes, anchored.population
-    spread = log_spread(posterior.interval)
-    corrected = corrected_posterior(anchored, posterior.fit, trials)
-    weight, joined, alone = 0.0, anchored.B, anchored.alone_in_class
+    deviation = log_deviation(posterior.interval)
+    corrected = correct_posterior(anchored, posterior.fit, trials)
+    weight, joined, alone = 0.0, anchored.sample_to_population, anchored.alone_in_class
     if corrected is not None and posterior.fit is not None:
-        apart = math.log(anchored.B / corrected)
+        apart = math.log(anchored.sample_to_population / corrected)
         error = math.sqrt(COPULA_ERROR**2 * math.log(population / sizes.people) + DISAGREEMENT * apart**2)
-        weight = error**2 / (error**2 + spread**2)
-        joined = anchored.B ** (1.0 - weight) * corrected**weight
-        left = error * spread / math.hypot(error, spread)
-        spread = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
-        alone = joined_alone(alone, posterior.fit, trials, population, weight)
-    B = within(sizes, population, joined)
+        weight = error**2 / (error**2 + deviation**2)
+        joined = anchored.sample_to_population ** (1.0 - weight) * corrected**weight
+        left = error * deviation / math.hypot(error, deviation)
+        deviation = math.sqrt(left**2 + weight * (1.0 - weight) * apart**2)
+        alone = join_alone_in_class(alone, posterior.fit, trials, population, weight)
+    estimate = bound_estimate(sizes, population, joined)
     # of all classes at least those hold one person that are too many to hold two; sample uniques can only get fewer
-    uniqueness = min(B * min(max(alone, 2.0 - 1.0 / B, 0.0), 1.0), sizes.uniqueness)
-    return Combined(
-        B=B,
+    uniqueness = min(estimate * min(max(alone, 2.0 - 1.0 / estimate, 0.0), 1.0), sizes.uniqueness)
+    return CombinedEstimate(
+        sample_to_population=estimate,
         population_uniques=population * uniqueness,
         still_unique=uniqueness / sizes.uniqueness if sizes.uniques else None,
         weight=weight,
-        spread=math.hypot(spread, EXTRAPOLATION * max(0.0, math.log(population / anchored.reach))),
-        anchored=anchored.B,
-        posterior=posterior.B,
+        deviation=math.hypot(deviation, EXTRAPOLATION * max(0.0, math.log(population / anchored.reach))),
+        anchored=anchored.sample_to_population,
+        posterior=posterior.sample_to_population,
         corrected=corrected,
     )
 
 
-def joined_alone(
+def join_alone_in_class(
     anchored: float, fit: ClassSizeFit, trials: Sequence[ClassSizeFit], population: int, weight: float
 ) -> float:
     """The share of classes that hold one person, joined as B is: on the log scale, where it cannot fall below 0."""
@@ -122,27 +124,29 @@ def joined_alone(
     return math.pow(anchored, 1.0 - weight) * math.pow(corrected, weight)
 
 
-def log_spread(interval: tuple[float, float]) -> float:
+def log_deviation(interval: tuple[float, float]) -> float:
     """The standard deviation of log B that a 95 % interval stands for."""
     return math.log(interval[1] / interval[0]) / 3.92
 
 
-def fit_trials(anchored: Anchored, *, seed: Sequence[int]) -> list[ClassSizeFit]:
-    """The class-size model fitted to samples of the synthetic population; none where they have nothing to fit."""
+def fit_trials(anchored: AnchoredEstimate, *, seed: Sequence[int]) -> list[ClassSizeFit]:
+    """The class-size model fitted to samples of the synthetic population; empty where there is nothing to fit."""
     try:
         return [fit_class_sizes(_sample(anchored, [*seed, 0x5A, number])) for number in range(_SAMPLES)]
     except UnsupportedError:
         return []
 
 
-def corrected_posterior(anchored: Anchored, fit: ClassSizeFit | None, trials: Sequence[ClassSizeFit]) -> float | None:
+def correct_posterior(
+    anchored: AnchoredEstimate, fit: ClassSizeFit | None, trials: Sequence[ClassSizeFit]
+) -> float | None:
     """The fitted model's B, less most of the error the same model makes for samples of the synthetic population."""
     sizes, population = anchored.sizes, anchored.population
     if fit is None or not trials:
         return None
     synthetic = [predicted_correctness(trial, population) for trial in trials]
     correction = (anchored.at_population / float(np.mean(synthetic))) ** CORRECTION
-    return within(sizes, population, predicted_correctness(fit, population) * correction)
+    return bound_estimate(sizes, population, predicted_correctness(fit, population) * correction)
 
 
 def predicted_correctness(fit: ClassSizeFit, population: int) -> float:
@@ -160,6 +164,6 @@ def alone_in_class(fit: ClassSizeFit, population: int) -> float:
     return float(sizes.uniques * kept + new) / (predicted_correctness(fit, population) * population)
 
 
-def _sample(anchored: Anchored, seed: Sequence[int]) -> ClassSizes:
+def _sample(anchored: AnchoredEstimate, seed: Sequence[int]) -> ClassSizes:
     """Class sizes of a synthetic sample, as large as the real one."""
     return anchored.copula.sample(anchored.sizes.people, seed).class_sizes()

@@ -1,4 +1,4 @@
-"""Answers that do not contradict each other: for one population, and along a way to larger ones."""
+"""Monotonicity and range constraints between population estimates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample
 
 
-def agreeing(risk: PopulationRisk) -> PopulationRisk:
-    """The risk with an interval of those unique in both that its interval of B allows.
+def bound_uniques_interval(risk: PopulationRisk) -> PopulationRisk:
+    """Limit the interval of `still_unique` to what the interval of the risk allows.
 
     A record that is unique in the population too counts 1 in n B, the sum of 1/F over the records, and any other at
     most a half: of n records n B at most are unique there, and n (2 B − 1) at least.
@@ -21,12 +21,12 @@ def agreeing(risk: PopulationRisk) -> PopulationRisk:
     ends, still = risk.still_unique_interval, risk.still_unique
     if ends is None or still is None or risk.interval is None:
         return risk
-    own = risk.uniques / risk.people
-    least, most = (2.0 * risk.interval[0] - 1.0) / own, risk.interval[1] / own
+    unique_share = risk.uniques / risk.people
+    least, most = (2.0 * risk.interval[0] - 1.0) / unique_share, risk.interval[1] / unique_share
     return replace(risk, still_unique_interval=(min(max(ends[0], least), still), max(min(ends[1], most), still)))
 
 
-def combinations_seen(sample: Sample) -> int | None:
+def count_possible_classes(sample: Sample) -> int | None:
     """How many classes there can be; None where a column may have values that nobody in the sample has.
 
     The share of people with a value not seen yet is about the share whose value is theirs alone (Good, 1953): where
@@ -35,69 +35,69 @@ def combinations_seen(sample: Sample) -> int | None:
     if sample.why_no_columns() is not None:
         return None
     columns = sample.columns(pairs=True)
-    if any(int(np.min(columns.counts(one))) < 2 for one in range(len(columns.sizes))):
+    if any(int(np.min(columns.counts(column))) < 2 for column in range(len(columns.sizes))):
         return None
     return math.prod(columns.sizes)
 
 
-def at_most(risk: PopulationRisk, most: int | None) -> PopulationRisk:
-    """The risk with N · B, on average over samples the number of classes, no larger than `most`.
+def limit_classes(risk: PopulationRisk, most: int | None) -> PopulationRisk:
+    """Limit N · B, on average over samples the number of classes, to `most`.
 
-    Of the interval's ends the upper one is not cut: it also stands for what the model does not know.
+    The upper end of the interval is not limited: it also stands for errors of the model.
     """
     if most is None:
         return risk
     highest = max(most, risk.classes) / risk.population
-    low, high = risk.interval or (risk.B, risk.B)
-    return _with(risk, min(low, highest), min(risk.B, highest), high)
+    low, high = risk.ends
+    return _replace_estimate(risk, min(low, highest), min(risk.sample_to_population, highest), high)
 
 
-def never_fewer(risks: Sequence[PopulationRisk]) -> tuple[PopulationRisk, ...]:
-    """The risks with N · B that does not fall as people are added, and B that does not rise, nor its upper end.
+def make_monotone(risks: Sequence[PopulationRisk]) -> tuple[PopulationRisk, ...]:
+    """Let N · B not fall as people are added, and B and its upper end not rise.
 
-    N · B is the number of classes on average over samples; for one sample it may fall, so the lower end is left alone.
+    N · B is the number of classes on average over samples; for one sample it may fall, so the lower end is not changed.
     """
-    found, reached = list(risks), (0.0, 0.0)
+    result, reached = list(risks), (0.0, 0.0)
     highest = 1.0
     for place in sorted(range(len(risks)), key=lambda place: risks[place].population):
         risk = risks[place]
-        low, high = risk.interval or (risk.B, risk.B)
+        low, high = risk.ends
         people = risk.population
-        reached = max(reached[0], risk.B * people), max(reached[1], high * people)
+        reached = max(reached[0], risk.sample_to_population * people), max(reached[1], high * people)
         middle, most = (min(end / people, 1.0) for end in reached)
         highest = max(min(most, highest), middle)
-        found[place] = _with(risk, min(low, middle), middle, highest)
-    return tuple(found)
+        result[place] = _replace_estimate(risk, min(low, middle), middle, highest)
+    return tuple(result)
 
 
-def through(risks: Sequence[PopulationRisk], known: PopulationRisk) -> tuple[PopulationRisk, ...]:
-    """The risks with the one for the population of `known` replaced by it, and the others in keeping with it.
+def pass_through(risks: Sequence[PopulationRisk], known: PopulationRisk) -> tuple[PopulationRisk, ...]:
+    """Replace the risk for the population of `known` by it, and bring the others in line with it.
 
     On average over samples, fewer people have neither more classes nor a lower B than `known`, and more people
-    neither fewer nor a higher one; the answers keep to that.
+    neither fewer nor a higher one.
     """
-    ends = (*(known.interval or (known.B, known.B)), known.B)
+    ends = (*known.ends, known.sample_to_population)
 
-    def kept(risk: PopulationRisk) -> PopulationRisk:
+    def bring_in_line(risk: PopulationRisk) -> PopulationRisk:
         if risk.population == known.population:
             return known
         limits = [(end, end * known.population / risk.population) for end in ends]
-        low, high = risk.interval or (risk.B, risk.B)
         low, high, middle = (
-            min(max(value, min(limit)), max(limit)) for value, limit in zip((low, high, risk.B), limits, strict=True)
+            min(max(value, min(limit)), max(limit))
+            for value, limit in zip((*risk.ends, risk.sample_to_population), limits, strict=True)
         )
-        return _with(risk, low, middle, high)
+        return _replace_estimate(risk, low, middle, high)
 
-    return tuple(kept(risk) for risk in risks)
+    return tuple(bring_in_line(risk) for risk in risks)
 
 
-def _with(risk: PopulationRisk, low: float, middle: float, high: float) -> PopulationRisk:
+def _replace_estimate(risk: PopulationRisk, low: float, middle: float, high: float) -> PopulationRisk:
     """The risk with another B and interval, and no more uniques than there are classes."""
     alone, still = risk.population_uniques, risk.still_unique
-    return agreeing(
+    return bound_uniques_interval(
         replace(
             risk,
-            B=middle,
+            sample_to_population=middle,
             interval=None if risk.interval is None else (low, high),
             population_uniques=None if alone is None else min(alone, middle * risk.population),
             still_unique=None if still is None else min(still, middle * risk.people / risk.uniques),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, counted_rows, encode
+from incrowd.backends import Coded, encode
 from incrowd.populations.marginals import Columns, Pair, occurrences
 from incrowd.tables import Table
 
@@ -60,11 +60,11 @@ class ColumnsInEngine(Columns):
         pair = (self.names[one], self.names[other])
         if pair not in self.known:
             assert self.table is not None
-            counted = counted_rows(self.table, pair)
+            counted = self.table.backend.counted_rows(pair)
             first, second = (
                 pc.index_in(column.values, value_set=values).to_numpy()[column.codes].astype(np.int64)
                 for column, values in zip(
-                    encode(counted.table, pair), (self.values[one], self.values[other]), strict=True
+                    encode(counted.backend, pair), (self.values[one], self.values[other]), strict=True
                 )
             )
             self.known[pair] = Pair(first, second, counted.times)
@@ -76,8 +76,8 @@ def columns_in_engine(table: Table, names: Sequence[str]) -> ColumnsInEngine:
     """The columns with their values counted; constant ones are left out."""
     found: list[tuple[Coded, NDArray[np.int64]]] = []
     for name in names:
-        counted = counted_rows(table, [name])
-        (column,) = encode(counted.table, [name])
+        counted = table.backend.counted_rows([name])
+        (column,) = encode(counted.backend, [name])
         if column.size > 1:
             found.append((column, occurrences(column.codes, counted.times, column.size)))
     sizes = tuple(column.size for column, _ in found)

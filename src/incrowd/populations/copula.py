@@ -1,20 +1,25 @@
-"""What the copula estimators share: a fit, one or more synthetic populations, and what is counted in them."""
+"""Gaussian copulas and the synthetic populations that are drawn from them.
+
+Populations are drawn in pieces and counted as they come; their records are never held.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
-from incrowd._support.progress import Progress, part
+from incrowd._support.progress import Progress, part, silent
+from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures.auxiliary import determines
 from incrowd.populations.marginals import Columns
-from incrowd.populations.synthetic import Copula, SyntheticClasses
-
-Floats = NDArray[np.float64]
+from incrowd.special import Floats, log_chance_missed
 
 MOST_PEOPLE = 10**9
 """Largest synthetic population that is drawn: about a minute for each hundred million people."""
@@ -24,22 +29,190 @@ ASSUMPTIONS = (
     "pairs of columns determine how all columns depend on each other, as in a normal distribution",
 )
 PATENT = "copula estimators of this kind are the subject of a patent application (US 2022/0050917)"
+Keys = NDArray[np.uint64]
+
+_PIECE = 1 << 18  # records drawn at a time by one thread
+_BATCH = 1 << 22  # keys sorted at a time
+_MOST_CLASSES = 1 << 24  # distinct classes held; beyond it a random part of them stands for all
+_GUIDE_LOW, _GUIDE_HIGH, _GUIDE_STEPS = -5.0, 5.0, 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class SyntheticClasses:
+    """Class sizes of a synthetic population.
+
+    `scale` is 1 where every class was counted; else one class in `scale`, chosen by a hash of its values, was.
+    """
+
+    people: int
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    scale: int
+
+    @property
+    def classes(self) -> float:
+        """How many classes there are; an estimate where not all were counted."""
+        return float(self.counts.sum()) * self.scale
+
+    @property
+    def uniques(self) -> float:
+        """How many people are alone in their class."""
+        return float(self.counts[self.sizes == 1].sum()) * self.scale
+
+    def class_sizes(self) -> ClassSizes:
+        """The class sizes of everybody drawn, as if the classes not counted were like those that were."""
+        return ClassSizes.from_counts(self.sizes, self.counts * self.scale)
+
+    def correctness(self, people: ArrayLike) -> Floats:
+        """κ expected in random subpopulations of these sizes: (1/s) Σ a_f [1 − C(N−f, s)/C(N, s)]."""
+        wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))
+        seen = -np.expm1(log_chance_missed(self.people, self.sizes, wanted[:, None]))
+        return np.asarray(self.scale * (seen @ self.counts) / wanted)
+
+    def uniqueness(self, people: ArrayLike) -> Floats:
+        """Ξ expected in random subpopulations of these sizes: (1/N) Σ a_f f C(N−f, s−1)/C(N−1, s−1)."""
+        wanted = np.atleast_1d(np.asarray(people, dtype=np.float64))
+        alone = np.exp(log_chance_missed(self.people - 1, self.sizes - 1, wanted[:, None] - 1.0))
+        return np.asarray(self.scale * (alone @ (self.counts * self.sizes)) / self.people)
+
+
+class ClassCounter:
+    """Counts the classes of keys that arrive in batches, in bounded memory.
+
+    Keys are hashes, so the classes whose key lies in the lowest 1/scale of all keys are a random part of them. When
+    more than `most` are held, the part is halved.
+    """
+
+    def __init__(self, most: int = _MOST_CLASSES) -> None:
+        self._most = most
+        self._keys: Keys = np.empty(0, dtype=np.uint64)
+        self._counts: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.scale = 1
+
+    def add(self, keys: Keys) -> None:
+        """Count a batch; it is sorted in place."""
+        from incrowd.populations import kernels
+
+        if self.scale > 1:
+            keys = keys[keys < self._limit()]
+        keys.sort()
+        room = self._keys.size + keys.size
+        merged, counts = np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.int32)
+        found = kernels.merge_runs(self._keys, self._counts, keys, merged, counts)
+        while found > self._most:
+            self.scale *= 2
+            found = int(np.searchsorted(merged[:found], self._limit()))
+        self._keys, self._counts = merged[:found].copy(), counts[:found].copy()
+
+    def _limit(self) -> np.uint64:
+        return np.uint64((1 << 64) // self.scale)
+
+    def frequencies(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Distinct class sizes and how many classes have each."""
+        sizes, counts = np.unique(self._counts, return_counts=True)
+        return sizes.astype(np.int64), counts.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copula:
+    """A Gaussian copula over columns with given values: `chances[j]` are the marginal chances of column j, in order."""
+
+    chances: Sequence[Floats]
+    correlation: Floats
+
+    def sample(
+        self, people: int, seed: Sequence[int], *, most: int = _MOST_CLASSES, progress: Progress = silent
+    ) -> SyntheticClasses:
+        """Class sizes of a synthetic population of `people`."""
+        counter = ClassCounter(most)
+        batch = np.empty(min(people, _BATCH), dtype=np.uint64)
+        filled = done = 0
+        for keys in self._pieces(people, seed):
+            if filled + keys.size > batch.size:
+                counter.add(batch[:filled])
+                filled = 0
+            batch[filled : filled + keys.size] = keys
+            filled += keys.size
+            done += keys.size
+            progress("drawing the synthetic population", done / people)
+        counter.add(batch[:filled])
+        return SyntheticClasses(people, *counter.frequencies(), counter.scale)
+
+    def _pieces(self, people: int, seed: Sequence[int]) -> Iterator[Keys]:
+        """Keys of all records, in pieces that two threads draw ahead; each piece has its own seed."""
+        plan = _Plan.of(self, seed)
+        lengths = [_PIECE] * (people // _PIECE) + ([people % _PIECE] if people % _PIECE else [])
+        with ThreadPoolExecutor(2) as pool:
+            ahead: deque[Future[Keys]] = deque()
+            for number, length in enumerate(lengths):
+                ahead.append(pool.submit(plan.draw, length, [*seed, number]))
+                if len(ahead) > 3:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What the compiled loop needs to draw from a copula."""
+
+    factor: Floats
+    edges: Floats
+    starts: NDArray[np.int64]
+    guide: NDArray[np.int64]
+    marks: Keys
+
+    @classmethod
+    def of(cls, copula: Copula, seed: Sequence[int]) -> _Plan:
+        edges = [upper_edges(chances) for chances in copula.chances]
+        starts = np.concatenate([[0], np.cumsum([edge.size for edge in edges])]).astype(np.int64)
+        steps = np.linspace(_GUIDE_LOW, _GUIDE_HIGH, _GUIDE_STEPS, endpoint=False)
+        guide = np.stack([np.searchsorted(edge, steps, side="right") for edge in edges])
+        guide[:, 0] = 0  # below the first step the search begins at the first value
+        for j, edge in enumerate(edges):
+            guide[j] = np.minimum(guide[j], edge.size - 1)
+        # a random mark for every value: the sum over a record's values is its key, and two records that differ
+        # share one with a chance of 2^-64
+        generator = np.random.default_rng([*seed, 0xC0])
+        marks = generator.integers(0, 1 << 64, size=int(starts[-1]), dtype=np.uint64)
+        factor = np.asarray(np.linalg.cholesky(copula.correlation), dtype=np.float64)
+        return cls(factor, np.concatenate(edges), starts, guide, marks)
+
+    def draw(self, records: int, seed: Sequence[int]) -> Keys:
+        """Keys of some records."""
+        from incrowd.populations import kernels
+
+        normals = np.random.default_rng(seed).standard_normal((records, self.factor.shape[0]), dtype=np.float32)
+        keys = np.empty(records, dtype=np.uint64)
+        width = (_GUIDE_HIGH - _GUIDE_LOW) / _GUIDE_STEPS
+        kernels.draw_keys(
+            normals, self.factor, self.edges, self.starts, self.guide, self.marks, _GUIDE_LOW, width, keys
+        )
+        return keys
+
+
+def upper_edges(chances: Floats) -> Floats:
+    """Where a standard normal is cut so that the pieces have these chances; the last edge is +inf."""
+    cumulative = np.cumsum(chances)
+    edges = np.asarray(ndtri(np.minimum(cumulative / cumulative[-1], 1.0)), dtype=np.float64)
+    edges[-1] = np.inf
+    return edges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SyntheticPopulations:
     """Synthetic populations of one copula, and their averages."""
 
     populations: tuple[SyntheticClasses, ...]
 
     @property
-    def B(self) -> float:  # noqa: N802
-        """Classes ÷ people in the synthetic population."""
+    def correctness(self) -> float:
+        """Classes ÷ people, on average over the draws."""
         return float(np.mean(self.each))
 
     @property
     def each(self) -> list[float]:
-        """B of each draw."""
+        """Classes ÷ people of each draw."""
         return [one.classes / one.people for one in self.populations]
 
     @property
@@ -54,14 +227,16 @@ class Drawn:
         return min(1.0, everywhere / alone) if alone else 0.0
 
 
-def draw(copula: Copula, population: int, *, seed: Sequence[int], draws: int, progress: Progress) -> Drawn:
+def draw_populations(
+    copula: Copula, population: int, *, seed: Sequence[int], draws: int, progress: Progress
+) -> SyntheticPopulations:
     """Draw synthetic populations one after the other."""
     if population > MOST_PEOPLE:
         raise UnsupportedError(
             f"a synthetic population of {population:,} takes too long to draw; "
             f"up to {MOST_PEOPLE:,} it is done, beyond use the combined or the posterior estimator"
         )
-    return Drawn(
+    return SyntheticPopulations(
         tuple(
             copula.sample(population, [*seed, number], progress=part(progress, number / draws, (number + 1) / draws))
             for number in range(draws)
@@ -70,7 +245,7 @@ def draw(copula: Copula, population: int, *, seed: Sequence[int], draws: int, pr
 
 
 def informative(columns: Columns) -> Columns:
-    """The columns without those that another one determines: the same classes, and nothing for a copula to blur.
+    """The columns without those that another one determines: the classes stay, and a copula cannot blur them.
 
     Which column determines which is decided by `determines`.
     """

@@ -45,7 +45,7 @@ class _Urn:
         self.value_sizes = np.array(sizes, dtype=np.int64)
         self.value_counts = np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32)
         ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
-        self.levels = (
+        self.levels: tuple[NDArray[Any], ...] = (
             np.array([level.column for level in model.levels], dtype=np.int64),
             ends[:-1],
             ends[1:],
@@ -56,7 +56,7 @@ class _Urn:
         )
         room = 1 << int(n).bit_length()
         self.group_keys, self.group_numbers = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
-        self.groups = [
+        self.groups: list[NDArray[Any]] = [
             np.zeros(2 * room, dtype=np.int32),
             np.zeros(2 * room, dtype=np.int64),
             np.zeros(2 * room, np.int32),
@@ -81,7 +81,7 @@ class _Urn:
                 self._enlarge()
 
     def _enlarge(self) -> None:
-        levels = self.levels[0].size
+        levels = int(self.levels[0].size)
         if self.used[0] + levels > self.group_keys.size * 6 // 10:
             self.group_keys, self.group_numbers = _larger(self.group_keys, self.group_numbers)
         if self.used[0] + levels > self.groups[0].size:

@@ -114,7 +114,7 @@ def _contexts(coded: list[Codes], entropies: list[float], column: int) -> list[t
 
 def _joint(columns: list[Any]) -> NDArray[np.int64]:
     """Codes of the combinations of several columns."""
-    found = columns[0].astype(np.int64)
+    found: NDArray[np.int64] = columns[0].astype(np.int64)
     for column in columns[1:]:
         found = np.unique(found * (np.int64(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(
             np.int64
@@ -140,11 +140,12 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64]) -> tuple[float, float, ND
 
     def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
         seen = np.maximum(others[rows] - d, 1e-300)
-        return np.where(alone[rows], theta + d * distinct[rows], seen) / (n - 1 + theta)
+        found: NDArray[np.float64] = np.where(alone[rows], theta + d * distinct[rows], seen) / (n - 1 + theta)
+        return found
 
     best = max(
         ((d, theta) for d in _DISCOUNTS[:-1] for theta in _MARGIN_STRENGTHS),
-        key=lambda pair: float(np.log(np.maximum(chances(*pair, some), 1e-300)).sum()),
+        key=lambda pair: float(np.log(np.maximum(chances(pair[0], pair[1], some), 1e-300)).sum()),
     )
     return float(best[0]), float(best[1]), chances(*best, slice(None))
 

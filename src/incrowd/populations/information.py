@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from incrowd.special import Floats
 
 _LOWEST, _STEP = np.log(1e-15), 0.02  # the table over log p
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
@@ -107,13 +107,7 @@ def expected_information(cells: Floats, sizes: Floats, weights: Floats) -> float
 
 
 def matching_correlation(
-    first: Floats,
-    second: Floats,
-    information: float,
-    sizes: Floats,
-    weights: Floats,
-    *,
-    tolerance: float = 5e-4,
+    first: Floats, second: Floats, information: float, sizes: Floats, weights: Floats, *, tolerance: float = 5e-4
 ) -> float:
     """The ρ in [0, 1) at which the expected plug-in information equals `information`.
 
@@ -131,7 +125,7 @@ def matching_correlation(
     at_high = excess(high)
     if at_high <= 0:
         return _LARGEST
-    side = 0
+    moved = 0  # the end that moved last: 1 the upper, −1 the lower
     for _ in range(40):
         square = (low * at_high - high * at_low) / (at_high - at_low)
         value = excess(square)
@@ -141,12 +135,12 @@ def matching_correlation(
             if high - square < 1e-9:
                 break
             high, at_high = square, value
-            at_low = at_low / 2 if side == 1 else at_low
-            side = 1
+            at_low = at_low / 2 if moved == 1 else at_low
+            moved = 1
         else:
             low, at_low = square, value
-            at_high = at_high / 2 if side == -1 else at_high
-            side = -1
+            at_high = at_high / 2 if moved == -1 else at_high
+            moved = -1
         if abs(value) < tolerance * max(information, 1e-3):
             break
     return float(np.sqrt(square))

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import PitmanYor, fit_class_sizes
-from incrowd.pitman_yor.predict import new_classes
-
-Floats = NDArray[np.float64]
+from incrowd.pitman_yor.prediction import new_classes
+from incrowd.special import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """The quasi-identifiers as whole numbers, one row a column; `sizes[j]` is how many values column j has.
+    """The quasi-identifiers as whole numbers, one row for each column; `sizes[j]` is how many values column j has.
 
     Where records were counted in a cluster, each entry is a record that differs from all others and `times` how often
     it occurs; None where each stands for itself.
@@ -68,14 +67,14 @@ def occurrences(codes: NDArray[np.int64], times: NDArray[np.int64] | None, size:
 _RARE = 2  # a column whose rarest value was seen more often has shown all its values
 
 
-def smoothed(counts: NDArray[np.int64], population: int) -> Floats:
-    """Chances of a column's values, with those the sample has not seen placed evenly among the seen.
+def smooth_marginal(counts: NDArray[np.int64], population: int) -> Floats:
+    """Chances of a column's values, with values the sample has not seen placed evenly among the seen ones.
 
     A Pitman–Yor model of the column's counts gives a value seen c times (c − d)/(n + α); what is left,
     (α + K d)/(n + α), is shared by the expected number of values that appear as the sample grows to `population`.
     """
     people, seen = int(counts.sum()), counts.size
-    model = column_model(counts) if counts.min() <= _RARE else None
+    model = fit_column(counts) if counts.min() <= _RARE else None
     if model is None:
         return counts / people
     new = float(new_classes(model.d, model.alpha, people=people, classes=seen, population=float(population)))
@@ -88,8 +87,8 @@ def smoothed(counts: NDArray[np.int64], population: int) -> Floats:
     return np.insert(chances, places, left / unseen)
 
 
-def column_model(counts: NDArray[np.int64]) -> PitmanYor | None:
-    """The model of one column's counts; none for a constant column.
+def fit_column(counts: NDArray[np.int64]) -> PitmanYor | None:
+    """The model of one column's counts; None for a constant column.
 
     Where every record has a value of its own the counts set no upper limit; the model then is the one under which that
     happens as often as not.

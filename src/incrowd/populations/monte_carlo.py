@@ -1,4 +1,4 @@
-"""The two copulas fitted as published: by Monte Carlo. Slow and noisy; kept to check the deterministic fit against."""
+"""The two copulas fitted by Monte Carlo, as published: slow and noisy, to check the deterministic fits against."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scipy.optimize import minimize_scalar
 
 from incrowd._support.progress import Progress, silent
 from incrowd.errors import UnsupportedError
-from incrowd.populations.correlation import from_partial, nearest_correlation
-from incrowd.populations.dvine import chain, strata_between
-from incrowd.populations.information import Floats, observed_information
+from incrowd.populations.copula import upper_edges
+from incrowd.populations.copula_fit import chain_columns, correlation_of_vine, nearest_correlation, strata_between
+from incrowd.populations.information import observed_information
 from incrowd.populations.marginals import Columns
-from incrowd.populations.synthetic import upper_edges
+from incrowd.special import Floats
 
 
-def reference_correlations(
+def fit_by_monte_carlo(
     columns: Columns, kinds: Sequence[str], *, seed: int = 0, progress: Progress = silent
 ) -> list[tuple[Columns, Floats]]:
     """Columns and correlation matrix for each of `kinds`, "gaussian" or "dvine"."""
@@ -29,23 +29,23 @@ def reference_correlations(
     pairs = np.eye(count)
     edges = list(combinations(range(count), 2))
     for done, (i, j) in enumerate(edges):
-        pairs[i, j] = pairs[j, i] = monte_carlo_correlation(columns, i, j, None, generator)
+        pairs[i, j] = pairs[j, i] = match_correlation(columns, i, j, None, generator)
         progress("matching pairs of columns by Monte Carlo", (done + 1) / (len(edges) * len(kinds)))
     fits = []
     for kind in kinds:
         if kind == "gaussian":
             fits.append((columns, nearest_correlation(pairs)))
             continue
-        order = chain(pairs)
+        order = chain_columns(pairs)
         ordered = columns.only(order)
         partial = np.eye(count)
         for (i, j), strata in strata_between(ordered).items():
-            partial[i, j] = partial[j, i] = monte_carlo_correlation(ordered, i, j, strata, generator)
-        fits.append((ordered, from_partial(partial)))
+            partial[i, j] = partial[j, i] = match_correlation(ordered, i, j, strata, generator)
+        fits.append((ordered, correlation_of_vine(partial)))
     return fits
 
 
-def monte_carlo_correlation(
+def match_correlation(
     columns: Columns, first: int, second: int, strata: NDArray[np.int64] | None, generator: np.random.Generator
 ) -> float:
     """The ρ in [0, 1) that minimises (Î − I)², Î from one draw of n pairs: golden section and parabolas (Brent)."""

@@ -1,4 +1,4 @@
-"""Record by record: how likely each one is to be named in the population, and which come first."""
+"""Risk of every record: the chance to name it in the population, and its rank."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import write_with_class_sizes
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
-from incrowd.populations.class_growth import GrownSizes
+from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.classical import benedetti_franconi_risk
-from incrowd.populations.posterior import ASSUMPTIONS, estimate_posterior
+from incrowd.populations.posterior_estimator import ASSUMPTIONS, estimate_by_posterior
 from incrowd.populations.sample import Sample, read_sample
-
-Floats = NDArray[np.float64]
+from incrowd.results import Result
+from incrowd.special import Floats
+from incrowd.tables import to_native
 
 COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
 """The columns that are added: `risk` is E 1/F, `risk_low` and `risk_high` hold 1/F, `risk_unique` is P(F = 1)."""
@@ -27,19 +27,20 @@ WEIGHTED = "risk_weighted"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordRisk:
-    """The risk of every record, kept by class: arrays over records are made when asked for.
+class RecordRisk(Result):
+    """The risk of every record. It is held by class; arrays over records are made on request, as in `risks["risk"]`.
 
-    `of_class` has one entry a class of the sample; `classes.numbers` says which class each record is in.
+    `of_class` has one entry for each class of the sample; `classes.numbers` says which class each record is in.
     """
 
     sample: Sample
     classes: Classes
     of_class: dict[str, NDArray[Any]]
-    B: float
+    sample_to_population: float
     interval: tuple[float, float]
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sample", "classes", "of_class"})
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         """One of the added columns, in the order of the records."""
@@ -60,11 +61,14 @@ class RecordRisk:
         return arrow
 
     def to_native(self) -> Any:
-        """The same as the caller's kind of frame; Arrow where a file was read."""
-        from incrowd.tables import to_native
-
+        """The table with the added columns as the caller's kind of frame; Arrow where a file was read."""
         assert self.sample.table is not None
         return to_native(self.to_arrow(), self.sample.table.native)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row for each record, with the added columns."""
+        columns = [self[name].tolist() for name in self.of_class]
+        return [dict(zip(self.of_class, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def record_risk(
@@ -78,8 +82,22 @@ def record_risk(
 ) -> RecordRisk:
     """The chance to name each record in the population, from the posterior of its class's size there.
 
-    Worked out once for each class size, then joined to the records. With `weights` the Benedetti–Franconi risk, which
-    uses the weights of the record's own class, stands beside it. Ranks start at 1; records alike share one.
+    With `weights` the Benedetti–Franconi risk, which uses the weights of the record's own class, is added and ranked.
+
+    Args:
+        data: a table: a path, a frame or a `Table`.
+        population: how many people the table was drawn from.
+        quasi_identifiers: the columns an attacker knows.
+        fraction: the share of the population that is in the table, instead of `population`.
+        weights: the column that says how many people each record stands for, instead of `population`.
+        person: the column that says whose record a row is, where people have several.
+
+    Returns:
+        For every record its class size, the risk E[1/F] with an interval, P(F = 1), and its rank from 1, which records
+        that are alike share.
+
+    Raises:
+        InputError: the population is not known, or no table was given.
 
     >>> risks = record_risk({"age": [30, 30, 30, 41, 52, 52]}, population=60, quasi_identifiers=["age"])
     >>> risks["risk_rank"].tolist()
@@ -96,15 +114,14 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    estimate = estimate_posterior(sample.sizes, sample.population)
-    of_class = _risk_columns(estimate.grown, classes.people)
+    estimate = estimate_by_posterior(sample.class_size_model, sample.population)
+    of_class = _risk_columns(estimate.class_growth, classes.people)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
     of_class["risk_rank"] = _ranks(of_class.get(WEIGHTED, of_class["risk"]), np.bincount(classes.numbers))
-    return RecordRisk(
-        sample, classes, of_class, estimate.B, estimate.interval, ASSUMPTIONS, (*sample.notes, *estimate.notes)
-    )
+    notes = (*sample.notes, *estimate.notes)
+    return RecordRisk(sample, classes, of_class, estimate.sample_to_population, estimate.interval, ASSUMPTIONS, notes)
 
 
 def write_record_risk(
@@ -116,20 +133,33 @@ def write_record_risk(
     fraction: float | None = None,
     force: bool = False,
 ) -> Path | str:
-    """Write a table as Parquet with the added columns of `record_risk`, by its engine and without bringing it here.
+    """Write a table as Parquet with the added columns of `record_risk`, by its engine and without loading it.
 
-    The risk depends on a record's class through its size alone, so that the engine joins a short list to the records:
-    DuckDB writes a file and Spark a folder, the rows in no particular order.
+    The risk depends on the size of a record's class alone, so that the engine joins a short list to the records: DuckDB
+    writes a file and Spark a folder, the rows in no particular order.
+
+    Args:
+        data: a table: a path, a frame or a `Table`.
+        out: where to write.
+        population: how many people the table was drawn from.
+        quasi_identifiers: the columns an attacker knows.
+        fraction: the share of the population that is in the table, instead of `population`.
+        force: whether an existing file may be replaced.
+
+    Returns:
+        Where it was written.
+
+    Raises:
+        InputError: the population is not known, or no table was given.
     """
     sample = read_sample(data, population=population, fraction=fraction, quasi_identifiers=quasi_identifiers)
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
-    return write_with_class_sizes(
-        sample.table,
+    return sample.table.write_with_class_sizes(
         sample.names,
         out,
-        of_size=_risk_of_sizes(sample),
-        counted=sample.sizes.histogram(),
+        facts_by_size=_risk_of_sizes(sample),
+        class_counts=sample.sizes.histogram(),
         force=force,
     )
 
@@ -139,21 +169,21 @@ def _risk_of_sizes(sample: Sample) -> Any:
     import pyarrow as pa
 
     sizes, counts = sample.sizes.sizes, sample.sizes.counts
-    grown = estimate_posterior(sample.sizes, sample.population).grown
-    columns = _risk_columns(grown, sizes)
+    growth = estimate_by_posterior(sample.class_size_model, sample.population).class_growth
+    columns = _risk_columns(growth, sizes)
     columns["risk_rank"] = _ranks(columns["risk"], sizes * counts)
     return pa.table(columns)
 
 
-def _risk_columns(grown: GrownSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """What is added to records in classes of these sizes, but for the rank."""
-    place = np.searchsorted(grown.seen, sizes)
+def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The added columns, without the rank, for records in classes of these sizes."""
+    place = np.searchsorted(growth.seen, sizes)
     return {
         "class_size": sizes,
-        "risk": grown.expected_inverse[place],
-        "risk_low": (1.0 / grown.high)[place],
-        "risk_high": (1.0 / grown.low)[place],
-        "risk_unique": grown.unique[place],
+        "risk": growth.expected_inverse[place],
+        "risk_low": (1.0 / growth.high)[place],
+        "risk_high": (1.0 / growth.low)[place],
+        "risk_unique": growth.unique[place],
     }
 
 

@@ -1,12 +1,12 @@
-"""What an estimate of the risk in the population says, and to whom data of that risk may go."""
+"""Results of estimates of the risk in the population."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from incrowd.recipients import RECIPIENTS, usual_threshold
+from incrowd.recipients import RECIPIENTS, judge, usual_threshold
 from incrowd.results import Result
 
 
@@ -14,18 +14,17 @@ from incrowd.results import Result
 class PopulationRisk(Result):
     """How often a record of the sample, matched against the population, is named correctly.
 
-    `B` is the estimate and `interval` holds it with 95 % probability; it is none for a method that has none.
-    `population_uniques` is the expected number of people alone in their class in the whole population, `still_unique`
-    P(unique in the population | unique in the sample), none where nobody is unique in the sample, and
-    `still_unique_interval` holds it with 95 % probability.
-    `parts` are the estimates a combination was made of.
+    `sample_to_population` (B) is the estimate and `interval` holds it with 95 % probability. `population_uniques` is
+    the expected number of people alone in their class in the whole population, `still_unique` P(unique in the
+    population | unique in the sample), None where nobody is unique in the sample, and `still_unique_interval` holds it
+    with 95 % probability. `parts` are the estimates a combination was made of.
     """
 
     people: int
     classes: int
     uniques: int
     population: int
-    B: float
+    sample_to_population: float
     interval: tuple[float, float] | None
     population_uniques: float | None
     still_unique: float | None
@@ -36,16 +35,22 @@ class PopulationRisk(Result):
     still_unique_interval: tuple[float, float] | None = None
     seed: int | None = None
     seconds: float = 0.0
+    _derived: ClassVar[tuple[str, ...]] = ("fraction", "population_to_sample", "overall", "recipients", "doubtful")
 
     @property
-    def A(self) -> float:  # noqa: N802
-        """Population → sample: the share of the population named correctly in the sample, exactly known."""
+    def population_to_sample(self) -> float:
+        """A: the share of the population named correctly in the sample, exactly known."""
         return self.classes / self.population
 
     @property
     def overall(self) -> float:
-        """The larger of A and B: the risk to report."""
-        return max(self.A, self.B)
+        """The larger of `population_to_sample` (A) and `sample_to_population` (B): the risk to report."""
+        return max(self.population_to_sample, self.sample_to_population)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval; the estimate twice where there is none."""
+        return self.interval or (self.sample_to_population, self.sample_to_population)
 
     @property
     def fraction(self) -> float:
@@ -54,7 +59,7 @@ class PopulationRisk(Result):
 
     def fits(self, recipient: str) -> bool:
         """Whether the risk is at or below the threshold for this recipient, one of `RECIPIENTS`."""
-        return self.overall <= usual_threshold(recipient)
+        return judge(self.overall, usual_threshold(recipient)) == "within"
 
     @property
     def recipients(self) -> tuple[str, ...]:
@@ -64,31 +69,89 @@ class PopulationRisk(Result):
     @property
     def doubtful(self) -> tuple[str, ...]:
         """Those of `recipients` for whom the interval reaches above the threshold: the risk may be too high."""
-        high = self.overall if self.interval is None else max(self.A, self.interval[1])
-        return tuple(name for name in self.recipients if high > RECIPIENTS[name])
+        high = max(self.population_to_sample, self.ends[1])
+        return tuple(name for name in self.recipients if judge(high, RECIPIENTS[name]) == "over")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "method": self.method,
-            "people": self.people,
-            "classes": self.classes,
-            "uniques": self.uniques,
-            "population": self.population,
-            "fraction": self.fraction,
-            "A": self.A,
-            "B": self.B,
-            "overall": self.overall,
-            "interval": None if self.interval is None else list(self.interval),
-            "population_uniques": self.population_uniques,
-            "still_unique": self.still_unique,
-            "still_unique_interval": None if self.still_unique_interval is None else list(self.still_unique_interval),
-            "thresholds": dict(RECIPIENTS),
-            "recipients": list(self.recipients),
-            "doubtful": list(self.doubtful),
-            "parts": dict(self.parts),
-            "assumptions": list(self.assumptions),
-            "notes": list(self.notes),
-            "seed": self.seed,
-            "seconds": self.seconds,
-        }
+        """Plain JSON types; the published schema calls the two directions "A" and "B"."""
+        plain = Result.to_dict(self)
+        plain["A"], plain["B"] = plain.pop("population_to_sample"), plain.pop("sample_to_population")
+        return {**plain, "thresholds": dict(RECIPIENTS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity(Result):
+    """The risk for several populations; `assumed` is the one the others are compared with."""
+
+    assumed: PopulationRisk
+    risks: tuple[PopulationRisk, ...]
+    _derived: ClassVar[tuple[str, ...]] = ("method", "rows")
+    _hidden: ClassVar[frozenset[str]] = frozenset({"risks"})
+
+    @property
+    def method(self) -> str:
+        """The estimator that was used."""
+        return self.assumed.method
+
+    @property
+    def rows(self) -> list[dict[str, float]]:
+        """One row for each population: N, its factor, the sampling fraction, B, its interval and its change."""
+        return [
+            {
+                "population": risk.population,
+                "factor": risk.population / self.assumed.population,
+                "fraction": risk.fraction,
+                "B": risk.sample_to_population,
+                "low": risk.ends[0],
+                "high": risk.ends[1],
+                "change": risk.sample_to_population / self.assumed.sample_to_population - 1.0,
+            }
+            for risk in self.risks
+        ]
+
+    def _rows(self) -> list[dict[str, float]]:
+        return self.rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicalEstimate(Result):
+    """One classical estimate: expected population uniques, B where the method has one, or why there is none."""
+
+    method: str
+    population: int
+    population_uniques: float | None = None
+    sample_to_population: float | None = None
+    refused: str | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("population_uniqueness",)
+    _hidden: ClassVar[frozenset[str]] = frozenset({"population"})
+
+    @property
+    def population_uniqueness(self) -> float | None:
+        """The share of the population that is alone in its class."""
+        return None if self.population_uniques is None else self.population_uniques / self.population
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; B is the key of `sample_to_population`, as in every result."""
+        plain = Result.to_dict(self)
+        plain["B"] = plain.pop("sample_to_population")
+        return plain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassicalRisk(Result, Mapping[str, ClassicalEstimate]):
+    """The classical estimates of one sample, by name."""
+
+    estimates: Mapping[str, ClassicalEstimate]
+
+    def __getitem__(self, name: str) -> ClassicalEstimate:
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row for each estimator."""
+        return [estimate.to_dict() for estimate in self.estimates.values()]

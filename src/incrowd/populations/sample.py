@@ -1,20 +1,21 @@
-"""The sample as the estimators see it: class sizes always, columns where there are any, and N from whoever knows it."""
+"""The sample that every estimator starts from: class sizes, columns where there is a table, and the population."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from incrowd.backends import TooManyDistinctError, counted_rows, encode, encode_each
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
 from incrowd.populations.marginals import Columns
+from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.populations.weights import Weights, read_weights
 from incrowd.tables import Table, read_table
 
@@ -23,7 +24,10 @@ LARGEST_POPULATION = 10**12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """What is known of the sample and how many people it stands for; `columns` only where the table was at hand."""
+    """A sample and the population it stands for; `table` is None where only class sizes were given.
+
+    Columns and the model of the class sizes are made once, for all populations that the sample is put to.
+    """
 
     sizes: ClassSizes
     population: int
@@ -32,6 +36,7 @@ class Sample:
     person: str | None = None
     weights: Weights | None = None
     notes: tuple[str, ...] = ()
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def fraction(self) -> float:
@@ -39,7 +44,7 @@ class Sample:
         return self.sizes.people / self.population
 
     def why_no_columns(self) -> str | None:
-        """Why the columns cannot be looked at, or none where they can."""
+        """Why the columns cannot be used, or None where they can."""
         if self.table is None:
             return "only class sizes were given, not the table"
         if self.person is not None:
@@ -53,17 +58,33 @@ class Sample:
         enough, those of every two columns.
         """
         assert self.table is not None
-        try:
-            counted = counted_rows(self.table, self.names)
-        except TooManyDistinctError:
-            if not pairs:
-                raise
-            return columns_in_engine(self.table, self.names)
-        coded = [column for column in encode(counted.table, self.names) if column.size > 1]
+        if "columns" not in self._made:
+            try:
+                self._made["columns"] = self._encode(self.table)
+            except TooManyDistinctError as error:
+                self._made["columns"] = error
+        if isinstance(self._made["columns"], Columns):
+            return self._made["columns"]
+        if not pairs:
+            raise self._made["columns"]
+        if "pairs" not in self._made:
+            self._made["pairs"] = columns_in_engine(self.table, self.names)
+        return self._made["pairs"]  # type: ignore[no-any-return]
+
+    def _encode(self, table: Table) -> Columns:
+        counted = table.backend.counted_rows(self.names)
+        coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
         if not coded:
-            return Columns(np.zeros((1, counted.table.rows), dtype=np.int64), (1,), counted.times)
+            return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes = np.stack([column.codes.astype(np.int64) for column in coded])
         return Columns(codes, tuple(column.size for column in coded), counted.times)
+
+    @property
+    def class_size_model(self) -> ClassSizeModel:
+        """The Pitman–Yor model of the class sizes."""
+        if "model" not in self._made:
+            self._made["model"] = model_class_sizes(self.sizes)
+        return self._made["model"]  # type: ignore[no-any-return]
 
 
 def read_sample(
@@ -76,7 +97,7 @@ def read_sample(
     person: str | None = None,
     sizes: ClassSizes | None = None,
 ) -> Sample:
-    """Count the classes of a table (or take class sizes as they are) and settle N; `sizes`, if counted already."""
+    """Count the classes of a table (or take class sizes as they are) and settle N; `sizes` where already counted."""
     if isinstance(data, ClassSizes):
         if weights is not None or person is not None:
             raise InputError("class sizes have no columns; give the table to use a weight or a person column")
@@ -84,7 +105,7 @@ def read_sample(
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
-    if weights is not None and table.engine == "cluster":
+    if weights is not None and not table.backend.rows_are_local:
         raise UnsupportedError(
             "survey weights are looked at record by record, which is not done in a cluster; give the population instead"
         )
@@ -100,7 +121,7 @@ def read_sample(
     people = settle_population(sizes.people, population=population, fraction=fraction, weights=known)
     if known is not None:
         known = known.scaled_to(people)
-    notes = _notes(table, names, sizes) if table.engine != "cluster" else ()
+    notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     return Sample(sizes, people, table, tuple(names), person, known, (*notes, *(known.notes if known else ())))
 
 
@@ -122,13 +143,15 @@ def settle_population(
         if weights.normalised:
             raise InputError(
                 f"the weights add up to {weights.total:,.0f} for {people:,} records; they look normalised and do not "
-                "say how many people there are: give the population too (--population)"
+                "say how many people there are: give the population too",
+                hint="population",
             )
         population = round(weights.total)
     if population is None:
         raise InputError(
-            f"how many people do these {people:,} stand for? give the population (--population), or the share of it "
-            "that is in the table (--fraction), or a column of survey weights (--weights)"
+            f"how many people do these {people:,} stand for? give the population, or the sampling fraction (the share "
+            "of it that is in the table), or a column of survey weights",
+            hint=("population", "fraction", "weights"),
         )
     if not math.isfinite(population) or population != int(population):
         raise InputError(f"the population must be a whole number; {population:g} was given")
@@ -143,10 +166,7 @@ def settle_population(
 
 def _notes(table: Table, names: Sequence[str], sizes: ClassSizes) -> list[str]:
     """What a user should know about the columns: those that tell nobody apart, and those that tell everybody."""
-    if table.counted_in_engine or not table.fits(names):
-        values = {name: ClassSizes.from_table(table, quasi_identifiers=[name]).classes for name in names}
-    else:
-        values = {column.name: column.size for column in encode_each(table, names)}
+    values = table.backend.count_values(names)
     rows = sizes.records
     constant = [name for name, size in values.items() if size == 1 and rows > 1]
     own = [name for name, size in values.items() if size == rows > 1]

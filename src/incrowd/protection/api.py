@@ -11,6 +11,7 @@ from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
+from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
 from incrowd.protection.registry import MethodName, choose_method
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
@@ -115,9 +116,7 @@ def protect(
     check_demand(demand, table.rows, secrets, entry)
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, {*names, *unknown, *secrets, person})
-    if table.engine == "cluster":
-        from incrowd.backends.spark.protect import protect_there
-
+    if not table.backend.rows_are_local:
         if person is not None or hierarchies:
             what = "people with several records are" if person is not None else "hierarchies are"
             raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
@@ -127,7 +126,7 @@ def protect(
         how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
         spoken_for = {*names, secret, *removed, *unknown}
         left = [name for name in table.columns if name not in spoken_for] if warn else []
-        return protect_there(table, names, demand, method=method_name, removed=removed, left=left, **how)
+        return protect_in_cluster(table, names, demand, method=method_name, removed=removed, left=left, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
     progress("reading", 0.0)

@@ -22,7 +22,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
 from incrowd.protection.result import count_guarantee
-from incrowd.tables import read_table, without_formula, write_into
+from incrowd.tables import escape_formula, read_table, write_into
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
@@ -137,7 +137,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         )
 
     def in_file(name: str) -> str:
-        return without_formula(name) if file.suffix.lower() in _CSV else name
+        return escape_formula(name) if file.suffix.lower() in _CSV else name
 
     found, _ = count_guarantee(
         written,

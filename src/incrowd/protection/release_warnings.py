@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from incrowd.measures import GivenBack, kept_column_facts, known_beside
+from incrowd.measures import GivenBack, count_with_auxiliary, kept_column_facts
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.wording import share
 
@@ -44,7 +44,7 @@ def warn_of_undoing(
     yield from (describe_given_back(fact) for fact in given_back if fact.undoes)
     spoken_of = {*(fact.column for fact in given_back), *unknown}
     looks = [one for one in suggest_roles(original, kept) if one.column not in spoken_of]
-    before_k = known_beside(after, quasi_identifiers, [], person=person).k
+    before_k = count_with_auxiliary(after, quasi_identifiers, [], person=person).k
     yield from warn_of_known_columns(after, quasi_identifiers, looks, before_k, person=person)
 
 
@@ -63,7 +63,7 @@ def warn_of_known_columns(
     """Warn of kept columns that look like quasi-identifiers, if they make classes smaller."""
     others = [one.column for one in looks if one.role == "quasi-identifier"]
     if others:
-        known = known_beside(after, names, others, person=person)
+        known = count_with_auxiliary(after, names, others, person=person)
         if known.k < before_k:
             yield (
                 f"others may know these columns, and they were left as they are: {', '.join(others)}; for whoever does "

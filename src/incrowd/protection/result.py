@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
-from incrowd.classes import Classes, ClassSizes, assign_classes, told_apart
+from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import UnsupportedError
-from incrowd.measures import diversity
+from incrowd.measures import measure_diversity
 from incrowd.protection.problem import Demand
 from incrowd.results import Result, provided
 from incrowd.tables import Table
@@ -111,9 +111,9 @@ def count_guarantee(
     classes = assign_classes(table, quasi_identifiers, person)
     found: list[SensitiveGuarantee] = []
     if sensitive:
-        groups = told_apart(table, quasi_identifiers, classes, person)
+        groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
         for column in encode(table, list(sensitive)):
-            facts = diversity(groups.numbers, column)
+            facts = measure_diversity(groups.numbers, column)
             found.append(SensitiveGuarantee(column.name, _reached_l(facts, demand, groups, column), facts.t))
     return (
         Guarantee(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.assessment import Assessment, Statement
+from incrowd.wording import Advice
 
 ROWS = 15  # of a long table that are shown
 
@@ -40,7 +41,7 @@ class Section:
     statements: tuple[Statement, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[DataTable, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Advice, ...] = ()
 
 
 def about(found: Assessment, section: str) -> tuple[Statement, ...]:
@@ -48,6 +49,7 @@ def about(found: Assessment, section: str) -> tuple[Statement, ...]:
     return tuple(statement for statement in found.statements if statement.section == section)
 
 
-def missing(found: Assessment, section: str) -> str:
+def missing(found: Assessment, section: str) -> Advice:
     """Why a section has no answer."""
-    return f"Not answered: {found.skipped.get(section, 'not asked for')}."
+    reason = found.skipped.get(section, Advice("not asked for"))
+    return Advice(f"Not answered: {reason}.", reason.hint)

@@ -18,10 +18,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("population", "Everybody the table could have been about. The table is a sample of them."),
     ("interval", "The range in which the true number lies with the stated confidence, if the assumptions hold."),
     ("detail kept (granularity)", "1 if no value was made coarser, 0 if nothing is left of any."),
-    (
-        "threshold",
-        "The highest average risk usually accepted for a kind of recipient. A convention, not a law.",
-    ),
+    ("threshold", "The highest average risk usually accepted for a kind of recipient. A convention, not a law."),
 )
 
 OUTSIDE = frozenset({"quasi-identifier", "class", "k", "average risk (κ, correctness)", "highest risk", "population"})

@@ -16,14 +16,32 @@ from incrowd.reports.template_values import TEMPLATES, plain_document, safe_json
 
 
 def write_html(found: Assessment, path: str | Path, *, external: bool = False, force: bool = False) -> Path:
-    """Write the report; an existing file is replaced only if told so."""
+    """Write the report as one page.
+
+    Args:
+        found: the assessment.
+        path: the file.
+        external: leave out what would help an attacker.
+        force: replace an existing file.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: the file exists and may not be replaced.
+    """
     with written_whole(path, force=force) as temporary:
         temporary.write_text(to_html(found, external=external), encoding="utf-8", newline="\n")
     return Path(path)
 
 
 def to_html(found: Assessment, *, external: bool = False) -> str:
-    """The report as HTML. The external one is short and leaves out what would help an attacker."""
+    """The report as HTML.
+
+    Args:
+        found: the assessment.
+        external: make the short page that leaves out what would help an attacker.
+    """
     plain = plain_document(found, external=external)
     engine = chart_engine()
     script = (TEMPLATES / "charts.js").read_text(encoding="utf-8")

@@ -24,7 +24,17 @@ def schema() -> dict[str, Any]:
 
 
 def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """A saved assessment (`incrowd assess --json`), if it is one and of a version this package knows."""
+    """Read an assessment that was saved as JSON.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The assessment in plain JSON types.
+
+    Raises:
+        InputError: the file cannot be read, or is no assessment of a version this package knows.
+    """
     import jsonschema
 
     name = Path(path).name
@@ -33,10 +43,10 @@ def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the name and the folder you are in") from None
     except (OSError, ValueError):
-        raise InputError(f"{name} is not JSON text; give the output of `incrowd assess --json`") from None
-    said = found.get("schema") if isinstance(found, dict) else None
-    if said != SCHEMA:
-        other = f"it says {said!r}" if isinstance(said, str) else "it does not say what it is"
+        raise InputError(f"{name} is not JSON text; give an assessment that was saved as JSON", hint="json") from None
+    stated = found.get("schema") if isinstance(found, dict) else None
+    if stated != SCHEMA:
+        other = f"it says {stated!r}" if isinstance(stated, str) else "it does not say what it is"
         raise InputError(f"{name} is not an assessment of this version ({SCHEMA}): {other}")
     wrong = next(iter(jsonschema.Draft202012Validator(schema()).iter_errors(found)), None)
     if wrong is not None:

@@ -1,4 +1,4 @@
-"""A report's document as plain values, ready for the templates: names made fit to show, charts undressed."""
+"""A report as plain values for the templates: names fit to show, charts without their own look."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
-from incrowd.reports.command import assess_command
-from incrowd.reports.document import DataTable, Figure, Section, document, verdict_figure
+from incrowd.reports.document import document, verdict_figure
+from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
-from incrowd.wording import display_names, with_display_names
+from incrowd.wording import Advice, display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 _NUMBER = re.compile(r"(under |over )?[+−-]?[\d.,]+(e-?\d+)?%?|–")
-_PALE = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
+_OWN_LOOK = ("config", "title", "background", "$schema")  # the page has its own look and its own titles
 
 
 def templates(*folders: Path) -> jinja2.Environment:
@@ -40,32 +40,43 @@ def templates(*folders: Path) -> jinja2.Environment:
 
 
 def plain_document(found: Assessment, *, external: bool = False) -> dict[str, Any]:
-    """What the templates show of an assessment; `specs` are its charts by the name of their figure."""
+    """What the templates show of an assessment.
+
+    Args:
+        found: the assessment.
+        external: leave out what would help an attacker.
+
+    Returns:
+        Values by the names that the templates use; `specs` are the charts by the name of their figure.
+    """
     shown = display_names([one.column for one in found.roles.suggested] or found.roles.quasi_identifiers)
     sections = document(found, external=external)
     figures = [verdict_figure(found), *(figure for section in sections for figure in section.figures)]
-    verdict = _outward(found.verdict) if external else found.verdict
+    verdict = _for_outsiders(found.verdict) if external else found.verdict
     return {
         "found": found,
         "external": external,
         "verdict": with_display_names(verdict.to_dict(), shown),
-        "notes": [] if external else with_display_names(list(found.notes), shown),
+        "notes": [] if external else with_display_names([str(note) for note in found.notes], shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
         "cards": with_display_names(_cards(found, external), shown),
         "options": with_display_names(_options(found, external), shown),
-        "command": None if shown else assess_command(found),  # a name that is shown otherwise could not be typed
+        "command": None
+        if shown
+        else found.provenance.question.to_command(),  # a name that is shown otherwise could not be typed
         "specs": {figure.name: with_display_names(chart_spec(figure), shown) for figure in figures},
     }
 
 
-def _outward(verdict: Verdict) -> Verdict:
-    """The decision for those who receive the table: what to do about it is the holder's, what they owe is theirs.
+def _for_outsiders(verdict: Verdict) -> Verdict:
+    """The decision for those who receive the table, with the terms they accept in place of the holder's actions.
 
     Of a table that does not go out nothing is asked.
     """
-    terms = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
-    return replace(verdict, exposures=(), actions=terms, inside_reasons=(), inside_actions=(), condition=None)
+    owed = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
+    terms = tuple(Advice(term) for term in owed)
+    return replace(verdict, exposures=(), actions=terms, internal_reasons=(), internal_actions=(), condition=None)
 
 
 def safe_json(value: Any) -> str:
@@ -77,8 +88,8 @@ def safe_json(value: Any) -> str:
 
 
 def chart_spec(figure: Figure) -> dict[str, Any]:
-    """The chart undressed: the page's style sheet gives it colours, so that one serves dark, light and print."""
-    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _PALE}
+    """The chart of a figure without its own look: the page's style sheet colours it for dark, light and print."""
+    spec: dict[str, Any] = {name: part for name, part in figure.chart.to_dict().items() if name not in _OWN_LOOK}
     spec["description"] = f"{figure.title}. {figure.says}"
     for part in (spec, *spec.get("layer", ())):
         if "width" in part:
@@ -123,7 +134,7 @@ def _plain_section(section: Section, shown: dict[str, str]) -> dict[str, Any]:
         "all_assumed": _common(with_display_names(statement.assumed, shown) for statement in section.statements),
         "figures": [plain_figure(figure, shown) for figure in section.figures],
         "tables": [plain_table(table, shown) for table in section.tables],
-        "notes": with_display_names(list(section.notes), shown),
+        "notes": with_display_names([str(note) for note in section.notes], shown),
     }
 
 
@@ -149,7 +160,7 @@ def _card(found: Assessment, name: str) -> dict[str, Any]:
     for statement in found.statements:
         if statement.name == name:
             return statement.to_dict()
-    reason = found.skipped.get("population", "not asked for")
+    reason = found.skipped.get("population", Advice("not asked for"))
     return {"name": name, "shown": "–", "meaning": f"Not known: {reason}.", "sure": ""}
 
 
@@ -158,10 +169,12 @@ _OUTSIDE = ("population", "recipient", "threshold")
 
 def _options(found: Assessment, external: bool) -> list[tuple[str, str]]:
     """What was asked, as rows; lists as words. Outsiders are not told which columns single people out."""
-    return [(name.replace("_", " "), text) for name, text in _said(found) if not external or name in _OUTSIDE]
+    return [
+        (name.replace("_", " "), text) for name, text in _question_in_words(found) if not external or name in _OUTSIDE
+    ]
 
 
-def _said(found: Assessment) -> Iterator[tuple[str, str]]:
+def _question_in_words(found: Assessment) -> Iterator[tuple[str, str]]:
     for name, value in found.provenance.options.items():
         if isinstance(value, dict):
             yield name, "; ".join(f"{label}: {', '.join(members)}" for label, members in value.items()) or "none"
@@ -172,7 +185,7 @@ def _said(found: Assessment) -> Iterator[tuple[str, str]]:
 
 
 def _code(text: str) -> Markup:
-    """A sentence with what one types in the letters of a machine."""
+    """A sentence with what stands between backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub("`([^`<>]+)`", r"<code>\1</code>", str(escape(text))))

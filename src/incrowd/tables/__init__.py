@@ -1,10 +1,16 @@
-"""Tables: reading, writing, column roles, generalised values. The only room that knows file formats."""
+"""Tables: reading, writing, column roles, generalised values. The only room that knows file formats.
 
+Every verb takes a `TableLike`: the path of a file or the address of a database, a frame of pandas, Polars, Arrow,
+DuckDB or Spark, a mapping of column names to values, or a `Table` that `read_table` has opened (with options, or once
+for several verbs).
+"""
+
+from incrowd.tables.formats.delimited import escape_formula
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix, parse_generalised
-from incrowd.tables.read import read_table
-from incrowd.tables.roles import ROLES, SuggestedRole, suggest_roles
+from incrowd.tables.read import TableLike, read_table
+from incrowd.tables.roles import ROLES, RowKind, SuggestedRole, describe_rows, suggest_roles
 from incrowd.tables.table import Table
-from incrowd.tables.write import to_native, without_formula, write_into, write_table
+from incrowd.tables.write import to_native, write_into, write_table
 
 __all__ = [
     "ROLES",
@@ -13,13 +19,16 @@ __all__ = [
     "Generalised",
     "Interval",
     "Prefix",
+    "RowKind",
     "SuggestedRole",
     "Table",
+    "TableLike",
+    "describe_rows",
+    "escape_formula",
     "parse_generalised",
     "read_table",
     "suggest_roles",
     "to_native",
-    "without_formula",
     "write_into",
     "write_table",
 ]

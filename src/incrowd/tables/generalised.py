@@ -37,19 +37,19 @@ class Choice:
     values: frozenset[str | None]
 
     def covers(self, value: object) -> bool:
-        """Whether the value is one of them."""
+        """Whether the value is one of the set."""
         return (None if value is None else str(value)) in self.values
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Values that begin so and have `hidden` characters more: 937** is 93700 to 93799."""
+    """Values that begin with `start` and have `hidden` characters more: 937** is 93700 to 93799."""
 
     start: str
     hidden: int
 
     def covers(self, value: object) -> bool:
-        """Whether the value begins so and is as long."""
+        """Whether the value begins with the prefix and is as long."""
         text = str(value)
         return text.startswith(self.start) and len(text) == len(self.start) + self.hidden
 
@@ -72,9 +72,9 @@ def _members(inside: str) -> list[str | None]:
     Nothing between two commas is a null, an empty text has its quotation marks.
     """
     if _QUOTED_MEMBERS.fullmatch(inside):
-        found = _MEMBER.findall(inside + ",")
-        return [_member(bare) if bare or not marked else marked[1:-1].replace('""', '"') for marked, bare in found]
-    return [_member(member) for member in inside.split(",")]  # not written by us: marks are part of the values
+        members = _MEMBER.findall(inside + ",")
+        return [_member(bare) if bare or not marked else marked[1:-1].replace('""', '"') for marked, bare in members]
+    return [_member(member) for member in inside.split(",")]  # another program's notation: marks are part of values
 
 
 def _member(bare: str) -> str | None:
@@ -82,7 +82,13 @@ def _member(bare: str) -> str | None:
 
 
 def parse_generalised(text: str) -> Generalised | None:
-    """What a generalised value covers, or None where the text is a plain value.
+    """Parse a generalised value: a range, a set, a prefix or a wildcard.
+
+    Args:
+        text: a cell's text.
+
+    Returns:
+        What the cell covers, or None where the text is a plain value.
 
     >>> parse_generalised("[24;28]")
     Interval(low=24.0, high=28.0)

@@ -1,4 +1,4 @@
-"""`read_table`: any table people hold, from a file or from memory."""
+"""Opening a table from a file, a frame, a mapping of columns or a database."""
 
 from __future__ import annotations
 
@@ -7,44 +7,28 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
+from incrowd._support.memory import memory_in_bytes
+from incrowd.backends.arrow_columns import as_text
+from incrowd.backends.engines import Engine, choose_engine, open_frame
 from incrowd.errors import InputError
-from incrowd.tables.table import Table, memory_in_bytes
+from incrowd.tables.formats import EXTENSIONS, FORMATS, ReadOptions, format_of, parquet, takes_option
+from incrowd.tables.infer_types import TypeInference
+from incrowd.tables.table import Table
 
-_OPTIONS = {  # what is said about reading, and the kind of file it is for
-    "separator": "csv",
-    "encoding": "csv",
-    "null": "csv",
-    "skip_bad_lines": "csv",
-    "sheet": "excel",
-}
-_KINDS = {"csv": "CSV and TSV files", "excel": "workbooks (.xlsx, .xls, .xlsb, .ods)"}
-ENGINES = (None, "duckdb", "spark")
-_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # how PostgreSQL's own tools let an address be written, too
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".tab": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".xlsx": "excel",
-    ".xls": "excel",
-    ".xlsb": "excel",
-    ".ods": "excel",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
+if TYPE_CHECKING:
+    from narwhals.stable.v2.typing import IntoFrame
+
+TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
+_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # the other way to write an address of PostgreSQL
 
 
 def read_table(
-    source: Any,
+    source: TableLike,
     *,
     separator: str | None = None,
     encoding: str | None = None,
@@ -59,154 +43,120 @@ def read_table(
     master: str | None = None,
     most_columns: int | None = None,
 ) -> Table:
-    """A `Table` from a file's path, a frame (pandas, Polars, Arrow, DuckDB, Spark) or a database.
+    """Open a table: a file, a frame that the caller holds, a mapping of columns or a table of a database.
 
-    Files: CSV and TSV (`separator`, `encoding` and a text that stands for `null` where they are not found by looking),
-    Parquet (also a folder or a pattern of parts), Feather, Excel (`sheet` by name or number), JSON lines.
-    Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
-    `memory` bounds the work on the table, such as "2GB"; a text file with more than `most_columns` is refused by its
-    header, before it is read.
+    Files are CSV and TSV, Parquet (also a folder or a pattern of parts), Feather, Excel and JSON lines. Types are
+    kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
 
-    Databases: `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file) with the
-    name of a `table` or view, or a `query`; `timeout` is how many seconds a statement may take. Give the password in
-    the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs counts only is counted there, in SQL.
+    Databases are `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file). Give a
+    password in the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs only counts is counted there.
 
-    `engine` is "duckdb", this machine and its disk (the default), or "spark": Parquet is then read by the cluster at
-    `master` ("local[*]", "spark://host:7077", …), where every worker must see it; other files and frames are read here
-    and sent there. A Spark DataFrame stays in its cluster without being told.
+    Args:
+        source: a path or address, a pandas, Polars, Arrow, DuckDB or Spark frame, a mapping of columns, or a `Table`.
+        separator: the character between the cells of a CSV file; found by reading the file's beginning.
+        encoding: the encoding of a CSV file; UTF-8, UTF-16 with its mark, or else a Western one.
+        null: a text that stands for a missing value in a CSV file, besides the empty cell.
+        skip_bad_lines: whether lines of a CSV file that do not fit its header are left out instead of refused.
+        sheet: the sheet of a workbook, by name or number; the first.
+        memory: the limit that work on the table keeps to, such as "2GB"; three quarters of the machine's memory.
+        table: the table or view of a database.
+        query: the query of a database that gives the rows, in place of `table`.
+        timeout: how many seconds a statement of a database may take.
+        engine: "duckdb", this machine and its disk (the default), or "spark": Parquet is then read by the cluster at
+            `master`, where every worker must see it; other files and frames are read here and sent there. A Spark
+            frame stays in its cluster by itself.
+        master: the address of a Spark cluster, "local[*]" or "spark://host:7077".
+        most_columns: refuse a CSV file with more columns by its header, before it is read.
+
+    Returns:
+        The table; values are read when they are needed.
+
+    Raises:
+        InputError: if there is no such source, it cannot be read, or an option does not apply to it.
 
     >>> read_table({"age": [30, 41], "zip": ["00501", "02139"]}).columns
     ('age', 'zip')
     """
     if isinstance(source, Table):
         return source
-    limit = memory_in_bytes(memory)
-    how = {
-        "separator": separator,
-        "encoding": encoding,
-        "null": null,
-        "skip_bad_lines": skip_bad_lines,
-        "sheet": sheet,
-    }
-    _refuse_unfitting(source, how)
-    if engine not in ENGINES:
-        raise InputError(f"there is no engine {engine!r}; use duckdb or spark")
-    if master is not None and engine != "spark":
-        raise InputError(f"a master ({masked(master)}) is for engine='spark' (--engine spark); leave it out or say so")
-    address = scheme_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
-    if address in DATABASES or (address is not None and engine != "spark"):
-        from incrowd.backends.sql.database import open_database
-
-        if engine == "spark":
-            raise InputError("a database counts its tables itself; leave out the engine (--engine)")
-        return open_database(os.fspath(source), table, query, timeout, limit)
+    options = ReadOptions(memory_in_bytes(memory), most_columns, separator, encoding, null, skip_bad_lines, sheet)
+    _refuse_options_of_other_formats(source, options)
+    chosen = choose_engine(engine, master)
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    address = None if path is None else scheme_of(path)
+    if path is not None and (address in DATABASES or (address is not None and not chosen.opens_store())):
+        chosen.check_database()
+        return _open_database(path, table, query, timeout, options.memory)
     if table is not None or query is not None or timeout is not None:
         raise InputError(
             "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
         )
-    if engine == "spark":
-        return _on_spark(source, limit, master, {**how, "memory": limit})
-    if not isinstance(source, str | os.PathLike):
-        held = _from_frame(source, limit)
-        if engine == "duckdb" and held.engine == "cluster":
-            raise InputError("a Spark frame stays in its cluster; leave out engine='duckdb', or give the file")
-        return held
-    paths = _find(os.fspath(source))
-    kind = FORMATS.get(Path(paths[0]).suffix.lower())
-    name = Path(os.fspath(source)).name
-    if kind is None:
-        raise InputError(f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(FORMATS)}")
+    if path is None:
+        return _hand_over(chosen, _from_frame(source, options.memory))
+    paths = [path] if "://" in path else _find_files(path)
+    rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
+    if rows is not None:
+        return Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
+    return _hand_over(chosen, _open_file(path, paths, options))
+
+
+def _open_database(path: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
+    from incrowd.backends.sql.database import open_database
+
+    rows = open_database(path, table=table, query=query, timeout=timeout, memory=memory, infer_types=TypeInference)
+    what = ("--table", str(rows.table)) if query is None else ("--query", query)
+    return Table(rows, source=rows.file, named=(rows.file or masked(path), *what))
+
+
+def _hand_over(engine: Engine, table: Table) -> Table:
+    """The table with its rows where the engine holds them."""
+    rows = engine.take_over(table.backend)
+    return table if rows is None else Table(rows, native=rows.native, source=table.source, notes=table.notes)
+
+
+def _open_file(source: str, paths: list[str], options: ReadOptions) -> Table:
+    """Open a file, or the parts of one table, in the format of its extension."""
+    name = Path(source).name
+    known = format_of(paths[0])
+    if known is None:
+        raise InputError(
+            f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(EXTENSIONS)}"
+        )
     if os.path.getsize(paths[0]) == 0:
         raise InputError(f"{name} is empty: it has no header and no rows")
-    if kind in {"parquet", "feather"}:
-        from incrowd.tables.readers import DatasetReader
-
-        notes = _partition_notes(paths)
-        return Table(DatasetReader(paths, kind, limit), name=name, memory=limit, notes=notes, source=os.fspath(source))
-    if kind == "csv":
-        from incrowd.tables.delimited import open_delimited
-
-        reader, notes, written = open_delimited(
-            paths[0], separator, encoding, null, skip_bad_lines, limit, most_columns
-        )
-        read_as = _typed(separator=separator, encoding=encoding, null=null, skip_bad_lines=skip_bad_lines)
-        named = (os.fspath(source), *read_as)
-        where = os.fspath(source)
-        return Table(reader, name=name, memory=limit, notes=notes, source=where, named=named, written=written)
-    from incrowd.tables.documents import read_excel, read_json_lines
-
-    rows = read_excel(paths[0], 0 if sheet is None else sheet) if kind == "excel" else read_json_lines(paths[0])
-    return _from_frame(rows, limit, name=name, path=os.fspath(source))
+    contents = known.open(paths, name, options)
+    if isinstance(contents.rows, pa.Table):
+        return _from_frame(contents.rows, options.memory, name=name, path=source, notes=contents.notes)
+    named = (source, *_command_words(options))
+    return Table(contents.rows, notes=contents.notes, source=source, named=named, written=contents.conventions)
 
 
-def takes_option(source: Any, option: str) -> bool:
-    """Whether an option on reading is for such a source; one that is for none in particular is for all.
-
-    >>> takes_option("people.csv", "null"), takes_option("people.parquet", "null"), takes_option("people.csv", "memory")
-    (True, False, True)
-    """
-    if option not in _OPTIONS:
-        return True
-    path = isinstance(source, str | os.PathLike)
-    return path and FORMATS.get(Path(os.fspath(source)).suffix.lower()) == _OPTIONS[option]
-
-
-def _refuse_unfitting(source: Any, how: Mapping[str, Any]) -> None:
-    """Stop at what is said about files of another kind; it would change nothing."""
-    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
-    if (
-        path is not None
-        and Path(path).suffix.lower() not in FORMATS
-        and not os.path.isdir(path)
-        and not scheme_of(path)
-    ):
-        return  # whatever is wrong with it is said later
-    for option, value in how.items():
-        if value not in (None, False) and not takes_option(source, option):
-            typed = option.replace("_", "-")
-            raise InputError(f"{option}= (--{typed}) is for {_KINDS[_OPTIONS[option]]}, and this is none; leave it out")
+def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:
+    """Refuse an option for files of another format: it would change nothing."""
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        if format_of(path) is None and not os.path.isdir(path) and not scheme_of(path):
+            return  # opening it says what is wrong with it
+    for option in options.given():
+        if not takes_option(source, option):
+            files = " or ".join(known.description for known in FORMATS if option in known.options)
+            words = option.replace("_", " ")
+            raise InputError(f"the option {words!r} is for {files}, and this is none; leave it out", hint=option)
 
 
-def _typed(**options: Any) -> list[str]:
-    """Options as a command line has them; those that were not given are left out."""
+def _command_words(options: ReadOptions) -> list[str]:
+    """The options as a command line has them; those that were not given are left out."""
     words: list[str] = []
-    for name, value in options.items():
-        if value not in (None, False):
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    for name, value in options.given().items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return words
 
 
-def _on_spark(source: Any, memory: int, master: str | None, how: dict[str, Any]) -> Table:
-    """A table in a cluster: Parquet is read there, everything else is read here by the usual rules and sent."""
-    from incrowd.backends.spark.session import open_on_spark, send_to_spark, start_session
-
-    name, path = "the table", None
-    notes: Sequence[str] = ()
-    files: Sequence[str] = ()
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        name = Path(masked(path)).name
-    paths = [path] if path and "://" in path else _find(path) if path else []
-    if paths and ("://" in paths[0] or FORMATS.get(Path(paths[0]).suffix.lower()) == "parquet"):
-        session = start_session(master, memory)
-        local = [part if "://" in part else os.path.abspath(part) for part in paths]
-        frame = open_on_spark(local, session)
-        files = list(frame.inputFiles())
-        notes = _partition_notes(files)
-    else:
-        here = read_table(source, **how)
-        if here.engine == "cluster":
-            return here
-        frame = send_to_spark(here.to_arrow(), start_session(master, memory))
-        notes = here.notes
-    return _from_frame(frame, memory, name=name, path=path, notes=notes, files=files)
-
-
-def _find(path: str) -> list[str]:
-    """The file, or the Parquet parts of a folder or pattern."""
+def _find_files(path: str) -> list[str]:
+    """The file itself, or the parts of a table in a folder or behind a pattern."""
     if os.path.isdir(path):
-        found = (part.relative_to(path) for part in Path(path).rglob("*.parquet"))
-        parts = sorted(os.path.join(path, part) for part in found if not _unfinished(part))
+        inside = (part.relative_to(path) for part in Path(path).rglob("*.parquet"))
+        parts = sorted(os.path.join(path, part) for part in inside if not _is_unfinished(part))
         if not parts:
             raise InputError(f"{path} is a folder without Parquet files; name a file")
         return parts
@@ -216,7 +166,8 @@ def _find(path: str) -> list[str]:
         return [path]
     if glob.has_magic(path):
         parts = sorted(glob.glob(path, recursive=True))
-        if parts and all(part.lower().endswith((".parquet", ".pq")) for part in parts):
+        formats = {format_of(part) for part in parts}
+        if len(formats) == 1 and (known := formats.pop()) is not None and known.several_files:
             return parts
         raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
     if os.path.exists(path):
@@ -226,28 +177,19 @@ def _find(path: str) -> list[str]:
     raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
 
 
-def _unfinished(part: Path) -> bool:
-    """Whether a file in a folder is not of its table: what another job still writes, or a log, by Spark's names."""
+def _is_unfinished(part: Path) -> bool:
+    """Whether a file in a folder is a log or still being written, by the names Spark gives them."""
     return any(step.startswith(("_", ".")) for step in part.parts)
 
 
 def _from_frame(
-    source: Any,
-    memory: int,
-    *,
-    name: str = "the table",
-    path: str | None = None,
-    notes: Sequence[str] = (),
-    files: Sequence[str] = (),
+    source: Any, memory: int, *, name: str = "the table", path: str | None = None, notes: Sequence[str] = ()
 ) -> Table:
-    """A frame the caller holds, or one in a cluster that reads `files`; a mapping of columns is taken for one."""
+    """A table from a frame or a mapping of columns, or from rows that were read from a path."""
     import narwhals.stable.v2 as nw
-    import pyarrow as pa
-
-    from incrowd.tables.frames import FrameReader
 
     frame = source
-    if isinstance(source, dict):
+    if isinstance(source, Mapping):
         try:
             frame = pa.table({name: _as_column(values) for name, values in source.items()})
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
@@ -262,31 +204,13 @@ def _from_frame(
         raise InputError(f"a {type(source).__name__} is not a table; give {kinds}") from None
     if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
-    engine = "memory" if isinstance(wrapped, nw.DataFrame) else "frame"
-    reader = FrameReader(wrapped)
-    if wrapped.implementation.is_spark_like():
-        from incrowd.backends.spark.frame import ClusterReader
-
-        engine, reader = "cluster", ClusterReader(wrapped, files)
-    native = frame if path is None or engine == "cluster" else None
-    return Table(reader, name=name, memory=memory, native=native, engine=engine, source=path, notes=notes)
+    rows = open_frame(wrapped, name=name, memory=memory)
+    return Table(rows, native=frame if path is None else None, source=path, notes=notes)
 
 
 def _as_column(values: Any) -> Any:
-    """Values of one type as Arrow has them; of several types, or too large for it, as text."""
-    import pyarrow as pa
-
-    from incrowd.tables.frames import as_text
-
+    """Values of one type in that type; of several types, or too large for Arrow, as text."""
     try:
         return pa.chunked_array([values]) if isinstance(values, pa.Array) else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return as_text(list(values))
-
-
-def _partition_notes(paths: list[str]) -> list[str]:
-    """A word on columns that are only in the names of folders."""
-    keys = dict.fromkeys(part.partition("=")[0] for path in paths for part in Path(path).parts[:-1] if "=" in part)
-    if not keys:
-        return []
-    return [f"folders named {', '.join(key + '=…' for key in keys)} are not read as columns; write them into the files"]

@@ -1,24 +1,41 @@
-"""Writing a table: whole or not at all, and safe to open in a spreadsheet."""
+"""Writing a table: whole or not at all, in a format chosen by the extension."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from incrowd._support.files import written_whole
 from incrowd.errors import InputError
+from incrowd.tables.formats import FORMATS
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_WRITERS = {extension: writer for known in FORMATS for extension, writer in known.write.items()}
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write Parquet, Feather or CSV by the path's ending; text a spreadsheet would run is escaped in CSV."""
+    """Write Parquet, Feather or CSV by the path's extension; the file is there whole or not at all.
+
+    In CSV, text that a spreadsheet would run as a formula gets an apostrophe before it.
+
+    Args:
+        table: the rows.
+        path: where to; `.parquet`, `.feather`, `.csv` or `.tsv`.
+        force: whether to replace a file that exists.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: if the extension is none of these, or the file exists or cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"age": [30]}), f"{folder}/people.csv").read_text()
+    '"age"\\n30\\n'
+    """
     target = Path(path)
     with written_whole(target, force=force) as temporary:
         write_into(table, temporary)
@@ -26,59 +43,20 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = 
 
 
 def write_into(table: pa.Table, file: Path) -> None:
-    """The same for a file that whoever asks takes care of: one that is cut short may be left."""
-    import pyarrow.csv
-    import pyarrow.feather
-    import pyarrow.parquet
+    """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
 
-    kind = file.suffix.lower()
-    if kind in {".parquet", ".pq"}:
-        pyarrow.parquet.write_table(table, file, compression="zstd")
-    elif kind in {".feather", ".arrow"}:
-        pyarrow.feather.write_feather(table, str(file))
-    elif kind in {".csv", ".tsv"}:
-        options = pyarrow.csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
-        pyarrow.csv.write_csv(_without_formulas(table), file, options)
-    else:
-        raise InputError(f"a table cannot be written as {kind or 'a file without ending'!r}; use .parquet or .csv")
+    Args:
+        table: the rows.
+        file: where to, with one of the extensions of `write_table`.
 
-
-def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
-    """The parts of a table as the CSV that `write_table` writes, a block for each; the first has the header."""
-    import pyarrow.csv
-
-    for index, part in enumerate(parts):
-        block = io.BytesIO()
-        pyarrow.csv.write_csv(_without_formulas(part), block, pyarrow.csv.WriteOptions(include_header=index == 0))
-        yield block.getvalue()
-
-
-def without_formula(name: str) -> str:
-    """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
-
-    >>> without_formula("=x"), without_formula("x")
-    ("'=x", 'x')
+    Raises:
+        InputError: if no format with that extension can be written.
     """
-    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
-
-
-def _without_formulas(table: pa.Table) -> pa.Table:
-    """Text cells that a spreadsheet would run as a formula, with an apostrophe before them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    table = table.rename_columns([without_formula(name) for name in table.column_names])
-    for index, field in enumerate(table.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            continue
-        column = table.column(index).cast(kind)
-        risky = pc.is_in(pc.utf8_slice_codeunits(column, 0, 1), value_set=pa.array(_FORMULA_STARTS, kind))
-        number = pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")
-        escaped = pc.binary_join_element_wise(pa.scalar("'", kind), column, pa.scalar("", kind))
-        safe = pc.if_else(pc.and_(risky, pc.invert(number)), escaped, column)
-        table = table.set_column(index, field.name, safe)
-    return table
+    extension = file.suffix.lower()
+    if extension not in _WRITERS:
+        kind = extension or "a file without ending"
+        raise InputError(f"a table cannot be written as {kind!r}; use .parquet or .csv")
+    _WRITERS[extension](table, file)
 
 
 def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:

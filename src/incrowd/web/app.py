@@ -1,4 +1,4 @@
-"""`create_app`: the app with its guard, its API, its pages and its end."""
+"""`create_app`: the app with its access control, API, pages and shutdown."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from starlette.exceptions import HTTPException
 from incrowd import __version__
 from incrowd.errors import IncrowdError, UnsupportedError
 from incrowd.web import api, pages
-from incrowd.web.problems import Refusal, misfit
+from incrowd.web.refusals import Refusal, misfit
 from incrowd.web.security import Guard
 from incrowd.web.server import Server
-from incrowd.web.settings import ServerSettings
+from incrowd.web.server_settings import ServerSettings
 
 _SWEEP = 60.0  # seconds between looks for idle sessions
 
@@ -68,20 +68,20 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _sweep(server: Server) -> None:
-    """Close the sessions that nobody uses."""
+    """Close idle sessions from time to time."""
     while True:
         await asyncio.sleep(_SWEEP)
         await asyncio.to_thread(server.sessions.sweep)
 
 
 def _in_words(request: Request, error: Exception) -> JSONResponse:
-    """What the library or the app refuses: the sentence, and a status for machines."""
+    """An error of the library or a refusal of the app as JSON."""
     status = error.status if isinstance(error, Refusal) else 422 if isinstance(error, UnsupportedError) else 400
     return _problem(status, str(error))
 
 
 def _not_understood(request: Request, error: Exception) -> JSONResponse:
-    """A request that does not fit its model; what was sent is not repeated."""
+    """A request that does not fit its model; its values are not repeated."""
     assert isinstance(error, RequestValidationError)
     return _problem(422, misfit(error.errors()))
 
@@ -99,7 +99,7 @@ def _as_usual(request: Request, error: Exception) -> Response:
 
 
 def _methods(app: FastAPI, path: str) -> list[str]:
-    """The methods that the API takes at an address, by its own document."""
+    """The methods of an address, by the OpenAPI document."""
     for template, operations in app.openapi()["paths"].items():
         if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", re.escape(template)), path):
             return sorted(method.upper() for method in operations)
@@ -111,7 +111,7 @@ def _problem(status: int, sentence: str) -> JSONResponse:
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, with how to prove who you are; made once."""
+    """The OpenAPI document with the bearer token; built once."""
     if app.openapi_schema is None:
         found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

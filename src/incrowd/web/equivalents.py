@@ -6,80 +6,51 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from incrowd.reports.command import awkward
-from incrowd.reports.command import each as _each
-from incrowd.reports.command import given as _given
+from incrowd.assessment import Question
+from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
-from incrowd.web.tables import OpenTable, Source
-from incrowd.web.work.leak import leaked_people
-from incrowd.web.work.protection import options_of
+from incrowd.web.session_table import OpenTable, Source
+from incrowd.web.tasks.assess_task import assessment_question
+from incrowd.web.tasks.leak_task import leaked_people
+from incrowd.web.tasks.protect_task import options_of
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:
     """`incrowd assess`."""
-    settings = table.settings
-    known, sensitive = table.with_role("quasi-identifier"), table.with_role("sensitive")
-    person, weight = table.one_with_role("person"), table.one_with_role("weight")
-    arguments = [
-        *_each("--qi", known),
-        *_each("--sensitive", sensitive),
-        *_given("--person", person),
-        *_given("--weight", weight),
-        *_each("--other", table.said_other()),
-        *_given("--population", settings.population),
-        *_given("--recipient", settings.recipient),
-        *_given("--threshold", settings.threshold),
-        *(word for label, members in settings.groups.items() for word in ("--groups", f"{label}={','.join(members)}")),
-        *([] if question.protection else ["--no-protection"]),
-        *_given("--seed", question.seed or None),
-        *("--html", "report.html"),
-    ]
-    options = {
-        "quasi_identifiers": known,
-        "sensitive": sensitive,
-        "person": person,
-        "weight": weight,
-        "other": table.said_other() or None,
-        "population": settings.population,
-        "recipient": settings.recipient,
-        "threshold": settings.threshold,
-        "groups": settings.groups,
-        "protection": question.protection,
-        "seed": question.seed,
-    }
-    lines = [_call("found", "assess", options), "print(found.verdict.sentence)", 'found.to_html("report.html")']
-    found = _both(table.source, "assess", arguments, ["assess"], lines)
-    labels, members = list(settings.groups), [name for members in settings.groups.values() for name in members]
-    return _without_command(found, awkward(labels, "=") or awkward(members, ","))
+    lines = ["print(found.verdict.sentence)", 'found.to_html("report.html")']
+    return _assess(table.source, assessment_question(table, question), ["--html", "report.html"], lines)
 
 
 def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> models.Equivalent:
     """`incrowd assess`, whose forecast this is; `incrowd forecast`, which follows the law, where k was asked for."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-    weight = table.one_with_role("weight") if person is None else None
-    population, seed = table.settings.population, _given("--seed", question.seed or None)
-    whose = [*_each("--qi", known), *_given("--person", person)]
-    arguments = [*whose, *_given("--weight", weight), *_given("--population", population), "--no-protection", *seed]
-    options = {
-        "quasi_identifiers": known,
-        "person": person,
-        "weight": weight,
-        "population": population,
-        "protection": False,
-        "seed": question.seed,
-    }
-    lines = [_call("found", "assess", options), "print(found.forecast)"]
-    same = _both(table.source, "assess", arguments, ["assess"], lines)
+    asked = Question(
+        quasi_identifiers=known,
+        person=person,
+        weights=table.one_with_role("weight") if person is None else None,
+        population=table.settings.population,
+        protection=False,
+        seed=question.seed,
+    )
+    same = _assess(table.source, asked, [], ["print(found.forecast)"])
     if not question.k:
         return same
-    law = _both(table.source, "forecast", [*whose, *_forecast_arguments(question)], [], [])
+    arguments = [*each("--qi", known), *given("--person", person), *_forecast_arguments(question)]
+    law = _both(table.source, "forecast", arguments, [], [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
+
+
+def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
+    """A question as a command with further words, and as a script with further lines."""
+    arguments = question.to_arguments()
+    found = _both(source, "assess", [*(arguments or []), *more], ["assess"], [question.to_call(), *lines])
+    return _without_command(found, arguments is None)
 
 
 def points_forecast(question: models.PointsQuestion) -> models.Equivalent:
     """`incrowd forecast` of measured points, which a file holds."""
     points = "\n".join(["n,correctness", *(f"{point.n},{point.correctness!r}" for point in question.points)])
-    arguments = [*_forecast_arguments(question), *_given("--people", question.people)]
+    arguments = [*_forecast_arguments(question), *given("--people", question.people)]
     command = shlex.join(["incrowd", "forecast", "points.csv", *arguments])
     sizes, shares = [point.n for point in question.points], [point.correctness for point in question.points]
     python = "\n".join(
@@ -100,9 +71,9 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     people = table.count(known, person).people if question.leaked is None or question.k is not None else 0
     leaked = leaked_people(question, people)
     targets = ",".join(map(str, question.targets))
-    bound = _given("--at-most", question.at_most)
+    bound = given("--at-most", question.at_most)
     common = ["--leaked", str(leaked), "--targets", targets, *bound]
-    arguments = [*_each("--qi", known), *_given("--person", person), *common]
+    arguments = [*each("--qi", known), *given("--person", person), *common]
     lines = [
         f"sizes = ClassSizes.from_table(table, quasi_identifiers={known!r}, person={person!r})",
         f"for targets in {question.targets!r}:",
@@ -113,7 +84,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
         return found
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    python = found.python.replace("leak_risk, read_table", "leak_risk, leak_risk_uniform, read_table")
+    python = _with_import(found.python, "from incrowd.leaks import leak_risk_uniform")
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
 
 
@@ -128,19 +99,19 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         for word in (f"--{which}", f"{name}={_number(limit)}")
     ]
     arguments = [
-        *_each("--qi", options["quasi_identifiers"]),
+        *each("--qi", options["quasi_identifiers"]),
         *("--k", str(asked.k), "--method", asked.method),
-        *_given("--t", asked.t),
-        *_given("--l", None if asked.l is None else _number(asked.l)),
-        *_given("--sensitive", asked.sensitive),
-        *_given("--person", options["person"]),
-        *(_each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
-        *_each("--other", options["other"] or []),
-        *_given("--resolution", _resolution(asked)),
-        *_given("--suppress", asked.suppress),
+        *given("--t", asked.t),
+        *given("--l", None if asked.l is None else _number(asked.l)),
+        *given("--sensitive", asked.sensitive),
+        *given("--person", options["person"]),
+        *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
+        *each("--other", options["other"] or []),
+        *given("--resolution", _resolution(asked)),
+        *given("--suppress", asked.suppress),
         *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
         *limits,
-        *_given("--aim", asked.aim),
+        *given("--aim", asked.aim),
         *("--seed", str(asked.seed), "--out", out),
     ]
     lines = [
@@ -150,10 +121,10 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         f"write_table(safe.table, {out!r})",
     ]
     found = _both(table.source, "protect", arguments, ["protect"], lines)
-    python = found.python.replace("\n\n", "\nfrom incrowd.tables import write_table\n\n", 1)
+    python = _with_import(found.python, "from incrowd.tables import write_table")
     named = asked.resolution if isinstance(asked.resolution, dict) else {}
-    untypable = awkward([*named, *asked.top, *asked.bottom], ",=") or awkward([one.column for one in asked.steps], ":")
-    return _without_command(models.Equivalent(cli=found.cli, python=python), untypable)
+    typable = is_typable([*named, *asked.top, *asked.bottom], ",=") and is_typable([s.column for s in asked.steps], ":")
+    return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
 
 
 def _without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
@@ -168,11 +139,11 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equ
     """`incrowd frontier`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
     arguments = [
-        *_each("--qi", known),
-        *_given("--person", person),
-        *_given("--k", ",".join(map(str, question.k)) if question.k else None),
-        *_each("--method", question.methods or ()),
-        *_given("--sensitive", question.sensitive),
+        *each("--qi", known),
+        *given("--person", person),
+        *given("--k", ",".join(map(str, question.k)) if question.k else None),
+        *each("--method", question.methods or ()),
+        *given("--sensitive", question.sensitive),
     ]
     options = {
         "quasi_identifiers": known,
@@ -201,12 +172,17 @@ def _both(
     return models.Equivalent(cli="\n".join([*source.before, command]), python=python)
 
 
+def _with_import(python: str, line: str) -> str:
+    """A script with another import after its first."""
+    return python.replace("\n\n", f"\n{line}\n\n", 1)
+
+
 def _reading(source: Source) -> list[str]:
     """How the file is read, as options."""
     return [
         word
         for name, value in source.how.items()
-        for word in ([f"--{name.replace('_', '-')}"] if value is True else _given(f"--{name}", value))
+        for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
     ]
 
 
@@ -218,7 +194,7 @@ def _call(result: str, function: str, options: Mapping[str, Any]) -> str:
 
 def _forecast_arguments(question: models.ForecastQuestion) -> list[str]:
     at, sizes = ",".join(map(str, question.at)), ",".join(map(str, question.k))
-    return ["--at", at, *_given("--k", sizes or None), *_given("--seed", question.seed or None)]
+    return ["--at", at, *given("--k", sizes or None), *given("--seed", question.seed or None)]
 
 
 def _number(value: float) -> str:

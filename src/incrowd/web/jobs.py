@@ -1,4 +1,4 @@
-"""Long work in the background: a few threads, taken in turn by sessions, that can be watched and stopped."""
+"""Background jobs: a few worker threads serve the sessions in turn; progress is reported and jobs can be cancelled."""
 
 from __future__ import annotations
 
@@ -16,45 +16,50 @@ from typing import TYPE_CHECKING, Any
 from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
 from incrowd.web import models
-from incrowd.web.problems import Refusal, not_found, without_hints
+from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
-    from incrowd.web.tables import OpenTable
+    from incrowd.web.session_table import OpenTable
 
 _PATIENCE = 3.0  # seconds that jobs have to stop when the server ends
 _log = logging.getLogger("incrowd.web")
 
 
 class Cancelled(Exception):  # noqa: N818
-    """Raised in the work itself, where it next says how far it is."""
+    """Raised inside a task, when it next reports its progress, to stop it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a job found: `found` is the library's own result, `result` its JSON, `figures` makes its figures.
+    """What a task gives.
 
-    `file` is a protected table that can be downloaded.
+    Attributes:
+        value: the library's own result.
+        to_json: makes its JSON.
+        to_figures: makes its figures as JSON.
+        file: a protected table that can be downloaded.
+        bytes: the size of that file.
     """
 
-    found: Any
-    result: Callable[[], dict[str, Any]]
-    figures: Callable[[], dict[str, Any]]
+    value: Any
+    to_json: Callable[[], dict[str, Any]]
+    to_figures: Callable[[], dict[str, Any]]
     file: Path | None = None
-    bytes: int = 0  # of the file
+    bytes: int = 0
 
 
 Publish = Callable[[Outcome], None]
-Work = Callable[[Progress, Publish], Outcome]
+Task = Callable[[Progress, Publish], Outcome]
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One piece of work and how far it is."""
+    """One task of a session with its state and its outcome."""
 
     session: str
     kind: models.Kind
     table: str | None
-    work: Work | None
+    task: Task | None
     equivalent: models.Equivalent
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -68,19 +73,19 @@ class Job:
     ended: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     source: OpenTable | None = None
-    asked: models.TableSettings | None = None  # the settings of the table when it was started
+    settings: models.TableSettings | None = None  # of the table when the job was started
 
     @property
-    def over(self) -> bool:
-        """Whether it will not change any more."""
+    def finished(self) -> bool:
+        """Whether the state will not change any more."""
         return self.state in ("done", "failed", "cancelled")
 
     @property
     def stale(self) -> bool:
-        """Whether the settings of the table have changed since; how it is protected does not matter."""
-        if self.source is None or self.asked is None:
+        """Whether the settings of the table have changed since the start; settings of protection do not count."""
+        if self.source is None or self.settings is None:
             return False
-        return self.asked != self.source.settings.model_copy(update={"protection": self.asked.protection})
+        return self.settings != self.source.settings.model_copy(update={"protection": self.settings.protection})
 
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
@@ -101,7 +106,7 @@ class Job:
         )
 
     def answer(self) -> Outcome:
-        """What was found so far, or why there is nothing."""
+        """The outcome so far, or a refusal that says why there is none."""
         if self.outcome is not None:
             return self.outcome
         if self.state == "failed":
@@ -110,34 +115,40 @@ class Job:
             raise Refusal(409, "the work was cancelled; start it again")
         raise Refusal(409, "the work is not done yet; ask again in a moment")
 
-    def forget(self) -> None:
-        """Let go of the result and its file."""
+    def discard(self) -> None:
+        """Drop the outcome and delete its file."""
         if self.outcome is not None and self.outcome.file is not None:
             self.outcome.file.unlink(missing_ok=True)
-        self.outcome = self.work = self.source = None
+        self.outcome = self.task = self.source = None
 
 
 class Jobs:
-    """All jobs. Sessions take turns, so that somebody with many jobs does not hold up the others."""
+    """All jobs of a server. Sessions take turns, so that one with many jobs does not hold up the others.
 
-    def __init__(self, workers: int, most: int, kept: int) -> None:
-        self._most, self._kept = most, kept
+    Args:
+        workers: how many threads run jobs.
+        max_active: how many jobs of a session may wait or run.
+        max_finished: how many finished jobs of a session are kept; the oldest are dropped.
+    """
+
+    def __init__(self, workers: int, max_active: int, max_finished: int) -> None:
+        self._max_active, self._max_finished = max_active, max_finished
         self._jobs: dict[str, Job] = {}
         self._waiting: dict[str, deque[Job]] = {}
         self._changed = threading.Condition()
         self._closing = False
         self._threads = [
-            threading.Thread(target=self._take_turns, daemon=True, name=f"incrowd-job-{number}")
+            threading.Thread(target=self._run_jobs, daemon=True, name=f"incrowd-job-{number}")
             for number in range(workers)
         ]
         for thread in self._threads:
             thread.start()
 
     def add(self, job: Job) -> Job:
-        """Queue a job, if the session has not too many."""
+        """Queue a job, or refuse it where the session has too many."""
         with self._changed:
-            active = sum(not one.over for one in self._of(job.session))
-            if active >= self._most:
+            active = sum(not one.finished for one in self._of(job.session))
+            if active >= self._max_active:
                 raise Refusal(429, f"{active} jobs are waiting or running already; cancel one, or wait for it")
             self._jobs[job.id] = job
             self._waiting.setdefault(job.session, deque()).append(job)
@@ -160,17 +171,17 @@ class Jobs:
     def active(self, session: str) -> int:
         """How many jobs of the session wait or run."""
         with self._changed:
-            return sum(not job.over for job in self._of(session))
+            return sum(not job.finished for job in self._of(session))
 
     def bytes(self, session: str) -> int:
-        """How much the files take that the session's jobs have made."""
+        """The size of all files that the session's jobs have made."""
         with self._changed:
             return sum(job.outcome.bytes for job in self._of(session) if job.outcome is not None)
 
     def cancel(self, job: Job) -> None:
-        """Stop a job; one that is over stays as it is."""
+        """Cancel a job; a finished one stays as it is."""
         with self._changed:
-            if job.over:
+            if job.finished:
                 return
             job.stop.set()
             queue = self._waiting.get(job.session)
@@ -179,25 +190,25 @@ class Jobs:
             job.state, job.stage, job.ended = "cancelled", "cancelled", time.monotonic()
 
     def remove(self, job: Job) -> None:
-        """Stop a job, if it is not over, and forget what it found."""
+        """Cancel a job and drop its outcome."""
         self.cancel(job)
         with self._changed:
             self._jobs.pop(job.id, None)
-        job.forget()
+        job.discard()
 
-    def end_of_table(self, session: str, table: str) -> None:
-        """The table goes: stop the work on it, and forget what was found."""
+    def remove_for_table(self, session: str, table: str) -> None:
+        """Remove the jobs of a table that is closed."""
         for job in self.of_session(session):
             if job.table == table:
                 self.remove(job)
 
-    def end_of_session(self, session: str) -> None:
-        """The session goes, and all its jobs."""
+    def remove_for_session(self, session: str) -> None:
+        """Remove the jobs of a session that ends."""
         for job in self.of_session(session):
             self.remove(job)
 
     def close(self) -> None:
-        """Stop all work."""
+        """Cancel all jobs and wait a few seconds for their threads."""
         with self._changed:
             self._closing = True
             jobs = list(self._jobs.values())
@@ -212,7 +223,7 @@ class Jobs:
         return (job for job in self._jobs.values() if job.session == session)
 
     def _next(self) -> Job | None:
-        """The next job of the session whose turn it is; its session goes to the end of the line."""
+        """The next job, of the session whose turn it is; the session goes to the end of the queue."""
         with self._changed:
             while not self._closing:
                 for session in list(self._waiting):
@@ -226,13 +237,13 @@ class Jobs:
                 self._changed.wait()
         return None
 
-    def _take_turns(self) -> None:
+    def _run_jobs(self) -> None:
         while (job := self._next()) is not None:
             self._run(job)
             self._drop_oldest(job.session)
 
     def _run(self, job: Job) -> None:
-        def tell(stage: str, share: float) -> None:
+        def report(stage: str, share: float) -> None:
             if job.stop.is_set():
                 raise Cancelled
             job.stage, job.progress = stage, max(job.progress or 0.0, min(1.0, share))
@@ -242,20 +253,20 @@ class Jobs:
                 raise Cancelled
             job.outcome, job.stages = outcome, job.stages + 1
 
-        work, job.work = job.work, None
+        task, job.task = job.task, None
         try:
-            if work is None:
+            if task is None:
                 raise Cancelled
-            outcome = work(tell, publish)
+            outcome = task(report, publish)
             self._end(job, "done", "done", outcome)
         except Cancelled:
             self._end(job, "cancelled", "cancelled")
         except IncrowdError as error:
-            self._end(job, "failed", without_hints(str(error)))
+            self._end(job, "failed", str(error))
         except MemoryError:
             self._end(job, "failed", "there is not enough memory for this; choose fewer columns or a smaller table")
         except Exception as error:
-            # its words may quote cells, so only its kind is told
+            # the message may quote cells, so only the type is shown
             _log.error("a job of kind %s failed with %s", job.kind, type(error).__name__)
             self._end(job, "failed", f"this should not have happened ({type(error).__name__}); please tell us")
 
@@ -274,9 +285,9 @@ class Jobs:
 
     def _drop_oldest(self, session: str) -> None:
         with self._changed:
-            over = sorted((job for job in self._of(session) if job.over), key=lambda job: job.created)
-            gone = over[: max(0, len(over) - self._kept)]
-            for job in gone:
+            finished = sorted((job for job in self._of(session) if job.finished), key=lambda job: job.created)
+            dropped = finished[: max(0, len(finished) - self._max_finished)]
+            for job in dropped:
                 self._jobs.pop(job.id, None)
-        for job in gone:
-            job.forget()
+        for job in dropped:
+            job.discard()

@@ -1,4 +1,4 @@
-"""What goes in and out of the REST API, field by field; the OpenAPI document is made from these."""
+"""Requests and responses of the REST API; the OpenAPI document is built from them."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ class FigureInfo(Model):
 
 
 class Equivalent(Model):
-    """The same work as a command and as a Python script."""
+    """The command and the Python script that do what a job does."""
 
     cli: str
     python: str

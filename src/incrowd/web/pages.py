@@ -1,4 +1,4 @@
-"""The pages: shells that small scripts fill from the API, and answers set with the parts of the report."""
+"""The HTML pages, which scripts fill from the API, and the results of jobs as parts of pages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from incrowd.assessment import RECIPIENTS
 from incrowd.protection import METHODS
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
-from incrowd.tables.read import FORMATS
-from incrowd.web.problems import Refusal
-from incrowd.web.views import view
-from incrowd.wording import share
+from incrowd.tables.formats import EXTENSIONS
+from incrowd.web.refusals import Refusal
+from incrowd.web.result_views import view
+from incrowd.wording import chosen_percent, data_size, number, percent
 
 if TYPE_CHECKING:
     import jinja2
@@ -47,13 +47,13 @@ router = APIRouter(include_in_schema=False)
 
 
 def add_pages(app: FastAPI) -> None:
-    """Give the app its pages, its style sheets and its scripts."""
+    """Add the pages, style sheets and scripts to the app."""
     app.include_router(router)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
 
 
 def prepare() -> None:
-    """Make ready what the first visitor would wait for: the templates and the chart engine."""
+    """Load the templates and the chart engine, for which the first visitor would wait."""
     _environment().get_template("pages/data.html")
     _engine()
 
@@ -61,13 +61,13 @@ def prepare() -> None:
 @cache
 def _environment() -> jinja2.Environment:
     environment = templates(_HERE / "templates")
-    environment.filters["share"] = share
+    environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number}
     environment.globals.update(steps=STEPS, version=version("incrowd"))
     return environment
 
 
 def refusal(status: int, sentence: str) -> HTMLResponse:
-    """Why there is no such page, as a page."""
+    """A refusal as a page."""
     title = {401: "The key is missing", 404: "Not here"}.get(status, "That did not work")
     sentence = sentence[:1].upper() + sentence[1:] + ("" if sentence.endswith(".") else ".")
     page = _environment().get_template("pages/refusal.html").render(title=title, sentence=sentence, home=status != 401)
@@ -76,7 +76,7 @@ def refusal(status: int, sentence: str) -> HTMLResponse:
 
 @router.get("/static/vega.js")
 def vega(request: Request) -> Response:
-    """The chart engine of the installed vl-convert: no network, no copy in this package."""
+    """The chart engine of the installed vl-convert."""
     return _text(request, _engine(), "text/javascript")
 
 
@@ -84,7 +84,7 @@ def vega(request: Request) -> Response:
 @router.get("/static/dark.css")
 @router.get("/static/charts.js")
 def from_report(request: Request) -> Response:
-    """What the app has in common with the report."""
+    """Style sheets and scripts that the app shares with the report."""
     name = request.url.path.rpartition("/")[2]
     kind = "text/css" if name.endswith(".css") else "text/javascript"
     return _text(request, (TEMPLATES / name).read_text(encoding="utf-8"), kind)
@@ -92,28 +92,31 @@ def from_report(request: Request) -> Response:
 
 @router.get("/")
 def data_page(request: Request) -> HTMLResponse:
-    """Open a table, or go on with one."""
+    """The page to open a table, or to return to one."""
     settings = request.app.state.server.settings
-    size = f"{settings.max_bytes / 1e9:,.0f} GB" if settings.max_bytes >= 1e9 else f"{settings.max_bytes / 1e6:,.0f} MB"
     folders = [str(folder) for folder in settings.folders]
-    return _page(request, "data", limits={"size": size, "folders": folders, "endings": ",".join(FORMATS)})
+    return _page(
+        request,
+        "data",
+        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(EXTENSIONS)},
+    )
 
 
 @router.get("/points")
 def points_page(request: Request) -> HTMLResponse:
-    """A forecast from measured points, without a table."""
+    """The page of a forecast from measured points, without a table."""
     return _page(request, "points")
 
 
 @router.get("/tables/{table}")
 def first_page(table: str) -> RedirectResponse:
-    """The first step of a table."""
+    """Redirect to the first step of a table."""
     return RedirectResponse(f"/tables/{quote(table)}/roles", status_code=303)
 
 
 @router.get("/tables/{table}/{name}")
 def table_page(request: Request, table: str, name: str) -> HTMLResponse:
-    """One step of the way of a table."""
+    """The page of one step for a table."""
     if name not in {step for step, _, _ in STEPS[1:]}:
         return refusal(404, "there is no such page")
     try:
@@ -126,7 +129,7 @@ def table_page(request: Request, table: str, name: str) -> HTMLResponse:
 
 @router.get("/jobs/{job}/view")
 def job_view(request: Request, job: str, form: str = "") -> HTMLResponse:
-    """What a job found, as a part of a page."""
+    """The result of a job as a part of a page."""
     session = _session(request)
     try:
         found = request.app.state.server.jobs.get(session.key, job)
@@ -156,7 +159,7 @@ def _engine() -> str:
 
 
 def _text(request: Request, text: str, kind: str) -> Response:
-    """A text that the browser may keep as long as it has not changed."""
+    """A text with an ETag, so that the browser loads it again only when it has changed."""
     tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})

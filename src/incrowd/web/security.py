@@ -1,4 +1,4 @@
-"""Who may ask at all: host, token, session and origin are checked here, before any page or operation.
+"""Access control: host, token, session and origin are checked before any page or operation.
 
 A page on the internet can make a browser send requests to this machine, and a host name of its own may point here
 (DNS rebinding). So the Host must be a name of ours, an Origin must be this very address, changes need an Origin (or the
@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from incrowd.web import pages
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
+from incrowd.web.server_settings import ServerSettings
 from incrowd.web.sessions import Session, Sessions
-from incrowd.web.settings import ServerSettings
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "

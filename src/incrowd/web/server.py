@@ -1,4 +1,4 @@
-"""What one server holds: its settings, its private folder, its sessions and its jobs."""
+"""The state of one server: settings, private directory, sessions and jobs; opens and closes tables."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from incrowd.errors import InputError
 from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
-from incrowd.web.open_table import open_table, read_file
-from incrowd.web.problems import Refusal
+from incrowd.web.refusals import Refusal
+from incrowd.web.server_settings import ServerSettings
+from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
-from incrowd.web.settings import ServerSettings
-from incrowd.web.store import Store, check_unpacked, ending_of, shown_name
-from incrowd.web.tables import OpenTable, Source, identity
+from incrowd.web.table_loading import open_table, read_file
+from incrowd.web.upload_store import Store, check_unpacked, ending_of, shown_name
 
-_USUAL = Reading()
+_DEFAULT_READING = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
-_DEMO = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
+_DEMO_SETTINGS = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
 
 
 class Server:
-    """The state behind the app."""
+    """The state of the app."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
@@ -36,7 +36,7 @@ class Server:
         self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
 
     def warm_up(self) -> None:
-        """Load compiled code beside the first visitors; not before the app is built, whose warnings are not its own."""
+        """Load compiled code in a thread, so that the first count is quick."""
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
 
     def close(self) -> None:
@@ -45,90 +45,92 @@ class Server:
         self.jobs.close()
         self.store.close()
 
-    def open_upload(self, session: Session, folder: Path, given_name: str, reading: Reading = _USUAL) -> OpenTable:
-        """The file that was received in a folder becomes a table; the folder goes where it does not."""
+    def open_upload(
+        self, session: Session, folder: Path, given_name: str, reading: Reading = _DEFAULT_READING
+    ) -> OpenTable:
+        """Open the uploaded file in a folder as a table; the folder is deleted where that fails."""
         try:
             name = shown_name(given_name)
             (file,) = folder.iterdir()
-            with self.in_turn():
+            with self.limit_concurrency():
                 check_unpacked(file, self.settings.max_unpacked)
                 return self._add(session, file, name, Source("upload", name, how=reading.options()), folder)
         except Exception:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def open_path(self, session: Session, path: str, reading: Reading = _USUAL) -> OpenTable:
-        """A file in one of the folders that were allowed at start-up."""
+    def open_path(self, session: Session, path: str, reading: Reading = _DEFAULT_READING) -> OpenTable:
+        """Open a file in one of the allowed folders."""
         file = self._allowed(path)
         ending_of(file.name)
         seen = identity(file)
-        with self.in_turn(), self.place(session):
+        with self.limit_concurrency(), self.reserve_place(session):
             check_unpacked(file, self.settings.max_unpacked)
             table = self._add(session, file, file.name, Source("path", str(file), how=reading.options()), None)
         table.seen = seen
         return table
 
     def open_demo(self, session: Session, rows: int, seed: int) -> OpenTable:
-        """An invented table, written to the private folder like an upload."""
+        """Open a table of invented hospital stays, written to the private directory like an upload."""
         from incrowd.demo import demo_table
 
         if rows > self.settings.max_demo_rows:
             raise Refusal(413, f"a demo of {rows:,} rows; this server makes at most {self.settings.max_demo_rows:,}")
-        with self.in_turn(), self.place(session), self._new_folder() as folder:
+        with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
             file = write_table(demo_table(rows, seed), folder / "demo.parquet")
             seeded = f" --seed {seed}" if seed else ""
             command = f"incrowd demo-data --rows {rows}{seeded} --out demo.parquet"
             source = Source("demo", "demo.parquet", rows, seed, (command,))
-            return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder, _DEMO)
+            return self._add(session, file, f"demo ({rows:,} invented hospital stays)", source, folder, _DEMO_SETTINGS)
 
     def open_protected(self, session: Session, job: Job) -> OpenTable:
-        """A protected table becomes a table of the session, with a file of its own and what was decided before."""
+        """Open the result of a protection as a table, with a copy of the file and the settings of its original."""
         outcome = job.answer()
         if outcome.file is None or job.source is None:
             raise Refusal(409, "only a protection has a table to go on with")
         name, how = f"protected {job.source.name}", job.equivalent
-        with self.in_turn(), self.place(session), self._new_folder() as folder:
+        with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
             file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
-            return self._add(session, file, name, source, folder, job.asked)
+            return self._add(session, file, name, source, folder, job.settings)
 
     def close_table(self, session: Session, table: OpenTable) -> None:
         """Stop the work on a table and delete its files."""
         with session.lock:
             session.tables.pop(table.id, None)
-        self.jobs.end_of_table(session.key, table.id)
+        self.jobs.remove_for_table(session.key, table.id)
         table.close()
 
     @contextmanager
-    def place(self, session: Session, size: int = 0) -> Iterator[int]:
-        """A place for one more table, kept while it is received and read; yields how many bytes it may have.
+    def reserve_place(self, session: Session, size: int = 0) -> Iterator[int]:
+        """Reserve a place for one more table while it is received and read; yields how many bytes it may have.
 
-        Requests at the same time see each other's, so that together they keep to the limits.
+        Concurrent requests count each other's reservations, so that together they keep to the limits.
         """
-        with session.going_on():
-            count = len(session.tables) + session.opening
+        with session.while_open():
+            count = len(session.tables) + session.tables_opening
             if count >= self.settings.max_tables:
                 raise Refusal(429, f"{count} tables are open already; remove one first")
             most = min(self.settings.max_bytes, self._room(session), size)
-            session.opening += 1
-            session.reserved += most
+            session.tables_opening += 1
+            session.reserved_bytes += most
         try:
             yield most
         finally:
             with session.lock:
-                session.opening -= 1
-                session.reserved -= most
+                session.tables_opening -= 1
+                session.reserved_bytes -= most
 
     def check_room(self, session: Session) -> None:
-        """Refuse what would write where there is no room for it."""
-        with session.going_on():
+        """Refuse where no room is left to write."""
+        with session.while_open():
             self._room(session)
 
     def _room(self, session: Session) -> int:
         """How many bytes the session may still write."""
         used = sum(table.bytes for table in session.tables.values()) + self.jobs.bytes(session.key)
-        left = self.settings.max_session_bytes - used - session.reserved
+        left = self.settings.max_session_bytes - used - session.reserved_bytes
         if left <= 0:
             raise Refusal(413, "your tables take all the room there is for them; remove one first")
         free = self.store.free(self.settings.min_free)
@@ -137,8 +139,8 @@ class Server:
         return min(left, free)
 
     @contextmanager
-    def in_turn(self) -> Iterator[None]:
-        """One of a few that read or count while somebody waits: pages are answered beside them, however many come."""
+    def limit_concurrency(self) -> Iterator[None]:
+        """Limit how many requests read or count at the same time, so that threads are left for pages."""
         if not self._turns.acquire(blocking=False):
             raise Refusal(429, "too many tables are being opened at once; try again in a moment")
         try:
@@ -148,7 +150,7 @@ class Server:
 
     @contextmanager
     def _new_folder(self) -> Iterator[Path]:
-        """A folder for a table, which goes where the table does not come about."""
+        """A new folder for a table, deleted on an error."""
         folder = self.store.new_folder()
         try:
             yield folder
@@ -170,16 +172,16 @@ class Server:
             lambda: read_file(file, self.settings, source.how), name, source, self.settings, new_id, folder
         )
         if decided is not None:
-            table.begin_with(decided)
-        with session.going_on():
+            table.inherit_settings(decided)
+        with session.while_open():
             session.tables[new_id] = table
         return table
 
     def _busy(self, session: Session) -> bool:
-        return session.opening > 0 or self.jobs.active(session.key) > 0
+        return session.tables_opening > 0 or self.jobs.active(session.key) > 0
 
     def _allowed(self, path: str) -> Path:
-        """The file itself, with every link followed, if it lies in an allowed folder. Others are not even looked at."""
+        """The file with every link resolved, if it lies in an allowed folder. Others are not touched."""
         if not self.settings.folders:
             raise Refusal(403, "no folder is open to this app; start it with --folder, or drop the file here")
         if "\0" in path:
@@ -198,11 +200,11 @@ class Server:
     def _end_session(self, session: Session) -> None:
         for table in list(session.tables.values()):
             self.close_table(session, table)
-        self.jobs.end_of_session(session.key)
+        self.jobs.remove_for_session(session.key)
 
 
 def _load_kernels() -> None:
-    """Compile, or load from the cache, what counts; otherwise the first person to ask waits for it."""
+    """Compile the counting kernels, or load them from the cache."""
     from incrowd.classes import ClassSizes
 
     rows = 300

@@ -1,4 +1,4 @@
-"""A session is the private state of one browser, or of one name a script gives itself: its tables and its jobs."""
+"""Sessions: the private tables and jobs of one browser, or of one name that a script gives itself."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from incrowd.web.problems import Refusal, not_found
+from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
-    from incrowd.web.tables import OpenTable
+    from incrowd.web.session_table import OpenTable
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """What one browser has opened. `key` names it inside the server and is never shown."""
+    """The state of one browser or script. `key` identifies it inside the server and is never shown."""
 
     key: str
     tables: dict[str, OpenTable] = field(default_factory=dict)
     last_used: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    opening: int = 0  # tables that are being received or read
-    reserved: int = 0  # bytes that uploads under way may still take
+    tables_opening: int = 0  # tables that are being received or read
+    reserved_bytes: int = 0  # bytes that uploads under way may still take
     ended: bool = False
 
     @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Held while something is added to it, so that nothing is added to a session that has ended."""
+    def while_open(self) -> Iterator[None]:
+        """Hold the lock while something is added; refuse where the session has ended."""
         with self.lock:
             if self.ended:
                 raise Refusal(409, "this session has ended meanwhile, and nothing of it is kept; open the app again")
             yield
 
     def table(self, name: str) -> OpenTable:
-        """One of its tables."""
+        """A table of the session."""
         found = self.tables.get(name)
         if found is None:
             raise not_found("table")
@@ -46,7 +46,7 @@ class Session:
 
 
 class Sessions:
-    """All sessions; those that nobody uses are closed, with everything they hold."""
+    """All sessions of a server; idle ones are closed and their files deleted."""
 
     def __init__(
         self, most: int, idle_seconds: float, close: Callable[[Session], None], busy: Callable[[Session], bool]
@@ -56,22 +56,22 @@ class Sessions:
         self._lock = threading.Lock()
 
     def begin(self) -> str:
-        """A new session for a browser; the answer is the secret for its cookie."""
+        """Start a session for a browser; returns the secret for its cookie."""
         secret = secrets.token_urlsafe(32)
         self._add(_key(secret))
         return secret
 
     def of_cookie(self, secret: str) -> Session | None:
-        """The session of a cookie, if there is one: only hashes are compared, so timing tells nothing."""
+        """The session of a cookie, if there is one. Only hashes are compared, so timing reveals nothing."""
         return self._used(_key(secret))
 
     def named(self, name: str) -> Session:
-        """The session that a script with the token calls by this name; made when it is first called."""
+        """The session that a script with the token gives this name; started on first use."""
         key = "named:" + hashlib.sha256(name.encode()).hexdigest()
         return self._used(key) or self._add(key)
 
     def end(self, session: Session) -> None:
-        """Close a session and forget it."""
+        """Close a session and delete what it holds."""
         with self._lock:
             self._sessions.pop(session.key, None)
         with session.lock:
@@ -79,7 +79,7 @@ class Sessions:
         self._close(session)
 
     def sweep(self) -> None:
-        """Close the sessions that were not used for long."""
+        """Close the idle sessions."""
         now = time.monotonic()
         with self._lock:
             idle = [one for one in self._sessions.values() if now - one.last_used > self._idle]
@@ -99,7 +99,7 @@ class Sessions:
         return session
 
     def _add(self, key: str) -> Session:
-        """A new session; where there are too many, one that holds nothing and does nothing makes room."""
+        """Add a session; where there are too many, close an empty and idle one."""
         self.sweep()
         with self._lock:
             if key in self._sessions:

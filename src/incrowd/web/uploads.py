@@ -1,4 +1,4 @@
-"""Uploads go straight to the private folder as they come in: a file is never whole in memory."""
+"""Streams uploads to the private directory: a file is never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from incrowd.web.problems import Refusal
-from incrowd.web.store import ending_of, shown_name
+from incrowd.web.refusals import Refusal
+from incrowd.web.upload_store import ending_of, shown_name
+from incrowd.wording import data_size
 
 _FIELD = b"file"
 _MOST_HEADER = 8_000
 
 
 async def receive_upload(content_type: str, body: AsyncIterator[bytes], folder: Path, most: int) -> str:
-    """Write the form's field `file` into the folder, under a name of ours; returns the name it had.
+    """Write the form field `file` to the folder under a fixed name; returns the name of the upload.
 
-    The folder is deleted where that fails.
+    The folder is deleted on an error.
     """
     try:
         kind, options = parse_options_header(content_type)
@@ -50,7 +51,7 @@ async def receive_upload(content_type: str, body: AsyncIterator[bytes], folder: 
 
 
 class _Form:
-    """Takes the parts of a form as they come; only the file's is written."""
+    """Callbacks of the form parser; only the part with the file is written."""
 
     def __init__(self, folder: Path, most: int) -> None:
         self._folder, self._most = folder, most
@@ -115,7 +116,7 @@ class _Form:
             return
         self._seen += end - start
         if self._seen > self._most:
-            raise Refusal(413, f"the file is larger than the {self._most / 1e6:,.0f} MB that are taken")
+            raise Refusal(413, f"the file is larger than the {data_size(self._most)} that are taken")
         self._file.write(data[start:end])
 
     def _end(self) -> None:

@@ -1,1 +1,1 @@
-"""The sections of an assessment, one a file."""
+"""The sections of an assessment, one a file; each ends with its `SECTION`."""

@@ -1,28 +1,40 @@
-"""Risk by what the attacker knows, and which attribute drives it, from one count of the table."""
+"""Section "knowledge": risk by what the attacker knows, and which attribute drives it, from one count of the table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.sections.person_knowledge import risk_of_histories
-from incrowd.backends import TooManyDistinctError, counted_rows, encode
+from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
+from incrowd.backends import TooManyDistinctError, encode
 from incrowd.errors import UnsupportedError
-from incrowd.measures import Beside, KnowledgeRisk, known_beside, minimal_sets, risk_by_group, risk_by_subset
-from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, from_counts
+from incrowd.measures import (
+    AuxiliaryKnowledge,
+    KnowledgeRisk,
+    count_with_auxiliary,
+    minimal_sets,
+    risk_by_group,
+    risk_by_subset,
+)
+from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, contributions_from_counts
 from incrowd.results import Result
 from incrowd.tables import Table
+from incrowd.wording import people, percentage_points, share
+
+if TYPE_CHECKING:
+    from incrowd.assessment.result import Assessment
 
 _SMALL = 3  # attributes in a set that an attacker may plausibly put together
 _MOST_SMALL = 5_000  # sets of that size that are worth the time
 _HISTORIES = 127  # sets that are counted where each takes a count of whole histories
 _LISTED = 25
-_BESIDE = 8  # columns that were not named and are counted one by one
-_GLANCE, _GLANCE_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
+_AUXILIARY = 8  # columns without a role that are counted one by one
+_FIRST_LOOK, _FIRST_LOOK_ORDERS = 2, 12  # attributes in a set, and orders, that a first look takes the time for
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +49,9 @@ class SinglingOut(Result):
     sets: tuple[tuple[tuple[str, ...], int], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "records": self.records,
-            "by_size": {str(size): records for size, records in self.by_size.items()},
-            "sets": [{"columns": list(columns), "records": records} for columns, records in self.sets],
-        }
+        """The result in plain JSON types."""
+        sets = [{"columns": list(columns), "records": records} for columns, records in self.sets]
+        return {**Result.to_dict(self), "sets": sets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +59,12 @@ class Knowledge(Result):
     """What attackers with less than all attributes can do.
 
     `by_set` are the small sets, `worst_by_size` the most telling set of each size, `sets` how many were counted.
-    `beside` is what columns that look like quasi-identifiers and were not named would add: all together first, then
+    `auxiliary` is what columns that look like quasi-identifiers and have no role would add: all together first, then
     one by one.
     """
+
+    _hidden: ClassVar[frozenset[str]] = frozenset({"auxiliary"})
+    _derived: ClassVar[tuple[str, ...]] = ("beside",)
 
     by_group: tuple[KnowledgeRisk, ...]
     by_set: tuple[KnowledgeRisk, ...]
@@ -61,25 +73,17 @@ class Knowledge(Result):
     singling_out: SinglingOut | None
     contributions: Contributions
     notes: tuple[str, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    auxiliary: tuple[AuxiliaryKnowledge, ...] = ()
+
+    @property
+    def beside(self) -> tuple[AuxiliaryKnowledge, ...]:
+        """`auxiliary` under its name in the published JSON."""
+        return self.auxiliary
 
     @property
     def most_telling(self) -> tuple[KnowledgeRisk, ...]:
         """The small sets by which most people are named, the worst first."""
         return tuple(sorted(self.by_set, key=lambda risk: (-risk.classes, len(risk.columns)))[:_LISTED])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "by_group": [risk.to_dict() for risk in self.by_group],
-            "by_set": [risk.to_dict() for risk in self.by_set],
-            "worst_by_size": [risk.to_dict() for risk in self.worst_by_size],
-            "sets": self.sets,
-            "singling_out": self.singling_out.to_dict() if self.singling_out else None,
-            "contributions": self.contributions.to_dict(),
-            "notes": list(self.notes),
-            "beside": [one.to_dict() for one in self.beside],
-        }
 
 
 def assess_knowledge(
@@ -90,9 +94,12 @@ def assess_knowledge(
     seed: int,
     progress: Progress = silent,
     *,
-    unnamed: Sequence[str] = (),
+    without_role: Sequence[str] = (),
 ) -> Knowledge:
-    """Count every set the table's size allows, and share the counts among all questions."""
+    """Count every set that the table's size allows, and share the counts among all questions.
+
+    `without_role` are columns that look like quasi-identifiers and were given no role.
+    """
     notes = []
     in_one_count = person is None and _counted_at_once(table, names)
     every = len(names) <= EXACT_UP_TO if in_one_count else 2 ** len(names) - 1 <= _HISTORIES
@@ -100,8 +107,8 @@ def assess_knowledge(
     step = part(progress, 0.0, 0.8)
     singling: SinglingOut | str
     if in_one_count:
-        counted, singling = _of_records(table, names, largest, step)
-    elif person is not None and table.engine != "cluster":
+        counted, singling = _count_records(table, names, largest, step)
+    elif person is not None and table.backend.rows_are_local:
         counted, minimal, by_size = risk_of_histories(table, names, person, up_to=largest, progress=step)
         singling = SinglingOut(counted[0].people, by_size, _most(minimal))
     else:
@@ -110,7 +117,7 @@ def assess_knowledge(
     if every:
         position = {name: number for number, name in enumerate(names)}
         counts = {tuple(position[name] for name in risk.columns): (risk.classes, risk.uniques) for risk in counted}
-        parts = from_counts(names, counted[0].people, counts, seed=seed)
+        parts = contributions_from_counts(names, counted[0].people, counts, seed=seed)
     else:
         parts = contributions(table, names, person=person, seed=seed, progress=part(progress, 0.8, 1.0))
     if largest < len(names):
@@ -131,26 +138,28 @@ def assess_knowledge(
         None if isinstance(singling, str) else singling,
         parts,
         tuple(notes),
-        _beside(table, names, unnamed, person),
+        _count_auxiliary(table, names, without_role, person),
     )
 
 
-def _beside(table: Table, names: Sequence[str], unnamed: Sequence[str], person: str | None) -> tuple[Beside, ...]:
-    """All of them together, and each of the first ones alone."""
-    each = [[name] for name in unnamed[:_BESIDE]] if len(unnamed) > 1 else []
-    sets = [list(unnamed), *each] if unnamed else []
-    return tuple(known_beside(table, names, others, person=person) for others in sets)
+def _count_auxiliary(
+    table: Table, names: Sequence[str], without_role: Sequence[str], person: str | None
+) -> tuple[AuxiliaryKnowledge, ...]:
+    """All columns without a role together, and each of the first ones alone."""
+    each = [[name] for name in without_role[:_AUXILIARY]] if len(without_role) > 1 else []
+    sets = [list(without_role), *each] if without_role else []
+    return tuple(count_with_auxiliary(table, names, others, person=person) for others in sets)
 
 
-def _of_records(
+def _count_records(
     table: Table, names: Sequence[str], largest: int, progress: Progress
 ) -> tuple[tuple[KnowledgeRisk, ...], SinglingOut | str]:
-    """Both questions at once where everybody has one record; a reason where the second has no answer."""
+    """The risk of every set, and who is singled out where everybody has one record, or why that is not known."""
     with ThreadPoolExecutor(1) as pool:  # sorting leaves the interpreter free, so that the second core can help
-        alone = pool.submit(_singling_out, table, names)
+        singled_out = pool.submit(_singling_out, table, names)
         counted = risk_by_subset(table, names, up_to=largest, progress=progress)
     try:
-        return counted, alone.result()
+        return counted, singled_out.result()
     except UnsupportedError as reason:
         return counted, str(reason)
 
@@ -158,16 +167,18 @@ def _of_records(
 def _counted_at_once(table: Table, names: Sequence[str]) -> bool:
     """Whether all sets can be counted on the classes, which are kept here before two threads want them."""
     try:
-        encode(counted_rows(table, names).table, names)
+        encode(table.backend.counted_rows(names).backend, names)
     except TooManyDistinctError:
         return False
     return True
 
 
-def glance_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
+def look_at_knowledge(table: Table, names: Sequence[str], progress: Progress = silent) -> Knowledge:
     """A first look while the rest is being counted: sets of at most two attributes, contributions from few orders."""
-    counted = risk_by_subset(table, names, up_to=min(_GLANCE, len(names)), progress=part(progress, 0.0, 0.5))
-    parts = contributions(table, names, orders=_GLANCE_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0))
+    counted = risk_by_subset(table, names, up_to=min(_FIRST_LOOK, len(names)), progress=part(progress, 0.0, 0.5))
+    parts = contributions(
+        table, names, orders=_FIRST_LOOK_ORDERS, exact_up_to=4, seed=0, progress=part(progress, 0.5, 1.0)
+    )
     sizes = sorted({len(risk.columns) for risk in counted})
     return Knowledge(
         (),
@@ -199,3 +210,65 @@ def _singling_out(table: Table, names: Sequence[str]) -> SinglingOut:
 def _most(minimal: Mapping[tuple[str, ...], int]) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The sets that are the smallest for most people."""
     return tuple(sorted(minimal.items(), key=lambda item: -item[1])[:_LISTED])
+
+
+def _knowledge(work: Work) -> Knowledge:
+    return assess_knowledge(
+        work.table,
+        work.roles.quasi_identifiers,
+        work.question.groups,
+        work.roles.person,
+        work.seed,
+        work.part(SECTION),
+        without_role=work.roles.overlooked_quasi_identifiers,
+    )
+
+
+def _first_look(work: Work) -> Knowledge:
+    if work.roles.person is not None or not work.table.backend.rows_are_local:
+        raise UnsupportedError("every set takes a count of its own, so that there is no quick look")
+    return look_at_knowledge(work.table, work.roles.quasi_identifiers, part(work.progress, 0.1, 0.15))
+
+
+def _statements(found: Assessment) -> Iterator[Statement]:
+    for risk in found.knowledge.by_group:
+        yield Statement(
+            "knowledge",
+            f"knows {risk.label}",
+            risk.correctness,
+            share(risk.correctness),
+            f"Named correctly by somebody who knows {', '.join(risk.columns)}; {people(risk.uniques)} unique by it.",
+            COUNTED,
+            "the attacker knows these columns and nothing else",
+        )
+    for risk in found.knowledge.worst_by_size:
+        size = len(risk.columns)
+        yield Statement(
+            "knowledge",
+            f"knows {size} attribute{'s' if size > 1 else ''}",
+            risk.correctness,
+            share(risk.correctness),
+            f"Named correctly by the most telling set of that size: {', '.join(risk.columns)}.",
+            COUNTED,
+            "the attacker knows this set and nothing else",
+        )
+    parts = found.knowledge.contributions
+    for one in parts.ranked:
+        low, high = one.interval
+        sure = (
+            "exact, all orders averaged"
+            if parts.orders is None
+            else f"95% interval: {percentage_points(low)} to {percentage_points(high)}"
+        )
+        yield Statement(
+            "drivers",
+            one.column,
+            one.correctness,
+            percentage_points(one.correctness),
+            f"Percentage points that this attribute adds to the average risk: {parts.share(one):.0%} of what all add.",
+            sure,
+            "attributes become known in any order, all equally likely",
+        )
+
+
+SECTION = Section("knowledge", _knowledge, _statements, span=(0.15, 0.4), first_look=_first_look, is_slow=True)

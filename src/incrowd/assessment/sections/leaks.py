@@ -1,14 +1,20 @@
-"""What happens if part of the table is stolen."""
+"""Section "leaks": what happens if part of the table is stolen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
 from incrowd.results import Result
+from incrowd.wording import people as people_in_words
+from incrowd.wording import share
+
+if TYPE_CHECKING:
+    from incrowd.assessment.result import Assessment
 
 SHARES = (0.01, 0.05, 0.1, 0.3, 1.0)
 TARGETS = (1, 5, 15)
@@ -27,29 +33,52 @@ class Leaks(Result):
     largest: LargestLeak
     planned: LeakTable | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "risks": [risk.to_dict() for risk in self.risks],
-            "largest": self.largest.to_dict(),
-            "planned": self.planned.to_dict() if self.planned else None,
-        }
 
-
-def one_named(sizes: ClassSizes) -> Iterator[LeakRisk]:
-    """The chance that a given person is named, for every share that may leak."""
-    yield from _risks(sizes, 1)
-
-
-def _risks(sizes: ClassSizes, targets: int) -> Iterator[LeakRisk]:
-    for leaked in dict.fromkeys(share_of(share, sizes.people) for share in SHARES):  # few people have few leaks
+def leak_risks(sizes: ClassSizes, targets: int = 1) -> Iterator[LeakRisk]:
+    """The chance that all targets are named, for every share that may leak."""
+    for leaked in dict.fromkeys(share_of(part, sizes.people) for part in SHARES):  # few people have few leaks
         yield leak_risk(sizes, leaked, targets=targets)
 
 
 def assess_leaks(sizes: ClassSizes, threshold: float) -> Leaks:
     """The exact chances for a few leaks, one target and several."""
     people = sizes.people
-    risks = tuple(risk for targets in TARGETS if targets <= people for risk in _risks(sizes, targets))
+    risks = tuple(risk for targets in TARGETS if targets <= people for risk in leak_risks(sizes, targets))
     ks = [k for k in KS if k <= people]
     planned = leak_table(people=people, ks=ks, shares=SHARES) if ks else None
     return Leaks(risks, largest_leak(sizes, at_most=threshold), planned)
+
+
+def _leaks(work: Work) -> Leaks:
+    work.progress("working out leaks", 0.1)
+    return assess_leaks(work.answers["facts"].sizes, work.question.limit)
+
+
+def _statements(found: Assessment) -> Iterator[Statement]:
+    random = "every part of that size is equally likely to leak; the attacker knows all quasi-identifiers"
+    for risk in found.leaks.risks:
+        if risk.targets == 1:
+            yield Statement(
+                "leaks",
+                f"{risk.share_leaked:.0%} leaks",
+                risk.probability,
+                share(risk.probability),
+                f"The chance ({risk.odds}) that a given person is named from a leak of {people_in_words(risk.leaked)}.",
+                "exact",
+                random,
+            )
+    largest = found.leaks.largest
+    yield Statement(
+        "leaks",
+        "largest leak within the threshold",
+        largest.share,
+        f"{people_in_words(largest.leaked)} ({share(largest.share)})",
+        f"A larger leak names a given person with a chance above {100 * largest.at_most:.3g}%."
+        if largest.share < 1
+        else f"Even if all of it leaks, a given person is named with a chance of at most {100 * largest.at_most:.3g}%.",
+        "exact",
+        random,
+    )
+
+
+SECTION = Section("leaks", _leaks, _statements)

@@ -1,25 +1,31 @@
-"""What protection would cost and leave."""
+"""Section "protection": what protection would cost and leave."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.assessment.sections.leaks import one_named
+from incrowd.assessment.sections.leaks import leak_risks
+from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.evaluation import evaluate
 from incrowd.measures import measure
-from incrowd.populations.certain_limits import certain_limits
 from incrowd.populations.classical import benedetti_franconi_risk
+from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
+from incrowd.recipients import judge
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
+from incrowd.wording import share
+
+if TYPE_CHECKING:
+    from incrowd.assessment.result import Assessment
 
 KS = (3, 5, 10)
 
@@ -33,10 +39,6 @@ class SecretLeft(Result):
     t: float
     given_away: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
 class ProtectionCost(Result):
@@ -47,6 +49,8 @@ class ProtectionCost(Result):
     `granularity` is 1 where all detail is kept and 0 where none is; `information_loss` is in standard deviations a
     column. `leaks` are shares of the protected table that may leak, each with the chance that a given person is named.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("t",)
 
     k: int
     correctness: float
@@ -76,14 +80,9 @@ class ProtectionCost(Result):
         return max((secret.given_away for secret in self.secrets), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
-        return plain | {
-            "t": self.t,
-            "population_limits": list(self.population_limits) if self.population_limits else None,
-            "secrets": [secret.to_dict() for secret in self.secrets],
-            "leaks": [{"share_leaked": share, "probability": chance} for share, chance in self.leaks],
-        }
+        """The result in plain JSON types."""
+        leaks = [{"share_leaked": leaked, "probability": chance} for leaked, chance in self.leaks]
+        return {**Result.to_dict(self), "leaks": leaks}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +96,8 @@ class Protection(Result):
 
     def enough(self, threshold: float) -> ProtectionCost | None:
         """The cheapest that brings the average risk to the threshold, if one does."""
-        kept = [cost for cost in self.costs if cost.risk <= threshold]
+        kept = [cost for cost in self.costs if judge(cost.risk, threshold) == "within"]
         return max(kept, key=lambda cost: cost.granularity) if kept else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "method": self.method,
-            "rows": self.rows,
-            "costs": [cost.to_dict() for cost in self.costs],
-            "notes": list(self.notes),
-        }
 
 
 def assess_protection(
@@ -122,7 +112,7 @@ def assess_protection(
     progress: Progress = silent,
 ) -> Protection:
     """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
-    if table.engine == "cluster":
+    if not table.backend.rows_are_local:
         raise UnsupportedError(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
             "assess a sample of it"
@@ -149,7 +139,7 @@ def assess_protection(
                 secrets=tuple(SecretLeft(one.column, one.distinct, one.t, one.given_away) for one in left),
                 population_risk=None if population is None else risk_of_large_classes(safe.classes, population),
                 population_limits=None if population is None else certain_limits(safe.classes, population),
-                leaks=tuple((risk.share_leaked, risk.probability) for risk in one_named(safe.classes)),
+                leaks=tuple((risk.share_leaked, risk.probability) for risk in leak_risks(safe.classes)),
             )
         )
         for note in safe.notes:
@@ -172,3 +162,60 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
     there = benedetti_franconi_risk(seen, seen * (population / sizes.people))
     B = float((seen * sizes.counts) @ there) / sizes.people
     return max(B, sizes.classes / population)
+
+
+def is_asked(work: Work) -> bool:
+    """Whether the question asks what protection costs."""
+    return work.question.protection
+
+
+def _protection(work: Work) -> Protection:
+    if not is_asked(work):
+        raise UnsupportedError("not asked for")
+    risk = work.answers["population"]
+    return assess_protection(
+        work.table,
+        work.roles.quasi_identifiers,
+        sensitive=work.roles.sensitive,
+        person=work.roles.person,
+        threshold=work.question.limit,
+        population=None if risk is None else risk.population,
+        seed=work.seed,
+        progress=work.part(SECTION),
+    )
+
+
+def _statements(found: Assessment) -> Iterator[Statement]:
+    if found.protection is None:
+        return
+    for cost in found.protection.costs:
+        yield Statement(
+            "protection",
+            f"k = {cost.k}",
+            cost.risk,
+            f"risk {share(cost.risk)}, detail kept {share(cost.granularity)}",
+            f"After protection everybody looks like at least {cost.k - 1} others."
+            + ("" if cost.population_risk is None else f" In the table alone: {share(cost.correctness)}."),
+            "counted on the protected table"
+            if cost.population_limits is None
+            else f"estimated from its class sizes; certain is {share(cost.population_limits[0])} to "
+            f"{share(cost.population_limits[1])}",
+            f"protected by {found.protection.method}"
+            + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
+        )
+    for cost in found.protection.costs:
+        if cost.secrets:
+            worst = max(cost.secrets, key=lambda secret: (secret.given_away, secret.t))
+            yield Statement(
+                "secrets left",
+                f"k = {cost.k}: {worst.column}",
+                worst.given_away,
+                f"certain for {share(worst.given_away)}",
+                f"The least hidden secret after that: the records for which it is certain (l = {worst.l}, "
+                f"t = {worst.t:.2f}).",
+                "counted on the protected table",
+                "the attacker knows every quasi-identifier, and that the person is in the table",
+            )
+
+
+SECTION = Section("protection", _protection, _statements, span=(0.65, 0.98), is_asked=is_asked)

@@ -1,129 +1,117 @@
-"""Which worker of a cluster gets which rows: cells of a k-d tree, or runs of the paper's sorted order."""
+"""Which worker of a cluster gets which rows: cells of a k-d tree, or runs of rows in ranked order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from incrowd._support.progress import Progress
-from incrowd.backends.spark.column_values import MOST_VALUES, keys_of, sample_of, values_of
-from incrowd.backends.spark.frame import quoted, type_of, with_type
+from incrowd.backends.cell_protection import CellLimits, CellProtection, RankedCells, TreeCells
+from incrowd.backends.encode import Coded
+from incrowd.backends.spark import workers
+from incrowd.backends.spark.columns import quote_name, schema_text
 from incrowd.backends.spark.kd_tree import Tree, fit_tree, quantiles
-from incrowd.protection import cells
-from incrowd.protection.problem import Demand, settle_aim
-from incrowd.protection.sorted_runs import distance_to_zero
-from incrowd.protection.tcloseness import strata_for
-from incrowd.protection.validate import check_values
-from incrowd.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_CELL = 200_000  # records a worker holds at a time, about
-_LEAST = 20  # a cell has at least so many classes
-_STRATUM, _PART = "incrowd stratum", "incrowd part"
-_ROW, _BEFORE = "incrowd row", "incrowd before"
+    from incrowd.backends.spark.backend import SparkBackend
+
+_STRATUM, _ROW, _BEFORE = "incrowd stratum", "incrowd row", "incrowd before"
 
 
-class Spreading:
-    """What is known of the table, and the rows with their cells."""
+class CellAssigner:
+    """Gives every row its cell.
+
+    Args:
+        backend: the table.
+        rows: its rows, without the columns that are removed.
+        protection: how rows are protected.
+        sample: distinct rows that cells are fitted on.
+        weights: how often each of them occurs.
+        limits: how many rows a cell has.
+    """
 
     def __init__(
         self,
-        table: Table,
-        names: list[str],
-        demand: Demand,
-        sensitive: str | None,
-        aim: str | None,
-        removed: Sequence[str],
-        progress: Progress,
+        backend: SparkBackend,
+        rows: DataFrame,
+        protection: CellProtection,
+        sample: pa.Table,
+        weights: NDArray[np.int64],
+        limits: CellLimits,
     ) -> None:
-        self.table, self.names, self.demand = table, names, demand
-        self.rows: DataFrame = table.native.drop(*removed)
-        progress("looking at the columns", 0.0)
-        columns, tallies = zip(*values_of(table, [*names, *([sensitive] if sensitive else [])]), strict=True)
-        known = columns[: len(names)]
-        check_values(known)
-        self.secret_tally = tallies[-1] if sensitive else None
-        self.scale = cells.Scale(
-            tuple(names),
-            tuple(column.values for column in known),
-            tallies[: len(names)],
-            demand,
-            settle_aim(aim, known),
-            sensitive,
-            columns[-1].values if sensitive else None,
-        )
-        progress("looking at a sample", 0.1)
-        self.sample, self.weights = sample_of(table, self.scale)
+        self._backend, self._rows, self._protection = backend, rows, protection
+        self._sample, self._weights, self._limits = sample, weights, limits
 
-    def by_cells(self) -> tuple[DataFrame, dict[str, int]]:
-        """Every row with its cell of a k-d tree."""
+    def by_tree(self, layout: TreeCells) -> tuple[DataFrame, int]:
+        """Every row with its cell of a k-d tree, and how many cells there are."""
         from pyspark.sql import functions as sql
 
-        wanted = max(1, round(self.table.rows / _CELL))
-        tree = fit_tree(self.scale.problem(self.sample).points(), self.weights, wanted)
-        counting = cells.CountCells(self.scale, tree, "rows")
-        placed = keys_of(self.table, self.names).mapInArrow(counting, f"{quoted(cells.CELL)} bigint, rows bigint")
-        counted = placed.groupBy(quoted(cells.CELL)).agg(sql.sum("rows").alias("rows")).toArrow()
+        known = self._protection
+        wanted = max(1, round(self._backend.rows / self._limits.rows))
+        tree = fit_tree(known.points(self._sampled()), self._weights, wanted)
+        cell, times = quote_name(workers.CELL), quote_name(workers.TIMES)
+        keys = self._backend.comparable(known.names)
+        placed = keys.mapInArrow(workers.CountCells(known, tree), f"{cell} bigint, {times} bigint")
+        counted = placed.groupBy(cell).agg(sql.sum(times).alias(workers.TIMES)).toArrow()
         ends = np.zeros(tree.size + 1, dtype=np.int64)
-        ends[1 + counted[cells.CELL].to_numpy()] = counted["rows"].to_numpy()
+        ends[1 + counted[workers.CELL].to_numpy()] = counted[workers.TIMES].to_numpy()
         ends = np.cumsum(ends)
-        diverse = self._diverse(tree)
-        least = _LEAST * self.demand.smallest
-        tree = tree.joined(lambda start, end: ends[end] - ends[start] >= least and diverse(start, end))
-        rows = self.rows.mapInArrow(cells.AddCell(self.scale, tree), with_type(self.rows, cells.CELL, "bigint"))
-        return rows, {"cells": tree.size}
+        is_enough = self._enough_values(tree, layout)
+        tree = tree.joined(lambda start, end: ends[end] - ends[start] >= layout.fewest_rows and is_enough(start, end))
+        return self._with_cells(tree), tree.size
 
-    def _diverse(self, tree: Tree) -> Callable[[int, int], bool]:
-        """Whether neighbouring cells together are l-diverse, from how often each sensitive value is in each cell."""
-        demand, scale = self.demand, self.scale
-        if demand.l is None or scale.sensitive is None or tree.size == 1:
+    def _sampled(self) -> list[Coded]:
+        return workers.code_quasi_identifiers(self._protection, self._sample)
+
+    def _with_cells(self, tree: Tree) -> DataFrame:
+        add_cell = workers.AddCell(self._protection, tree)
+        return self._rows.mapInArrow(add_cell, schema_text(self._rows, **{workers.CELL: "bigint"}))
+
+    def _enough_values(self, tree: Tree, layout: TreeCells) -> Callable[[int, int], bool]:
+        """Whether neighbouring cells together are enough, from how often each sensitive value is in each cell."""
+        secret, values, is_enough = self._protection.sensitive, self._protection.sensitive_values, layout.is_enough
+        if is_enough is None or secret is None or tree.size == 1:
             return lambda start, end: True
-        rows = self.rows.mapInArrow(cells.AddCell(scale, tree), with_type(self.rows, cells.CELL, "bigint"))
-        secret = scale.sensitive
-        found = rows.groupBy(quoted(cells.CELL), quoted(secret)).count().limit(MOST_VALUES + 1).toArrow()
-        if found.num_rows > MOST_VALUES:
+        most = self._limits.values
+        cells = self._with_cells(tree).groupBy(quote_name(workers.CELL), quote_name(secret))
+        found = cells.count().limit(most + 1).toArrow()
+        if found.num_rows > most:
             return lambda start, end: True  # cells are rich in values then; a worker that finds one poor says so
-        found = found.sort_by(cells.CELL)
-        codes = cells.coded(found, (secret,), (scale.secrets,))[0].codes
-        starts = np.searchsorted(found[cells.CELL].to_numpy(), np.arange(tree.size + 1))
+        found = found.sort_by(workers.CELL)
+        (coded,) = workers.code_by(found, (secret,), (values,))
+        starts = np.searchsorted(found[workers.CELL].to_numpy(), np.arange(tree.size + 1))
         times = found["count"].to_numpy()
 
-        def diverse(start: int, end: int) -> bool:
+        def enough(start: int, end: int) -> bool:
             here = slice(starts[start], starts[end])
-            counts = np.bincount(codes[here], weights=times[here])
-            shares = counts[counts > 0] / counts.sum()
-            reached = np.exp(-(shares @ np.log(shares))) if demand.diversity == "entropy" else shares.size
-            return bool(reached >= (demand.l or 0))
+            return is_enough(np.bincount(coded.codes[here], weights=times[here]))
 
-        return diverse
+        return enough
 
-    def by_ranks(self, method: str) -> tuple[DataFrame, dict[str, int]]:
-        """Every row with the class that the paper's sorting gives it, and a cell of whole classes."""
+    def by_rank(self, layout: RankedCells, sensitive_counts: NDArray[np.int64] | None) -> DataFrame:
+        """Every row with the class that its rank gives it, and a cell of whole classes."""
         from pyspark.sql import functions as sql
 
-        n, k = self.table.rows, self.demand.k
-        kinds = f"{type_of(self.rows)}, {quoted(cells.DISTANCE)} double, {quoted(cells.HASH)} bigint"
-        rows = self.rows.mapInArrow(cells.AddDistance(self.scale), kinds)
-        if method == "sorted":
-            rows = self._ranked(rows.withColumn(_STRATUM, sql.lit(0)))
-            number = sql.least(sql.floor(sql.col(quoted(_ROW)) / k), sql.lit(n // k - 1))
-            settings: dict[str, int] = {}
-            size = k
+        total, size = self._backend.rows, layout.class_size
+        kinds = schema_text(self._rows, **{workers.DISTANCE: "double", workers.HASH: "bigint"})
+        rows = self._rows.mapInArrow(workers.AddDistance(self._protection), kinds)
+        row = sql.col(quote_name(_ROW))
+        if sensitive_counts is not None:
+            rows = self._ranked(self._in_strata(rows, total // size, sensitive_counts))
+            number = row
         else:
-            size = strata_for(n, k, self.demand.t)
-            length = n // size
-            rows = self._ranked(self._in_strata(rows, length))
-            number, settings = sql.col(quoted(_ROW)), {"strata": size}
-        rows = rows.withColumn(cells.CLASS, number.cast("bigint"))
-        each = max(1, _CELL // size)  # classes in a cell
-        return rows.withColumn(cells.CELL, sql.floor(sql.col(quoted(cells.CLASS)) / each)), settings
+            rows = self._ranked(rows.withColumn(_STRATUM, sql.lit(0)))
+            number = sql.least(sql.floor(row / size), sql.lit(total // size - 1))
+        rows = rows.withColumn(workers.CLASS, number.cast("bigint"))
+        each = max(1, self._limits.rows // size)  # classes in a cell
+        return rows.withColumn(workers.CELL, sql.floor(sql.col(quote_name(workers.CLASS)) / each))
 
-    def _in_strata(self, rows: DataFrame, length: int) -> DataFrame:
+    def _in_strata(self, rows: DataFrame, length: int, counts: NDArray[np.int64]) -> DataFrame:
         """Every row with its stratum: runs of so many rows in ascending order of the sensitive value.
 
         Values are never cut apart before the rows of each part are numbered, and equal values are ordered by a hash.
@@ -131,43 +119,45 @@ class Spreading:
         from pyspark.sql import Window
         from pyspark.sql import functions as sql
 
-        scale, tally = self.scale, self.secret_tally
-        assert scale.sensitive is not None
-        assert tally is not None
-        ends = np.cumsum(tally)
-        starts = np.unique(np.searchsorted(ends, np.arange(0, ends[-1], _CELL), "right"))  # first value of each part
+        secret, values = self._protection.sensitive, self._protection.sensitive_values
+        assert secret is not None
+        ends = np.cumsum(counts)
+        first = np.searchsorted(ends, np.arange(0, ends[-1], self._limits.rows), "right")
+        starts = np.unique(first)  # first value of each part
         before = np.concatenate([[0], ends])[starts]
         coded = rows.mapInArrow(
-            cells.AddSecret(scale, starts, _ROW, _PART),
-            f"{type_of(rows)}, {quoted(_ROW)} bigint, {quoted(_PART)} bigint",
+            workers.AddSensitiveCode(secret, values, starts),
+            schema_text(rows, **{workers.CODE: "bigint", workers.PART: "bigint"}),
         )
-        order = [quoted(_ROW), quoted(cells.HASH), *self._ties()]
-        within = sql.row_number().over(Window.partitionBy(quoted(_PART)).orderBy(*order)) - 1
+        part = quote_name(workers.PART)
+        order = [quote_name(workers.CODE), quote_name(workers.HASH), *self._ties()]
+        within = sql.row_number().over(Window.partitionBy(part).orderBy(*order)) - 1
         offsets = sql.array(*(sql.lit(int(count)) for count in before))
-        rank = within + sql.get(offsets, sql.col(quoted(_PART)).cast("int"))
-        return coded.withColumn(_STRATUM, sql.floor(rank / length)).drop(_ROW, _PART)
+        rank = within + sql.get(offsets, sql.col(part).cast("int"))
+        return coded.withColumn(_STRATUM, sql.floor(rank / length)).drop(workers.CODE, workers.PART)
 
     def _ranked(self, rows: DataFrame) -> DataFrame:
         """Every row with its place among those of its stratum, by distance: parts of the line are numbered apart."""
         from pyspark.sql import Window
         from pyspark.sql import functions as sql
 
-        problem = self.scale.problem(self.sample)
-        cuts = quantiles(distance_to_zero(problem), self.weights, max(1, round(self.table.rows / _CELL)))
-        parts = rows.mapInArrow(cells.AddPart(cells.DISTANCE, cuts, _PART), f"{type_of(rows)}, {quoted(_PART)} bigint")
-        keys = (quoted(_STRATUM), quoted(_PART))
-        counted = parts.groupBy(*keys).count().toArrow().sort_by([(_STRATUM, "ascending"), (_PART, "ascending")])
-        offsets = self.table.native.sparkSession.createDataFrame(_offsets(counted))
-        order = [quoted(cells.DISTANCE), quoted(cells.HASH), *self._ties()]
+        parts_wanted = max(1, round(self._backend.rows / self._limits.rows))
+        cuts = quantiles(self._protection.distances(self._sampled()), self._weights, parts_wanted)
+        add_part = workers.AddPart(workers.DISTANCE, cuts)
+        parts = rows.mapInArrow(add_part, schema_text(rows, **{workers.PART: "bigint"}))
+        keys = (quote_name(_STRATUM), quote_name(workers.PART))
+        counted = parts.groupBy(*keys).count().toArrow()
+        counted = counted.sort_by([(_STRATUM, "ascending"), (workers.PART, "ascending")])
+        offsets = rows.sparkSession.createDataFrame(_offsets(counted))
+        order = [quote_name(workers.DISTANCE), quote_name(workers.HASH), *self._ties()]
         within = sql.row_number().over(Window.partitionBy(*keys).orderBy(*order)) - 1
-        numbered = parts.withColumn(_ROW, within).join(sql.broadcast(offsets), [_STRATUM, _PART])
-        return numbered.withColumn(_ROW, sql.col(quoted(_ROW)) + sql.col(quoted(_BEFORE))).drop(
-            _BEFORE, _PART, _STRATUM
-        )
+        numbered = parts.withColumn(_ROW, within).join(sql.broadcast(offsets), [_STRATUM, workers.PART])
+        row = sql.col(quote_name(_ROW)) + sql.col(quote_name(_BEFORE))
+        return numbered.withColumn(_ROW, row).drop(_BEFORE, workers.PART, _STRATUM)
 
     def _ties(self) -> list[str]:
         """What orders rows that are equal otherwise: every column that can be compared."""
-        return [quoted(name) for name, kind in self.rows.dtypes if not kind.startswith(("map", "variant"))]
+        return [quote_name(name) for name, kind in self._rows.dtypes if not kind.startswith(("map", "variant"))]
 
 
 def _offsets(counted: pa.Table) -> pa.Table:
@@ -177,4 +167,4 @@ def _offsets(counted: pa.Table) -> pa.Table:
     count, stratum = counted["count"].to_numpy(), counted[_STRATUM].to_numpy()
     before = np.cumsum(count) - count
     first = np.searchsorted(stratum, stratum)
-    return counted.select([_STRATUM, _PART]).append_column(_BEFORE, pa.array(before - before[first]))
+    return counted.select([_STRATUM, workers.PART]).append_column(_BEFORE, pa.array(before - before[first]))

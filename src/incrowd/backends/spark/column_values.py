@@ -1,4 +1,4 @@
-"""What is known of a table that stays in its cluster: the values of its columns with their counts, and a sample."""
+"""What the driver knows of a table in a cluster: the values of its columns with their counts, and a sample of rows."""
 
 from __future__ import annotations
 
@@ -9,67 +9,73 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, encode, most_distinct
-from incrowd.backends.relational import plain_keys
-from incrowd.backends.spark.frame import quoted, type_of, with_type
+from incrowd.backends.cell_protection import ColumnValues
+from incrowd.backends.encode import encode
+from incrowd.backends.memory import arrow_backend
+from incrowd.backends.spark import workers
+from incrowd.backends.spark.columns import quote_name, schema_text
 from incrowd.errors import UnsupportedError
-from incrowd.protection import cells
-from incrowd.tables import Table, read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
 
-SAMPLE = 100_000  # distinct rows that the tree is fitted on
-MOST_VALUES = 5_000_000  # of all columns together, which every worker is told
-_TIMES = "incrowd times"
+    from incrowd.backends.spark.backend import SparkBackend
 
 
-def keys_of(table: Table, names: Sequence[str]) -> DataFrame:
-    """Some columns as every engine compares them."""
-    found: DataFrame = plain_keys(table.lazy(names)).to_native().toDF(*names)
-    return found
+def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) -> list[ColumnValues]:
+    """The values of every column and how often each occurs; workers go through the table once for all columns.
 
-
-def values_of(table: Table, names: Sequence[str]) -> list[tuple[Coded, NDArray[np.int64]]]:
-    """The values of every column in order, and how often each occurs; workers go through the table once for all."""
+    Args:
+        backend: the table.
+        names: the columns.
+        most: how many values all columns may have together.
+    """
     from pyspark.sql import functions as sql
 
-    keys = keys_of(table, names)
-    kinds = f"{quoted(cells.PLACE)} int, {type_of(keys)}, {quoted(_TIMES)} bigint"
-    counted = keys.mapInArrow(cells.CountValues(_TIMES), kinds)
-    counted = counted.groupBy(quoted(cells.PLACE), *map(quoted, names)).agg(sql.sum(quoted(_TIMES)).alias(_TIMES))
-    most = min(MOST_VALUES, most_distinct(table, len(names)))
+    keys = backend.comparable(names)
+    place, times = quote_name(workers.PLACE), quote_name(workers.TIMES)
+    counted = keys.mapInArrow(workers.count_values, f"{place} int, {schema_text(keys)}, {times} bigint")
+    counted = counted.groupBy(place, *map(quote_name, names)).agg(sql.sum(times).alias(workers.TIMES))
+    most = min(most, backend.most_distinct(len(names)))
     rows = counted.limit(most + 1).toArrow()
     if rows.num_rows > most:
-        by_column = counted.groupBy(quoted(cells.PLACE)).count().toArrow()
-        widest = names[by_column[cells.PLACE].to_pylist()[int(by_column["count"].to_numpy().argmax())]]
+        by_column = counted.groupBy(place).count().toArrow()
+        widest = names[by_column[workers.PLACE].to_pylist()[int(by_column["count"].to_numpy().argmax())]]
         raise UnsupportedError(
             f"the columns have more than {most:,} values, too many to tell every worker, and {widest!r} has most of "
             "them; round it first"
         )
-    places = rows[cells.PLACE].to_numpy()
+    places = rows[workers.PLACE].to_numpy()
     found = []
-    for place, name in enumerate(names):
-        here = rows.select([name, _TIMES]).take(np.flatnonzero(places == place))
-        (column,) = encode(read_table(here), [name])
-        tally = np.zeros(column.size, dtype=np.int64)
-        tally[column.codes] = here[_TIMES].to_numpy()
-        found.append((column, tally))
+    for number, name in enumerate(names):
+        values = rows.select([name, workers.TIMES]).take(np.flatnonzero(places == number))
+        (column,) = encode(arrow_backend(values), [name])
+        counts = np.zeros(column.size, dtype=np.int64)
+        counts[column.codes] = values[workers.TIMES].to_numpy()
+        found.append(ColumnValues(column, counts))
     return found
 
 
-def sample_of(table: Table, scale: cells.Scale) -> tuple[pa.Table, NDArray[np.int64]]:
-    """The distinct rows with the smallest hashes, and how often each occurs: the same rows on every engine."""
-    keys = keys_of(table, scale.names)
-    columns = [quoted(name) for name in scale.names]
-    distinct = min(table.rows, prod(len(values) for values in scale.values))
-    share = 3 * SAMPLE / distinct  # hashes are even, so enough are below this limit
+def sample_distinct_rows(
+    backend: SparkBackend, names: Sequence[str], values: Sequence[pa.Array], size: int
+) -> tuple[pa.Table, NDArray[np.int64]]:
+    """The distinct rows with the smallest hashes, and how often each occurs: the same rows on every engine.
+
+    Args:
+        backend: the table.
+        names: the columns.
+        values: the values of every column in the whole table, in order.
+        size: how many rows are drawn at most.
+    """
+    keys = backend.comparable(names)
+    columns = [quote_name(name) for name in names]
+    distinct = min(backend.rows, prod(len(known) for known in values))
+    share = 3 * size / distinct  # hashes are even, so enough are below this limit
     while True:
-        chosen = cells.AddHash(scale, int(min(1.0, share) * 2.0**63))
-        hashed = keys.mapInArrow(chosen, with_type(keys, cells.HASH, "bigint"))
-        counted = hashed.groupBy(*columns, quoted(cells.HASH)).count()
-        rows = counted.orderBy(quoted(cells.HASH), *columns).limit(SAMPLE).toArrow()
-        if rows.num_rows == SAMPLE or share >= 1:
-            return rows.select(scale.names), rows["count"].to_numpy()
+        add_hash = workers.AddHash(tuple(names), tuple(values), int(min(1.0, share) * 2.0**63))
+        hashed = keys.mapInArrow(add_hash, schema_text(keys, **{workers.HASH: "bigint"}))
+        counted = hashed.groupBy(*columns, quote_name(workers.HASH)).count()
+        rows = counted.orderBy(quote_name(workers.HASH), *columns).limit(size).toArrow()
+        if rows.num_rows == size or share >= 1:
+            return rows.select(list(names)), rows["count"].to_numpy()
         share *= 10  # many rows are alike

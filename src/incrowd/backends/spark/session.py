@@ -1,4 +1,4 @@
-"""Apache Spark: finding a session or starting one, and tables that stay in their cluster."""
+"""Spark sessions: finding one or starting one, opening frames in it, and its errors in our words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
-from incrowd.errors import IncrowdError, InputError
+from incrowd.errors import IncrowdError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,29 +27,37 @@ if TYPE_CHECKING:
 EXTRA = "pip install 'incrowd[spark]'"
 JAVA = 17
 """The oldest Java that Spark 4 runs on."""
-_ANSWER_WITHIN = 10.0  # seconds for a master's port
-_WORKERS_WITHIN = 60.0  # seconds for a first worker to join
 
 
-def start_session(master: str | None, memory: int) -> SparkSession:
-    """The session that runs already, or a new one on `master`; without one, wherever Spark is set up to run.
+def start_session(
+    master: str | None, memory: int, *, answer_within: float = 10.0, workers_within: float = 60.0
+) -> SparkSession:
+    """The session that runs already, or a new one; whatever makes Spark hang or fail in its own words is checked first.
 
-    Everything that is known to make Spark hang or fail in its own words is looked at first.
+    Args:
+        master: where the cluster is; None for wherever Spark is set up to run.
+        memory: the memory limit in bytes, which the driver's memory follows from.
+        answer_within: seconds to wait for the port of a master.
+        workers_within: seconds to wait for a first worker.
+
+    Raises:
+        MissingDependencyError: Spark is not installed.
+        InputError: Java is missing or too old, or the cluster does not answer.
     """
     if importlib.util.find_spec("pyspark") is None:
-        raise InputError(f"Spark is not installed; {EXTRA} installs it, and it needs Java {JAVA} or later")
+        raise MissingDependencyError(f"Spark is not installed; {EXTRA} installs it, and it needs Java {JAVA} or later")
     from pyspark.sql import SparkSession
 
-    there = _running_on()
-    if there is not None:
-        if master is not None and there != master:
+    running = _running_on()
+    if running is not None:
+        if master is not None and running != master:
             raise InputError(
-                f"a Spark session on {masked(there)} runs already; stop it, or leave out master={masked(master)!r}"
+                f"a Spark session on {masked(running)} runs already; stop it, or leave out master={masked(master)!r}"
             )
         with spark_errors("Spark", "the session that runs already cannot be used"):
             return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()  # with the settings it has
     _check_java()
-    _check_answer(master)
+    _check_answer(master, answer_within)
     if master is None or master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this machine's
     settings = {"spark.app.name": "incrowd", **_settings(memory)}
@@ -65,7 +73,7 @@ def start_session(master: str | None, memory: int) -> SparkSession:
     atexit.register(session.stop)
     try:
         with spark_errors("Spark", "its master was lost while workers were waited for"):
-            _wait_for_workers(session)
+            _wait_for_workers(session, workers_within)
     except InputError:
         session.stop()
         raise
@@ -73,7 +81,7 @@ def start_session(master: str | None, memory: int) -> SparkSession:
 
 
 def _start_java(settings: dict[str, str]) -> None:
-    """Start Java with its own lines, a page at each start, off the screen, unless the user configured Spark's log."""
+    """Start Java with its log, a page at each start, off the screen, unless the user configured it."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
@@ -86,7 +94,8 @@ def _start_java(settings: dict[str, str]) -> None:
     except RuntimeError:
         raise InputError(
             "Java was started for Spark and ended at once; most often spark.driver.memory, which follows from the "
-            "memory limit, is more than there is: give a smaller one (--memory), or run pyspark to see what it says"
+            "memory limit, is more than there is: give a smaller one, or run pyspark to see what it says",
+            hint="memory",
         ) from None
     SparkContext._ensure_initialized(gateway=gateway)
 
@@ -158,7 +167,7 @@ def _check_java() -> None:
         )
 
 
-def _check_answer(master: str | None) -> None:
+def _check_answer(master: str | None, seconds: float = 10.0) -> None:
     """Some master of a standalone cluster takes connections; Spark would try for a minute and say less."""
     if master is None:
         said = re.search(r"(?m)^\s*spark\.master[\s=:]+(spark://\S+)", _configured())
@@ -173,24 +182,24 @@ def _check_answer(master: str | None) -> None:
     late = False
     for host, _, port in places:
         try:
-            socket.create_connection((host, int(port)), timeout=_ANSWER_WITHIN).close()
+            socket.create_connection((host, int(port)), timeout=seconds).close()
             return
         except (OSError, OverflowError) as error:
             late = late or isinstance(error, TimeoutError)
-    within = f" within {_ANSWER_WITHIN:g} s" if late else ""
+    within = f" within {seconds:g} s" if late else ""
     raise InputError(f"no Spark master answers at {masked(master)}{within}; check that it runs, and its host and port")
 
 
-def _wait_for_workers(session: SparkSession) -> None:
-    """At least one worker has joined; jobs would otherwise wait for one without end."""
+def _wait_for_workers(session: SparkSession, seconds: float) -> None:
+    """Wait until a worker has joined; jobs would otherwise wait for one without end."""
     context = session.sparkContext
     if str(context.master).startswith("local"):
         return
-    ends = time.monotonic() + _WORKERS_WITHIN
+    ends = time.monotonic() + seconds
     while context._jsc.sc().getExecutorMemoryStatus().size() < 2:  # the driver is one of them
         if time.monotonic() > ends:
             raise InputError(
-                f"the master at {masked(str(context.master))} gave no worker within {_WORKERS_WITHIN:g} s; it has "
+                f"the master at {masked(str(context.master))} gave no worker within {seconds:g} s; it has "
                 "none, they are taken, or they have less memory or fewer cores than spark.executor.memory and "
                 "spark.executor.cores ask"
             )
@@ -205,7 +214,7 @@ def open_on_spark(paths: list[str], session: SparkSession) -> DataFrame:
 
 
 def send_to_spark(rows: pa.Table, session: SparkSession) -> DataFrame:
-    """Rows that are here, as a frame of the cluster."""
+    """Rows of this machine as a frame of the cluster."""
     import pyarrow as pa
 
     plain = [

@@ -29,7 +29,9 @@ def written_by_spark(frame: DataFrame, out: str, *, force: bool = False) -> Iter
     with spark_errors(masked(out), "its store does not tell whether it is there"):
         taken = store.exists(target)
     if taken and not force:
-        raise InputError(f"{masked(out)} exists already; name another folder, or say that it may be replaced (--force)")
+        raise InputError(
+            f"{masked(out)} exists already; name another folder, or say that it may be replaced", hint="force"
+        )
     if taken and store.holds(target, frame.inputFiles()):
         raise InputError(f"{masked(out)} is the table that is read; it is never overwritten, name another place")
     try:

@@ -1,7 +1,7 @@
 """Tables in databases: counted where they are, copied in batches where rows are needed.
 
 Everything is read in one transaction that cannot write and sees one state of the database, however long it takes. What
-needs only counts is one grouping in SQL; what needs rows streams them once into a private Parquet file, and the
+needs only counts is one grouping in SQL; what needs rows streams them once into a temporary Parquet file, and the
 connection is closed. A query that might give other rows when it is run again is run once, and its rows are kept.
 """
 
@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
-from incrowd._support.addresses import DATABASES, masked, scheme_of
-from incrowd.errors import InputError
-from incrowd.tables.delimited import DelimitedReader
-from incrowd.tables.infer_types import Shapes
-from incrowd.tables.readers import Workspace, disk_errors, quoted
-from incrowd.tables.table import Table
+from incrowd._support.addresses import DATABASES, scheme_of
+from incrowd.backends.base import BaseBackend
+from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
+from incrowd.backends.engine_errors import disk_errors
+from incrowd.backends.protocol import ClassCounts, MemoryNeeds
+from incrowd.backends.relational import class_counts, quote_name
+from incrowd.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -45,6 +46,7 @@ class Session:
 
     name: str
     table: str | None
+    file: str | None = None
     relation: str
     columns: dict[str, Column]
     repeatable: bool = True
@@ -53,7 +55,7 @@ class Session:
 
     def fetch(self, sql: str) -> pa.Table:
         """A small answer."""
-        with self._told() as cursor:
+        with self._cursor() as cursor:
             cursor.execute(sql)
             return cursor.fetch_arrow_table()
 
@@ -82,7 +84,7 @@ class Session:
                     self._explain(error)
 
     @contextmanager
-    def _told(self, options: dict[str, str] | None = None) -> Iterator[Any]:
+    def _cursor(self, options: dict[str, str] | None = None) -> Iterator[Any]:
         """A cursor whose errors are told in our words."""
         with self._connection.cursor(adbc_stmt_kwargs=options) as cursor:
             try:
@@ -101,11 +103,48 @@ def driver(package: str) -> Any:
         import_module(package)
         return import_module(f"{package}.dbapi")
     except ImportError:
-        raise InputError("reading a database needs an extra: pip install 'incrowd[database]'") from None
+        raise MissingDependencyError("reading a database needs an extra: pip install 'incrowd[database]'") from None
 
 
-def open_database(source: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
-    """A `Table` of a database's table or view, or of the rows of a SELECT."""
+class TypeInference(Protocol):
+    """Finds the types that columns of text allow, from all their cells, batch by batch."""
+
+    def observe(self, batch: pa.RecordBatch) -> None:
+        """Look at some rows."""
+
+    def conversions(self) -> Mapping[str, Conversion]:
+        """How the columns that are not text become values."""
+
+
+InferTypes = Callable[[dict[str, tuple[str, ...]]], TypeInference]
+"""Starts to infer types, given the types that each column may have."""
+
+
+def open_database(
+    source: str,
+    *,
+    table: str | None,
+    query: str | None,
+    timeout: float | None,
+    memory: int,
+    infer_types: InferTypes,
+) -> DatabaseBackend:
+    """Open a database's table or view, or the rows of a SELECT.
+
+    Args:
+        source: the address: `postgresql://…`, `sqlite:///…`, or the path of an SQLite file.
+        table: the table or view; not needed where there is only one.
+        query: a SELECT, instead of a table.
+        timeout: seconds that a statement may take (PostgreSQL).
+        memory: bytes that work on the rows keeps to.
+        infer_types: finds the types of columns that the database gives as text.
+
+    Returns:
+        The rows, in one transaction that cannot write.
+
+    Raises:
+        InputError: the database, the table or the query cannot be read; the message says what to change.
+    """
     scheme = scheme_of(source)
     if scheme not in DATABASES:
         raise InputError(f"{scheme}:// is not a database that can be read; use postgresql://… or sqlite:///…")
@@ -113,8 +152,8 @@ def open_database(source: str, table: str | None, query: str | None, timeout: fl
         raise InputError("give a table or a query, not both")
     if timeout is not None and not timeout > 0:
         raise InputError(f"a time limit of {timeout:g} seconds; give one above 0")
-    checked = None if query is None else one_select(query)
-    database: Any
+    checked = None if query is None else check_select(query)
+    database: Session
     if scheme == "sqlite":
         from incrowd.backends.sql.sqlite import Sqlite
 
@@ -125,95 +164,93 @@ def open_database(source: str, table: str | None, query: str | None, timeout: fl
         from incrowd.backends.sql.postgresql import Postgres
 
         database = Postgres(source, table, checked, timeout)
-    what = ("--table", database.table) if checked is None else ("--query", query)
-    file = database.file if scheme == "sqlite" else None
-    return Table(
-        DatabaseReader(database, memory),
-        name=database.name,
-        memory=memory,
-        source=file,
-        named=(file or masked(source), *what),
-        engine="database",
-    )
+    return DatabaseBackend(database, memory=memory, infer_types=infer_types)
 
 
-class DatabaseReader:
-    """A table of a database: grouped there, or copied here once when its rows are asked for."""
+class DatabaseBackend(BaseBackend):
+    """A table of a database: grouped there, or copied here once when its rows are needed.
 
-    def __init__(self, database: Session, memory: int) -> None:
-        self._database: Session | None = database
+    `table` is its name in the database (None for a query), `file` the database's file, if it is one.
+    """
+
+    def __init__(
+        self, database: Session, *, memory: int, infer_types: InferTypes, needs: MemoryNeeds | None = None
+    ) -> None:
+        super().__init__(tuple(database.columns), name=database.name, memory=memory, needs=needs)
+        self.table, self.file = database.table, database.file
+        self.needs_credentials = database.file is None
+        self.database: Session | None = database
+        self._infer_types = infer_types
         self._relation, self._described = database.relation, database.columns
-        self._name, self._memory = database.name, memory
         self._using = RLock()  # a connection does one thing at a time
-        self._copy: DelimitedReader | None = None
+        self._copy: FileBackend | None = None
         self._repeatable = database.repeatable
         self._counted: int | None = None
         self._cleaner = weakref.finalize(self, database.close)
-        self.columns = tuple(database.columns)
 
     @property
-    def copied(self) -> bool:
-        """Whether the rows are here by now, or come here before anything is asked of them."""
-        return self._copy is not None or not self._repeatable
+    def counts_in_database(self) -> bool:
+        """Whether the database groups the rows: they were not copied, and would be the same if it were asked again."""
+        return self._copy is None and self._repeatable
 
-    def rows(self) -> int:
-        """Counted in the database."""
+    def _count_rows(self) -> int:
         with self._using:
-            if self.copied:
-                return self._copied().rows()
+            if not self.counts_in_database:
+                return self._copied().rows
             found = self._open().fetch(f"SELECT count(*) AS n FROM {self._relation} AS r")
             self._counted = int(found["n"][0].as_py())
         return self._counted
 
-    def count_classes(self, names: Sequence[str]) -> pa.Table:
-        """Distinct class sizes and how many classes have each; null is a value and NaN is null."""
+    def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
+        if person is not None or not self.counts_in_database:
+            return super()._count_classes(names, person)
         values = ", ".join(f"{self._described[name].sql} AS c{place}" for place, name in enumerate(names))
         groups = ", ".join(f"c{place}" for place in range(len(names)))
         sizes = f"SELECT count(*) AS size FROM (SELECT {values} FROM {self._relation} AS r) AS v GROUP BY {groups}"
         with self._using:
-            return self._open().fetch(
+            tally = self._open().fetch(
                 f"SELECT size, count(*) AS classes FROM ({sizes}) AS s GROUP BY size ORDER BY size"
             )
+        return class_counts(tally, self.name)
 
-    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
-        """From the copy."""
+    def _counts_in_engine(self, names: Sequence[str]) -> bool:
+        return self.counts_in_database or super()._counts_in_engine(names)
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         return self._copied().read(names)
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
-        """From the copy, through DuckDB."""
+        """The named columns of the copy, through DuckDB."""
         return self._copied().lazy(names)
 
-    def beside(self, rows: pa.Table) -> nw.LazyFrame[Any]:
-        """A short table as a relation of the engine that has the copy."""
-        return self._copied().beside(rows)
+    def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation of the engine that has the copy."""
+        return self._copied().relation_of(rows)
 
     def bytes_to_count(self, names: Sequence[str]) -> int | None:
-        """Nothing here, until there is a copy."""
-        return self._copied().bytes_to_count(names) if self.copied else None
-
-    def confirm(self) -> None:
-        """One transaction saw one state: nothing can have changed."""
+        """Nothing here while the database counts."""
+        return None if self.counts_in_database else self._copied().bytes_to_count(names)
 
     def _open(self) -> Session:
-        assert self._database is not None, "the connection is closed once there is a copy"
-        return self._database
+        assert self.database is not None, "the connection is closed once there is a copy"
+        return self.database
 
-    def _copied(self) -> DelimitedReader:
+    def _copied(self) -> FileBackend:
         with self._using:
             if self._copy is None:
                 self._copy = self._stream()
                 self._open().close()
-                self._database = None
+                self.database = None
             return self._copy
 
-    def _stream(self) -> DelimitedReader:
-        """Copy the rows batch by batch into a private file; it is gone if anything goes wrong."""
-        workspace = Workspace(self._memory)
+    def _stream(self) -> FileBackend:
+        """Copy the rows batch by batch into a temporary file; it is removed if anything goes wrong."""
+        workspace = Workspace(self.memory)
         try:
             copy = self._stream_into(workspace)
-            if self._counted not in (None, copy.rows()):
+            if self._counted not in (None, copy.rows):
                 raise InputError(
-                    f"{self._name} gave {self._counted:,} rows when they were counted and {copy.rows():,} when they "
+                    f"{self.name} gave {self._counted:,} rows when they were counted and {copy.rows:,} when they "
                     "were copied, within one transaction; it is not the same table twice: store its rows in a table"
                 )
             return copy
@@ -221,11 +258,12 @@ class DatabaseReader:
             workspace.close()
             raise
 
-    def _stream_into(self, workspace: Workspace) -> DelimitedReader:
+    def _stream_into(self, workspace: Workspace) -> FileBackend:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        shapes = Shapes({name: column.shapes for name, column in self._described.items() if column.shapes})
+        types = self._infer_types({name: column.shapes for name, column in self._described.items() if column.shapes})
+        copy = workspace.folder / "cells.parquet"
         batches = self._open().stream(list(self._described.values()))
         writer = None
         try:
@@ -233,19 +271,27 @@ class DatabaseReader:
                 plain = pa.RecordBatch.from_arrays(batch.columns, names=list(self.columns))
                 with disk_errors(workspace.folder.parent):
                     if writer is None:
-                        writer = pq.ParquetWriter(workspace.folder / "cells.parquet", plain.schema, compression="lz4")
+                        writer = pq.ParquetWriter(copy, plain.schema, compression="lz4")
                     writer.write_batch(plain)
-                shapes.see(plain)
+                types.observe(plain)
         finally:
             if writer is not None:
                 with disk_errors(workspace.folder.parent):
                     writer.close()
         if writer is None:
-            raise InputError(f"{self._name} has no rows")
-        return DelimitedReader(workspace, dict.fromkeys(self.columns) | shapes.types(), self._memory)
+            raise InputError(f"{self.name} has no rows")
+        return FileBackend(
+            [str(copy)],
+            "parquet",
+            name=self.name,
+            memory=self.memory,
+            needs=self.needs,
+            conversions=types.conversions(),
+            workspace=workspace,
+        )
 
 
-def one_select(query: str) -> str:
+def check_select(query: str) -> str:
     """The query, if it is one SELECT; whatever else it is, a transaction that only reads would refuse it late."""
     words = [found for found in _TOKENS.finditer(query) if found[0].strip() and not found[0].startswith(("--", "/*"))]
     first = next((word[0].lower() for word in words if word[0] != "("), "")
@@ -257,7 +303,7 @@ def one_select(query: str) -> str:
     return query[: ends[0]] if ends else query
 
 
-def choose(table: str | None, existing: Sequence[str], where: str) -> int:
+def choose_table(table: str | None, existing: Sequence[str], where: str) -> int:
     """Which of the existing tables is meant; the only one needs no name."""
     shown = ", ".join(existing[:_LISTED]) + (
         f", … and {len(existing) - _LISTED} more" if len(existing) > _LISTED else ""
@@ -266,9 +312,7 @@ def choose(table: str | None, existing: Sequence[str], where: str) -> int:
     if table is None:
         if len(existing) == 1:
             return 0
-        raise InputError(
-            f"which table of {where}? name it (table=, --table) or give a query (query=, --query); {listed}"
-        )
+        raise InputError(f"which table of {where}? name the table or give a query; {listed}", hint=("table", "query"))
     if table not in existing:
         raise InputError(f"{where} has no table {table!r}; {listed}")
     return existing.index(table)
@@ -279,13 +323,13 @@ def subquery(query: str) -> str:
     return f"(\n{query}\n)"
 
 
-def selected(columns: Sequence[Column], relation: str) -> str:
+def select_columns(columns: Sequence[Column], relation: str) -> str:
     """A SELECT of columns by number: what they are called does not matter to whoever asked."""
     return (
         f"SELECT {', '.join(f'{column.sql} AS c{place}' for place, column in enumerate(columns))} FROM {relation} AS r"
     )
 
 
-def in_relation(name: str) -> str:
+def qualified_name(name: str) -> str:
     """A column of the relation as SQL writes it."""
-    return f"r.{quoted(name)}"
+    return f"r.{quote_name(name)}"

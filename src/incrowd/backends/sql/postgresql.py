@@ -9,9 +9,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from incrowd._support.addresses import masked
-from incrowd.backends.sql.database import Column, Session, choose, driver, in_relation, selected, subquery
+from incrowd.backends.relational import quote_name
+from incrowd.backends.sql.database import (
+    Column,
+    Session,
+    choose_table,
+    driver,
+    qualified_name,
+    select_columns,
+    subquery,
+)
 from incrowd.errors import IncrowdError, InputError, UnsupportedError
-from incrowd.tables.readers import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +95,7 @@ class Postgres(Session):
 
     def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches of some megabytes."""
-        for batch in self._batches(selected(columns, self.relation)):
+        for batch in self._batches(select_columns(columns, self.relation)):
             self._refuse_wrapped(batch)
             yield batch
 
@@ -112,14 +120,14 @@ class Postgres(Session):
                 )
 
     def _begin(self, timeout: float | None) -> None:
-        self._do("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        self._do("SET LOCAL TimeZone = 'UTC'")
-        self._do("SET LOCAL DateStyle = 'ISO, YMD'")  # for types that are compared as text
+        self._execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._execute("SET LOCAL TimeZone = 'UTC'")
+        self._execute("SET LOCAL DateStyle = 'ISO, YMD'")  # for types that are compared as text
         if timeout is not None:
-            self._do(f"SET LOCAL statement_timeout = {max(1, round(timeout * 1000))}")
+            self._execute(f"SET LOCAL statement_timeout = {max(1, round(timeout * 1000))}")
 
-    def _do(self, sql: str) -> None:
-        with self._told() as cursor:
+    def _execute(self, sql: str) -> None:
+        with self._cursor() as cursor:
             cursor.execute(sql)
 
     def _find(self, table: str | None) -> str:
@@ -131,15 +139,15 @@ class Postgres(Session):
         else:
             full = [f"{row['schema']}.{row['name']}" for row in known]
             may = [row for row in known if row["readable"]]
-            match = known[full.index(table)] if table in full else may[choose(table, _shown(may), self._label)]
-        self.relation = f"{quoted(match['schema'])}.{quoted(match['name'])}"
+            match = known[full.index(table)] if table in full else may[choose_table(table, _shown(may), self._label)]
+        self.relation = f"{quote_name(match['schema'])}.{quote_name(match['name'])}"
         (found,) = _shown([match])
         self._what = found
         self.name = f"{found} in {self._label}"
         return found
 
     def _describe(self) -> dict[str, Column]:
-        with self._told() as cursor:
+        with self._cursor() as cursor:
             schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation} AS r")
         names = [field.name for field in schema]
         if len(set(names)) < len(names):
@@ -152,7 +160,7 @@ class Postgres(Session):
         LIMIT, TABLESAMPLE, windows and foreign tables may give others; what is not known to be safe is not.
         """
         asked = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT * FROM {self.relation} AS r"
-        with self._told({"adbc.postgresql.use_copy": "false"}) as cursor:
+        with self._cursor({"adbc.postgresql.use_copy": "false"}) as cursor:
             cursor.execute(asked)
             plan = json.loads("".join(str(line[0]) for line in cursor.fetchall()))
         steps, words = set(), []
@@ -248,7 +256,7 @@ def _column(field: pa.Field) -> Column:
     """How to read a column so that equal values are equal everywhere: by bytes for text, NaN as null."""
     import pyarrow as pa
 
-    kind, plain = field.type, in_relation(field.name)
+    kind, plain = field.type, qualified_name(field.name)
     marks = field.metadata or {}
     native = (marks.get(b"POSTGRESQL:type") or marks.get(b"ADBC:postgresql:typname") or b"").decode()
     if pa.types.is_floating(kind):

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
 from incrowd._support.addresses import masked, sqlite_file
-from incrowd.backends.sql.database import Column, Session, choose, driver, in_relation, selected, subquery
+from incrowd.backends.relational import quote_name
+from incrowd.backends.sql.database import (
+    Column,
+    Session,
+    choose_table,
+    driver,
+    qualified_name,
+    select_columns,
+    subquery,
+)
 from incrowd.errors import IncrowdError, InputError
-from incrowd.tables.readers import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +30,6 @@ _TOGETHER = 200  # columns looked at in one statement, which may have 2000 resul
 _NUMBERS = ("integer", "real")
 _DAY = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
 _KEPT = '"rows of the query, kept by incrowd"'  # a name that no query of the user's has
-_WAIT = 5_000  # milliseconds for a writer to let go
 
 
 class _Held(NamedTuple):
@@ -36,9 +43,16 @@ class _Held(NamedTuple):
 
 
 class Sqlite(Session):
-    """A transaction on an SQLite file."""
+    """A transaction on an SQLite file.
 
-    def __init__(self, source: str, table: str | None, query: str | None) -> None:
+    Args:
+        source: the file's path or address.
+        table: the table or view to read.
+        query: a SELECT to read instead.
+        wait: milliseconds to wait for a writer to release the file.
+    """
+
+    def __init__(self, source: str, table: str | None, query: str | None, *, wait: int = 5_000) -> None:
         self.file = sqlite_file(source)
         self._label = os.path.basename(self.file)
         self.name = f"a query of {self._label}"
@@ -50,7 +64,7 @@ class Sqlite(Session):
         except Exception:
             raise InputError(f"{self._label} cannot be opened; check that you may read it") from None
         try:
-            for statement in (f"PRAGMA busy_timeout = {_WAIT}", "BEGIN"):
+            for statement in (f"PRAGMA busy_timeout = {wait}", "BEGIN"):
                 self.fetch(statement)
             self.table = None if query is not None else self._find(table)
             if query is not None:
@@ -69,7 +83,7 @@ class Sqlite(Session):
         column's type goes before them, and is left out again.
         """
         typed = "SELECT " + ", ".join(column.example for column in columns)
-        sql = f"{typed} UNION ALL {selected(columns, self.relation)}"
+        sql = f"{typed} UNION ALL {select_columns(columns, self.relation)}"
         skipped = 1
         for batch in self._batches(sql, {"adbc.sqlite.query.batch_rows": "65536"}):
             yield batch.slice(skipped)
@@ -80,9 +94,9 @@ class Sqlite(Session):
             "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         ).to_pylist()
-        chosen = known[choose(table, [row["name"] for row in known], self._label)]
+        chosen = known[choose_table(table, [row["name"] for row in known], self._label)]
         found = str(chosen["name"])
-        self.relation = f"main.{quoted(found)}"
+        self.relation = f"main.{quote_name(found)}"
         self.name = f"{found} in {self._label}"
         if chosen["type"] == "view":
             self._materialise()
@@ -94,13 +108,13 @@ class Sqlite(Session):
         They are kept in SQLite's own temporary file, which has no name and goes with the connection. Its columns have
         no types, so that every cell stays what it is.
         """
-        columns = ", ".join(quoted(name) for name in self._names())
+        columns = ", ".join(quote_name(name) for name in self._names())
         self.fetch(f"CREATE TEMP TABLE {_KEPT} ({columns})")
         self.fetch(f"INSERT INTO temp.{_KEPT} SELECT * FROM {self.relation} AS r")
         self.relation = f"temp.{_KEPT}"
 
     def _names(self) -> list[str]:
-        with self._told() as cursor:
+        with self._cursor() as cursor:
             cursor.execute(f"SELECT * FROM {self.relation} AS r LIMIT 0")
             names = list(cursor.fetch_record_batch().schema.names)
         if len({name.lower() for name in names}) < len(names):
@@ -129,7 +143,7 @@ class Sqlite(Session):
         """The answers to aggregates about each of these columns, the table gone through once for many of them."""
         answers: dict[str, tuple[Any, ...]] = {}
         for start in range(0, len(names), _TOGETHER):
-            part = [in_relation(name) for name in names[start : start + _TOGETHER]]
+            part = [qualified_name(name) for name in names[start : start + _TOGETHER]]
             asked = [question.format(value) for value in part for question in questions]
             numbered = ", ".join(f"{sql} AS a{place}" for place, sql in enumerate(asked))
             (row,) = self.fetch(f"SELECT {numbered} FROM {self.relation} AS r").to_pylist()
@@ -169,7 +183,7 @@ def _check_file(path: str) -> None:
 
 def _column(name: str, held: _Held) -> Column:
     """How to read a column so that equal values are equal everywhere."""
-    plain = in_relation(name)
+    plain = qualified_name(name)
     if held.lowest == "blob":
         return Column(f"{plain} COLLATE BINARY", example="x''")
     if held.highest == "blob":

@@ -1,11 +1,11 @@
-"""The REST API under /api/v1: the same operations as the pages, for scripts."""
+"""The REST API under /api/v1, with all operations of the pages."""
 
 from fastapi import APIRouter
 
-from incrowd.web.api import jobs, meta, results, tables
+from incrowd.web.api import job_routes, result_routes, server_routes, table_routes
 
 router = APIRouter(prefix="/api/v1")
-for part in (meta, tables, jobs, results):
+for part in (server_routes, table_routes, job_routes, result_routes):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -55,11 +55,12 @@ export function short(text, most = 60) {
 
 export const count = (number) => Math.round(number).toLocaleString("en-US");
 
-/** A share as the library writes it (`share` in statements.py): one number looks the same on every page. */
+/** A share as `percent` in wording.py writes it: one number looks the same on every page. */
 export function percent(share) {
   if (share === 0 || share === 1) return `${100 * share}%`;
-  if (share < 1e-4) return "under 0.01%";
   if (share > 0.9999) return "over 99.99%";
+  if (share < 1e-9) return "below 0.0000001%";
+  if (share < 1e-3) return (100 * share).toFixed(-1 - Math.floor(Math.log10(share))) + "%";
   return (100 * share).toFixed(share < 0.1 || share > 0.99 ? 2 : 1) + "%";
 }
 

@@ -1,0 +1,31 @@
+"""Public names of a package that are imported on first use, so that importing the package stays quick."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]]:
+    """The names that the stub (`__init__.pyi`) of a package lists, and the package's `__getattr__`.
+
+    Args:
+        package: the package's `__name__`.
+        file: the package's `__file__`.
+    """
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    module_of = {
+        alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    names = sorted(module_of)
+
+    def get(name: str) -> Any:
+        module = module_of.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}; it has: {', '.join(names)}")
+        return getattr(import_module(module), name)
+
+    return names, get

@@ -1,0 +1,90 @@
+"""Memory facts: what the machine and its container have, and limits as users write them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from incrowd.errors import InputError
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_SHARE = 0.75
+_SMALLEST = 50_000_000
+
+
+def memory_in_bytes(limit: str | float | None) -> int:
+    """Convert a memory limit to bytes.
+
+    Args:
+        limit: a number of bytes, a text such as "2GB", or None for three quarters of the memory there is.
+
+    Returns:
+        The limit in bytes.
+
+    Raises:
+        InputError: the text is not understood, or the limit is too small to work in.
+
+    >>> memory_in_bytes("2GB")
+    2000000000
+    """
+    if limit is None:
+        return default_memory()
+    if isinstance(limit, int | float):
+        found = int(limit)
+    else:
+        parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?i?B?)\s*", limit, re.IGNORECASE)
+        try:
+            number, unit = float(parts[1]), parts[2].upper()  # type: ignore[index]
+            found = int(number * _UNITS[unit if unit.endswith("B") else unit + "B"])
+        except (TypeError, ValueError, KeyError):
+            raise InputError(f"memory limit {limit!r} is not understood; write it like 2GB or 500MB") from None
+    if found < _SMALLEST:
+        raise InputError(f"a memory limit of {found:,} bytes is too small to work in; give 50MB or more")
+    return found
+
+
+@cache
+def default_memory() -> int:
+    """Three quarters of the physical memory, or of the container's limit where that is smaller."""
+    limit = container_memory()
+    physical = psutil.virtual_memory().total
+    return int((physical if limit is None else min(physical, limit)) * _SHARE)
+
+
+def container_memory(membership: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """The smallest memory limit of the control groups (version 1 and 2) this process is in; None without one.
+
+    Args:
+        membership: the file that lists the control groups of this process.
+        mount: where the control groups are mounted.
+    """
+    try:
+        lines = membership.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    limits: list[int] = []
+    for line in lines:
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
+        if controllers == "":
+            limits += _limits_up_to(mount, group, "memory.max")
+        elif "memory" in controllers.split(","):
+            limits += _limits_up_to(mount / "memory", group, "memory.limit_in_bytes")
+    return min(limits, default=None)
+
+
+def _limits_up_to(root: Path, group: str, file: str) -> list[int]:
+    """The limits of a control group and of all groups above it; a container may see only its own, as the root."""
+    place = root / group.lstrip("/")
+    limits = []
+    for folder in [place, *place.parents]:
+        if folder.is_relative_to(root):
+            try:
+                text = (folder / file).read_text(encoding="utf-8").strip()
+            except OSError:
+                continue
+            if text.isdigit():  # "max" is no limit
+                limits.append(int(text))
+    return limits

@@ -1,0 +1,114 @@
+"""Section "population": the risk among the people that the table was drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.forecasts.table_forecast import forecast_sizes
+from incrowd.populations import PopulationRisk
+from incrowd.populations.estimators import estimate_risks
+from incrowd.populations.sample import Sample, read_sample
+from incrowd.wording import interval_at, share
+
+if TYPE_CHECKING:
+    from incrowd.assessment.result import Assessment
+
+
+def population_is_known(work: Work) -> bool:
+    """Whether the population was given, or weights whose sum it is; those of people with histories are not used."""
+    return work.question.population is not None or (work.roles.weight is not None and work.roles.person is None)
+
+
+def risk_curve(work: Work) -> Sequence[PopulationRisk]:
+    """The risk from the table to the largest population, estimated once for this section and the forecast.
+
+    Raises:
+        UnsupportedError: the data cannot support an estimate.
+    """
+    if "curve" not in work.shared:
+        try:
+            work.shared["curve"] = _estimate_curve(work)
+        except UnsupportedError as reason:
+            work.shared["curve"] = reason
+    curve: Sequence[PopulationRisk] | UnsupportedError = work.shared["curve"]
+    if isinstance(curve, UnsupportedError):
+        raise curve
+    return curve
+
+
+def _estimate_curve(work: Work) -> Sequence[PopulationRisk]:
+    people = work.answers["facts"].people
+    sample = work.shared["sample"] = _read_sample(work)
+    asked = sample.population if population_is_known(work) else None
+    most = max(asked or 0, 4 * people)
+    at = forecast_sizes(people, asked)
+    return estimate_risks(sample, at, seed=work.seed, drawn=most, progress=work.part(SECTION))
+
+
+def _read_sample(work: Work) -> Sample:
+    """The table as a sample: of the population that was given or that its weights say, or of itself."""
+    facts, given = work.answers["facts"], work.question.population
+    if given is not None and given < facts.people:
+        raise InputError(f"a population of {given:,} is smaller than the table, which holds {facts.people:,} people")
+    return read_sample(
+        work.table,
+        population=given if population_is_known(work) else facts.people,
+        quasi_identifiers=work.roles.quasi_identifiers,
+        weights=work.roles.weight if work.roles.person is None else None,
+        person=work.roles.person,
+        sizes=facts.sizes,
+    )
+
+
+def _risk(work: Work) -> PopulationRisk:
+    risks = risk_curve(work)
+    if not population_is_known(work):
+        raise UnsupportedError(
+            "the population was not given; say how many people the table was drawn from", hint="population"
+        )
+    return next(risk for risk in risks if risk.population == work.shared["sample"].population)
+
+
+def _statements(found: Assessment) -> Iterator[Statement]:
+    risk = found.population
+    if risk is None:
+        return
+    assumed = "; ".join(risk.assumptions) or "the table is the whole population"
+    yield Statement(
+        "population",
+        "average risk in the population",
+        risk.overall,
+        share(risk.overall),
+        f"A record of the table, matched against {risk.population:,} people, finds the right person so often.",
+        _interval(risk.interval),
+        assumed,
+    )
+    yield Statement(
+        "population",
+        "from the population to the table (A)",
+        risk.population_to_sample,
+        share(risk.population_to_sample),
+        "Somebody picked from the population is found in the table so often.",
+        "counted, exact for this population",
+        "the population has the size that was given",
+    )
+    if risk.still_unique is not None:
+        yield Statement(
+            "population",
+            "unique there too",
+            risk.still_unique,
+            share(risk.still_unique),
+            "Of the people who are unique in the table, so many are unique in the population.",
+            _interval(risk.still_unique_interval),
+            assumed,
+        )
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "no interval" if interval is None else interval_at(0.95, *interval)
+
+
+SECTION = Section("population", _risk, _statements, span=(0.4, 0.6), is_asked=population_is_known)

@@ -1,0 +1,62 @@
+"""Arrow columns as every room expects them: a missing value is a null, and types are the common ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+
+def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of a common type with NaN as null: to an attacker both are missing, and frames disagree on them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+        if text and not any(chunk.dictionary.null_count for chunk in column.chunks):
+            return column
+        return plain_column(column.cast(kind.value_type))  # dictionaries may hold nulls, NaNs, zeros of both signs
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return column.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
+    if pa.types.is_float16(kind):
+        column = column.cast(pa.float32())
+    if not pa.types.is_floating(column.type):
+        return column
+    nan = pc.is_nan(column)
+    if not pc.any(nan).as_py():
+        return column
+    return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, column.type), column)
+
+
+def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:
+    """Arrow for any series; values that Arrow has no simple type for are compared as text."""
+    import pyarrow as pa
+
+    try:
+        found = series.to_arrow()
+        kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        plain = not (isinstance(kind, pa.BaseExtensionType) and pa.types.is_nested(kind.storage_type))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError):
+        plain = False
+    if not plain:
+        missing = series.is_null().to_list()
+        found = as_text([None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)])
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def as_text(values: Sequence[Any]) -> pa.Array:
+    """Values of several types, or of none that Arrow has, as text."""
+    import pyarrow as pa
+
+    if any(isinstance(value, list | dict | set | tuple) for value in values):
+        raise InputError("a column holds lists or records; give columns of single values")
+    return pa.array([None if value is None else str(value) for value in values], pa.string())

@@ -1,0 +1,92 @@
+"""Tables larger than memory: split on the disk into parts that fit, so that no class is in two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.backends.base import record_without_person
+from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.backends.engine_errors import engine_errors
+from incrowd.backends.protocol import Backend, MemoryNeeds
+from incrowd.backends.relational import comparable
+from incrowd.errors import UnsupportedError
+
+_SHARE = 3  # parts take a third of the memory on average: some are larger, and the engine has its own
+_MOST_PARTS = 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassParts:
+    """The parts of a table as files; they are removed together with this object."""
+
+    workspace: Workspace
+    files: tuple[Path, ...]
+    columns: tuple[str, ...]
+    name: str
+    memory: int
+    needs: MemoryNeeds
+
+    def __iter__(self) -> Iterator[FileBackend]:
+        """The parts, one after the other; each is opened when it is reached."""
+        stored_as = {name: f"c{place}" for place, name in enumerate(self.columns)}
+        for file in self.files:
+            known: dict[str, Any] = {"name": self.name, "memory": self.memory, "needs": self.needs}
+            yield FileBackend([str(file)], "parquet", stored_as=stored_as, **known)
+
+
+def split_by_class(
+    backend: Backend, names: Sequence[str], others: Sequence[str], person: str | None = None
+) -> ClassParts:
+    """Split rows by their classes; the parts have the columns `names`, `others` and the `person`.
+
+    Records go by a hash of the values they are compared by, people by the sum of the hashes of their records: equals
+    meet in the same part, whatever else meets them there, so that a hash decides where records are counted and never
+    whether they are alike. DuckDB does the work within the memory limit.
+    """
+    wanted = [*names, *others, *([] if person is None else [person])]
+    needed = max(backend.rows * backend.needs.split_record, backend.bytes_to_count(wanted) or 0)
+    parts = -(-needed * _SHARE // backend.memory)
+    if parts > _MOST_PARTS:
+        raise UnsupportedError(
+            f"{backend.rows:,} records are too many for a memory limit of {backend.memory / 1e6:,.0f} MB; "
+            "give more memory",
+            hint="memory",
+        )
+    workspace = Workspace(backend.memory)
+    folder = workspace.folder / "parts"
+    keys = [f"c{place}" for place in range(len(names))]
+    with engine_errors(backend.name):
+        relation: Any = comparable(backend.lazy(wanted)).to_native()
+        if not _in_duckdb(relation):
+            raise UnsupportedError(
+                f"{backend.name}: telling {backend.rows:,} records their class takes more than the limit of "
+                f"{backend.memory / 1e6:,.0f} MB; give more memory, or write the frame to Parquet and give that",
+                hint="memory",
+            )
+        whose = f"c{len(wanted) - 1}"
+        if person is not None and relation.filter(f"{whose} IS NULL").limit(1).fetchall():
+            raise record_without_person(person)
+        sql = _by_records(keys, parts) if person is None else _by_people(keys, whose, parts)
+        relation.query("whole_table", sql).write_parquet(str(folder), partition_by=["part"], compression="lz4")
+    backend.confirm()
+    files = tuple(sorted(folder.rglob("*.parquet")))
+    return ClassParts(workspace, files, tuple(wanted), backend.name, backend.memory, backend.needs)
+
+
+def _in_duckdb(relation: Any) -> bool:
+    import duckdb
+
+    return isinstance(relation, duckdb.DuckDBPyRelation)
+
+
+def _by_records(keys: Sequence[str], parts: int) -> str:
+    return f"SELECT *, (hash({', '.join(keys)}) % {parts})::INTEGER AS part FROM whole_table"
+
+
+def _by_people(keys: Sequence[str], person: str, parts: int) -> str:
+    """A sum does not depend on the order of a person's records."""
+    parts_of = f"SELECT {person}, (sum(hash({', '.join(keys)})) % {parts})::INTEGER AS part FROM whole_table GROUP BY 1"
+    return f"SELECT w.*, p.part FROM whole_table AS w JOIN ({parts_of}) AS p USING ({person})"

@@ -1,0 +1,249 @@
+"""Parquet and Feather files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
+
+from __future__ import annotations
+
+import os
+import re
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.backends.base import BaseBackend
+from incrowd.backends.engine_errors import disk_errors
+from incrowd.backends.protocol import MemoryNeeds
+from incrowd.backends.relational import quote_name
+from incrowd.errors import InputError, UnsupportedError
+
+if TYPE_CHECKING:
+    import duckdb
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+_COLUMNS_TOGETHER, _CELLS_TOGETHER = 256, 2_000_000
+_BYTES_A_ROW = 16
+
+
+class Workspace:
+    """A temporary directory with an embedded DuckDB that keeps to a memory limit and spills there.
+
+    Both are removed with this object; the database is opened when it is first used.
+    """
+
+    def __init__(self, memory: int) -> None:
+        with disk_errors(Path("the temporary folder")):
+            private = PrivateFolder()
+        self.folder = private.path
+        self._memory = memory
+        self._opened: list[duckdb.DuckDBPyConnection] = []
+        self._cleaner = weakref.finalize(self, _close_all, self._opened, private)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database."""
+        import duckdb
+
+        if not self._opened:
+            config: dict[str, str | bool | int | float | list[str]] = {
+                "memory_limit": f"{self._memory}B",
+                "temp_directory": str(self.folder / "spill"),
+                "autoinstall_known_extensions": "false",  # nothing is fetched
+                "autoload_known_extensions": "false",
+            }
+            self._opened.append(duckdb.connect(str(self.folder / "work.duckdb"), config=config))
+        return self._opened[0]
+
+    def close(self) -> None:
+        """Remove it now."""
+        self._cleaner()
+
+
+def _close_all(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) -> None:
+    for connection in opened:
+        connection.close()
+    private.close()
+
+
+class Conversion(Protocol):
+    """How a column that is stored as text becomes values of its type, in Arrow and in SQL."""
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the values."""
+
+    def convert(self, texts: pa.Array) -> pa.Array:
+        """Texts as values."""
+
+    def in_sql(self, column: str) -> str:
+        """SQL that converts a column of text, given as SQL."""
+
+
+class FileBackend(BaseBackend):
+    """Parquet or Feather files.
+
+    Args:
+        paths: the files; all have the same columns.
+        kind: "parquet" or "feather".
+        name: how messages call the table.
+        memory: bytes that work on the rows keeps to.
+        needs: what work on a record takes.
+        conversions: the columns that the files hold as text and that have another type.
+        stored_as: the names of the columns in the files, by the names they go by here; without it they are the same.
+        workspace: the temporary folder that the files are in, if any; it is removed together with this object.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        kind: str,
+        *,
+        name: str,
+        memory: int,
+        needs: MemoryNeeds | None = None,
+        conversions: Mapping[str, Conversion] | None = None,
+        stored_as: Mapping[str, str] | None = None,
+        workspace: Workspace | None = None,
+    ) -> None:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        self._paths, self._kind = list(paths), kind
+        self._workspace = workspace  # kept, for files and relations die with it
+        self._conversions = conversions or {}
+        try:
+            self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+            closed = [path for path in paths if not os.access(path, os.R_OK)]
+            if closed:
+                raise InputError(f"{closed[0]} cannot be read: no permission") from None
+            raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
+        stored = self._dataset.schema.names
+        self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
+        self._seen = self._state()
+        super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
+
+    def confirm(self) -> None:
+        """Stop if a file is not what it was when it was opened: columns read before and after would not fit."""
+        if self._state() != self._seen:
+            raise InputError(
+                f"{Path(self._paths[0]).name} changed while it was read; nothing of it can be trusted, read it again"
+            )
+
+    def _state(self) -> list[tuple[int, ...] | None]:
+        """When each file was written, how long it is and which it is; None where it is gone."""
+        found: list[tuple[int, ...] | None] = []
+        for path in self._paths:
+            state = os.stat(path) if os.path.exists(path) else None
+            found.append(None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
+        return found
+
+    def _count_rows(self) -> int:
+        return int(self._dataset.count_rows())
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
+        import pyarrow as pa
+
+        together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows)))
+        for start in range(0, len(names), together):
+            part = list(names[start : start + together])
+            try:
+                found = [self._converted(name, column) for name, column in zip(part, self._stored(part), strict=True)]
+            except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
+                self.confirm()
+                raise InputError(
+                    f"{', '.join(part[:5])} cannot be read ({type(error).__name__}); "
+                    "the file is damaged, or its parts do not have the same columns and types"
+                ) from None
+            self.confirm()
+            yield from zip(part, found, strict=True)
+
+    def _stored(self, names: list[str]) -> list[pa.ChunkedArray]:
+        """Columns as the files hold them."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        names = [self._stored_as[name] for name in names]
+        if self._kind != "parquet":
+            return list(self._dataset.to_table(columns=names).columns)
+        text = [name for name in names if pa.types.is_string(self._dataset.schema.field(name).type)]
+        parts = [pq.ParquetFile(path, read_dictionary=text).read(names) for path in self._paths]
+        return [
+            pa.chunked_array([chunk for part in parts for chunk in part[name].chunks], parts[0][name].type)
+            for name in names
+        ]
+
+    def _converted(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """A column of text as values of its type: every different text once."""
+        import pyarrow as pa
+
+        conversion = self._conversions.get(name)
+        if conversion is None:
+            return column
+        cells = [conversion.convert(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        return pa.chunked_array(cells, conversion.type)
+
+    def bytes_to_count(self, names: Sequence[str]) -> int:
+        """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
+        import pyarrow.parquet as pq
+
+        rows = self.rows
+        if self._kind != "parquet":
+            return _BYTES_A_ROW * rows
+        widest = dict.fromkeys((self._stored_as[name] for name in names), 0)
+        for path in self._paths:
+            footer = pq.read_metadata(path)
+            for group in range(footer.num_row_groups):
+                for place in range(footer.num_columns):
+                    column = footer.row_group(group).column(place)
+                    if column.path_in_schema in widest:
+                        widest[column.path_in_schema] += column.total_uncompressed_size
+        return _BYTES_A_ROW * rows + 2 * sum(sorted(widest.values())[-2:])
+
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Through DuckDB, which reads the files itself and spills where it must."""
+        import narwhals.stable.v2 as nw
+        import pyarrow as pa
+
+        stored = self._dataset.schema
+        folded = {column.lower() for column in stored.names}
+        if len(folded) < len(stored.names) or any(
+            pa.types.is_decimal256(stored.field(self._stored_as[name]).type) for name in names
+        ):
+            raise UnsupportedError(
+                "the database that takes over past the memory limit cannot tell these columns apart: names that differ "
+                "only in capital letters, or decimals of more than 38 digits; rename or round them, or give more memory"
+            )
+        connection = self.connection()
+        source = "rows"
+        if self._kind == "parquet":
+            files = ", ".join("'" + _literal(path) + "'" for path in self._paths)
+            source = f"read_parquet([{files}], hive_partitioning=false)"
+        else:
+            connection.register("rows", self._dataset)
+        columns = ", ".join(f"{self._as_sql(name)} AS c{place}" for place, name in enumerate(names))
+        return nw.from_native(connection.sql(f"SELECT {columns} FROM {source}"))
+
+    def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a relation of the embedded DuckDB."""
+        import narwhals.stable.v2 as nw
+
+        return nw.from_native(self.connection().from_arrow(rows))
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The embedded DuckDB, opened when it is first needed."""
+        if self._workspace is None:
+            self._workspace = Workspace(self.memory)
+        return self._workspace.connection
+
+    def _as_sql(self, name: str) -> str:
+        """SQL for a column's values."""
+        stored, conversion = quote_name(self._stored_as[name]), self._conversions.get(name)
+        return stored if conversion is None else conversion.in_sql(stored)
+
+
+def _literal(path: str) -> str:
+    """A path that the database takes as it is, and not as a pattern."""
+    return re.sub(r"([*?\[])", r"[\1]", path).replace("'", "''")

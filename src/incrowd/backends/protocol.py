@@ -1,0 +1,171 @@
+"""The backend protocol: what rows can be asked for, wherever they are held."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
+    from incrowd.backends.encode import Coded
+
+ClassCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Distinct class sizes, and how many classes have each."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNeeds:
+    """How many bytes the work on one record takes; compared with the memory limit before the work starts.
+
+    Attributes:
+        record_class: to number the classes: keys, their order, the rows, the numbers and the sizes.
+        class_value: to pair a class with a sensitive value: a key, the pair, its count and the value's code.
+        split_record: to do both with one part of a table that is split on the disk.
+        cell: one cell of a distinct row that is brought here from an engine.
+        row: everything else of such a row: its key, its count and the order of keys.
+    """
+
+    record_class: int = 52
+    class_value: int = 32
+    split_record: int = 64
+    cell: int = 24
+    row: int = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedRows:
+    """Rows of which row i stands for `times[i]` rows of a table; for one row each where `times` is None."""
+
+    backend: Backend
+    times: NDArray[np.int64] | None = None
+
+    @property
+    def total(self) -> int:
+        """How many rows all of them stand for."""
+        return self.backend.rows if self.times is None else int(self.times.sum())
+
+
+class TooManyDistinctError(UnsupportedError):
+    """More rows differ than may be brought here from an engine."""
+
+
+class Backend(Protocol):
+    """Rows, held in memory, in files, in a database or in a cluster.
+
+    Callers ask for what they need and never for the engine: each backend counts in its own way, to the same numbers.
+    A null is a value, NaN is a null, -0.0 is 0.0, and text is compared by its bytes.
+    """
+
+    name: str
+    """How messages call the table."""
+    memory: int
+    """Bytes that work on the rows keeps to."""
+    needs: MemoryNeeds
+    """What work on a record takes."""
+    encoded: dict[str, Coded]
+    """Columns that `encode` keeps for the next question."""
+    keeps_row_order: bool
+    """Whether the rows come in the same order each time, so that tables can be compared row by row."""
+    rows_are_local: bool
+    """Whether rows can be read on this machine, whatever their number; otherwise only counts come here."""
+    writes_to_stores: bool
+    """Whether tables can be written to an address such as `hdfs://…`, besides files."""
+    needs_credentials: bool
+    """Whether whoever opens the table again gives a user and a password."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are; counted once."""
+
+    def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
+        """The names, if all exist, none is repeated and there is at least one; an error that lists what exists."""
+
+    def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
+
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """The named columns, renamed c0, c1, …, as a relation that the engine groups without bringing rows here."""
+
+    def confirm(self) -> None:
+        """Stop if the rows are not the ones they were when the table was opened."""
+
+    def bytes_to_count(self, names: Sequence[str]) -> int | None:
+        """About how much memory counting by these columns takes; None where the rows take none but their own."""
+
+    def fits(self, names: Sequence[str]) -> bool:
+        """Whether counting the classes by these columns in memory keeps to the limit."""
+
+    def fits_classes(self) -> bool:
+        """Whether telling every record its class keeps to the limit."""
+
+    def fits_values(self, names: Sequence[str], person: str | None = None) -> bool:
+        """Whether comparing sensitive values within the classes by these columns keeps to the limit."""
+
+    def count_classes(self, names: Sequence[str], person: str | None = None) -> ClassCounts:
+        """Distinct class sizes, in people, and how many classes have each; counted once for each set of columns.
+
+        With a `person` column, people are in one class if their records are the same, each as often.
+        """
+
+    def count_values(self, names: Sequence[str]) -> dict[str, int]:
+        """How many different values each of these columns has, null among them."""
+
+    def assign_classes(
+        self, names: Sequence[str], person: str | None = None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The class of every record, numbered from 0, and the size of every class in people."""
+
+    def most_distinct(self, columns: int) -> int:
+        """How many distinct rows of so many columns may be brought here: a quarter of the memory limit."""
+
+    def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
+        """The rows that differ in these columns, counted by the engine; None where there are more than `most`.
+
+        Those of one column are its value counts, those of two columns a contingency table.
+        """
+
+    def counted_rows(self, names: Sequence[str]) -> CountedRows:
+        """The rows themselves where they are local, otherwise the distinct ones, kept for the next question.
+
+        Raises:
+            TooManyDistinctError: more rows differ than may be brought here.
+        """
+
+    def counted_parts(self, names: Sequence[str], column: str) -> AbstractContextManager[Iterable[CountedRows]]:
+        """The rows by `names` and one column more in parts that fit; equal values of `names` share a part."""
+
+    def split_by_class(self, names: Sequence[str], others: Sequence[str], person: str | None) -> Iterable[Backend]:
+        """The rows split on the disk into parts that fit in memory, each class (each history) whole in one of them."""
+
+    def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> Backend:
+        """The rows with one value of `person` for all people whose histories by `names` are equal."""
+
+    def write_with_class_sizes(
+        self,
+        names: Sequence[str],
+        out: str | os.PathLike[str],
+        *,
+        facts_by_size: pa.Table | None = None,
+        class_counts: Mapping[int, int] | None = None,
+        force: bool = False,
+    ) -> Path | str:
+        """Write the rows as Parquet with the size of every record's class, without bringing them here."""
+
+    def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
+        """Protect the rows where they are held, cell by cell, and write them once the check has passed."""

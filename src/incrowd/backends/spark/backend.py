@@ -1,0 +1,262 @@
+"""Rows that stay in a Spark cluster: workers count and write them, and only counts come here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Never
+
+from incrowd.backends.base import record_without_person
+from incrowd.backends.cell_protection import CellJob, CellLimits, Checked, ProtectedCells
+from incrowd.backends.class_size_writer import CLASS_SIZE
+from incrowd.backends.engine_errors import engine_errors
+from incrowd.backends.memory import FrameBackend, arrow_backend
+from incrowd.backends.protocol import ClassCounts, CountedRows, MemoryNeeds, TooManyDistinctError
+from incrowd.backends.relational import class_counts, comparable, count_in_engine, tally_groups
+from incrowd.backends.spark.columns import column_by_bytes
+from incrowd.backends.spark.session import send_to_spark, spark_errors
+from incrowd.backends.spark.store import written_by_spark
+from incrowd.errors import InputError, UnsupportedError
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+_PARTS = 2  # parts are half of what may come here on average: some are larger
+
+
+class SparkBackend(FrameBackend):
+    """A frame whose rows stay in a cluster.
+
+    Args:
+        frame: the Spark frame, wrapped by narwhals.
+        name: how messages call the table.
+        memory: bytes that work here keeps to; a quarter of it may be rows from the cluster.
+        needs: what work on a record takes.
+        files: the files that the frame reads, where they are known; they must not change.
+        cell_limits: how much the driver and a worker hold at a time while the rows are protected.
+    """
+
+    keeps_row_order = False
+    rows_are_local = False
+    writes_to_stores = True
+
+    def __init__(
+        self,
+        frame: nw.DataFrame[Any] | nw.LazyFrame[Any],
+        *,
+        name: str,
+        memory: int,
+        needs: MemoryNeeds | None = None,
+        files: Sequence[str] = (),
+        cell_limits: CellLimits | None = None,
+    ) -> None:
+        super().__init__(frame, name=name, memory=memory, needs=needs)
+        self.cell_limits = cell_limits or CellLimits()
+        self.files = files
+        self._seen = self._state()
+        self._distinct: tuple[tuple[str, ...], CountedRows] | None = None
+
+    @property
+    def native(self) -> DataFrame:
+        """The Spark frame."""
+        frame: DataFrame = self._frame.to_native()
+        return frame
+
+    def like(self, frame: DataFrame) -> SparkBackend:
+        """Another frame of the same cluster, with the same name and limits."""
+        import narwhals.stable.v2 as nw
+
+        return SparkBackend(nw.from_native(frame), name=self.name, memory=self.memory, needs=self.needs)
+
+    def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """The named columns, renamed c0, c1, …; narwhals would read a dot in a name as a field of a record."""
+        import narwhals.stable.v2 as nw
+
+        if not self._frame.implementation.is_pyspark():
+            return super().lazy(names)
+        with spark_errors("the frame", "its columns cannot be read"):
+            columns = [column_by_bytes(self.native, name).alias(f"c{place}") for place, name in enumerate(names)]
+            found: nw.LazyFrame[Any] = nw.from_native(self.native.select(*columns))
+        return found
+
+    def comparable(self, names: Sequence[str]) -> DataFrame:
+        """Some columns, under their names, so that every engine compares them alike."""
+        found: DataFrame = comparable(self.lazy(names)).to_native().toDF(*names)
+        return found
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The rows of a small table; one that takes more than a quarter of the memory is refused."""
+        needed = self.rows * len(self.columns) * self.needs.cell
+        if needed > self.memory / 4:
+            raise UnsupportedError(
+                f"{self.name} stays in its cluster, and this needs its rows here: about {needed / 1e6:,.0f} MB, more "
+                f"than a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; give a sample of the rows, fewer "
+                "columns or more memory",
+                hint="memory",
+            )
+        return super()._read(names)
+
+    def confirm(self) -> None:
+        """Stop if a file that the cluster reads is not what it was when it was opened."""
+        if self._state() != self._seen:
+            raise InputError("a file changed while the cluster read it; nothing of it can be trusted, read it again")
+
+    def _count_classes(self, names: Sequence[str], person: str | None) -> ClassCounts:
+        import narwhals.stable.v2 as nw
+
+        if person is None:
+            return count_in_engine(self, names)
+        with engine_errors(self.name):
+            rows = self._with_person([*names, person])
+            tally = tally_groups(nw.from_native(_histories(rows, rows.columns[:-1]).select("history")))
+        self.confirm()
+        return class_counts(tally, self.name)
+
+    def assign_classes(self, names: Sequence[str], person: str | None = None) -> Never:
+        """Refused: the class of every record stays in the cluster."""
+        raise UnsupportedError(
+            f"{self.name} stays in its cluster, and every record's class with it; the cluster can write them "
+            "(write_class_sizes), and what looks at each record here is not done there",
+            hint="records",
+        )
+
+    def counted_rows(self, names: Sequence[str]) -> CountedRows:
+        """The rows that differ, counted by the workers; those of the last question are kept."""
+        wanted = tuple(self.require(names))
+        if self._distinct is not None and self._distinct[0] == wanted:
+            return self._distinct[1]
+        self._distinct = None
+        most = self.most_distinct(len(wanted))
+        found = self.distinct_rows(wanted, most)
+        if found is None:
+            raise TooManyDistinctError(
+                f"{self.name} stays in its cluster, and has more than {most:,} rows that differ in "
+                f"{', '.join(wanted[:9])}: too many for a quarter of the memory limit of {self.memory / 1e6:,.0f} MB; "
+                "give more memory, or leave out what needs every combination of values",
+                hint="memory",
+            )
+        self._distinct = (wanted, found)
+        return found
+
+    @contextmanager
+    def counted_parts(self, names: Sequence[str], column: str) -> Iterator[CountedParts]:
+        """The rows that differ, counted and kept by the workers while the block runs, and brought here in parts."""
+        parts = CountedParts(self, [*names, column])
+        try:
+            yield parts
+        finally:
+            parts.close()
+
+    def merge_histories(self, names: Sequence[str], others: Sequence[str], person: str) -> SparkBackend:
+        """The rows with the first of all people whose histories are equal as the value of `person`."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as sql
+
+        wanted = [*names, *others, person]
+        with engine_errors(self.name):
+            rows = self._with_person(wanted)
+            whose = rows.columns[-1]
+            first = sql.min(whose).over(Window.partitionBy("history")).alias("first")
+            people = _histories(rows, rows.columns[: len(names)]).select(whose, first)
+            return self.like(rows.join(people, whose).drop(whose).toDF(*wanted))
+
+    def _with_person(self, names: Sequence[str]) -> DataFrame:
+        """Some columns, of which the last says whose record it is, of a table in which everybody is known."""
+        from pyspark.sql import functions as sql
+
+        rows: DataFrame = comparable(self.lazy(names)).to_native()
+        if rows.where(sql.col(rows.columns[-1]).isNull()).limit(1).count():
+            raise record_without_person(names[-1])
+        return rows
+
+    def relation_of(self, rows: pa.Table) -> nw.LazyFrame[Any]:
+        """A few rows as a frame of the same cluster."""
+        import narwhals.stable.v2 as nw
+
+        if not self._frame.implementation.is_pyspark():
+            raise UnsupportedError("only Spark writes a table record by record; give the file, or a Spark frame")
+        return nw.from_native(send_to_spark(rows, self.native.sparkSession))
+
+    def write_relation(self, frame: nw.LazyFrame[Any], out: str, force: bool) -> AbstractContextManager[dict[int, int]]:
+        """Let the workers write a frame to a folder; the block is handed how many records have each class size."""
+        return _written_with_sizes(frame.to_native(), out, force, self.name)
+
+    def protect_cells(self, job: CellJob[Checked]) -> ProtectedCells[Checked]:
+        """Protect the rows in the cluster and let the workers write them."""
+        from incrowd.backends.spark.protect import protect_on_spark
+
+        return protect_on_spark(self, job, self.cell_limits)
+
+    def _state(self) -> dict[str, tuple[int, int]]:
+        """How long each file is and when it was written, as its store tells; those that are gone are left out."""
+        if not self.files:
+            return {}
+        session = self.native.sparkSession
+        jvm, settings = session.sparkContext._jvm, session.sparkContext._jsc.hadoopConfiguration()
+        found = {}
+        with spark_errors("the files", "their store does not tell whether they changed"):
+            paths = [jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file)) for file in self.files]  # type: ignore[union-attr]
+            folders = {path.getParent().toString(): path.getParent() for path in paths}
+            for folder in folders.values():
+                system = folder.getFileSystem(settings)
+                for status in system.listStatus(folder) if system.exists(folder) else ():
+                    name = status.getPath().toUri().toString()
+                    found[name] = (int(status.getLen()), int(status.getModificationTime()))
+            names = {path.toUri().toString() for path in paths}
+        return {name: state for name, state in found.items() if name in names}
+
+
+class CountedParts:
+    """Distinct rows, counted and kept by the workers, and brought here part by part.
+
+    Rows that are equal but for the last column are always in the same part. The parts may be gone through repeatedly.
+    """
+
+    def __init__(self, backend: SparkBackend, names: Sequence[str]) -> None:
+        self._backend, self._names = backend, tuple(names)
+        self._most = backend.most_distinct(len(self._names))
+        with engine_errors(backend.name):
+            rows: DataFrame = comparable(backend.lazy(self._names)).to_native()
+            self._counted = rows.groupBy(*rows.columns).count().persist()
+            self._parts = 1 + _PARTS * self._counted.count() // self._most
+        backend.confirm()
+
+    def __iter__(self) -> Iterator[CountedRows]:
+        from pyspark.sql import functions as sql
+
+        backend = self._backend
+        *keys, _ = (f"c{place}" for place in range(len(self._names)))
+        for number in range(self._parts):
+            with engine_errors(backend.name):
+                part = self._counted.where(sql.pmod(sql.xxhash64(*keys), sql.lit(self._parts)) == number)
+                found = part.limit(self._most + 1).toArrow()
+            if found.num_rows > self._most:
+                raise UnsupportedError(
+                    f"more than {self._most:,} values of {self._names[-1]} are in a few classes: too many for a "
+                    f"quarter of the memory limit of {backend.memory / 1e6:,.0f} MB; give more memory or round them",
+                    hint="memory",
+                )
+            if found.num_rows:
+                rows = found.drop_columns("count").rename_columns(list(self._names))
+                local = arrow_backend(rows, name=backend.name, memory=backend.memory, needs=backend.needs)
+                yield CountedRows(local, found["count"].to_numpy())
+
+    def close(self) -> None:
+        """Unpersist the cached Spark frame."""
+        self._counted.unpersist()
+
+
+@contextmanager
+def _written_with_sizes(frame: DataFrame, out: str, force: bool, table: str) -> Iterator[dict[int, int]]:
+    with written_by_spark(frame, out, force=force) as folder, spark_errors(table, "it cannot be counted"):
+        sizes = frame.sparkSession.read.parquet(folder).groupBy(CLASS_SIZE).count().toArrow()
+        yield dict(zip(*(column.to_pylist() for column in sizes.columns), strict=True))
+
+
+def _histories(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Everybody with their history: their records in order, so that equal histories are equal values."""
+    from pyspark.sql import functions as sql
+
+    return rows.groupBy(rows.columns[-1]).agg(sql.sort_array(sql.collect_list(sql.struct(*keys))).alias("history"))

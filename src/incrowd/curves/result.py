@@ -1,0 +1,188 @@
+"""A measured curve: the share of people named correctly, by the size of the gallery."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from incrowd.curves.sub_galleries import gallery_sizes
+from incrowd.errors import InputError
+from incrowd.results import Result, as_json
+from incrowd.special import Floats
+from incrowd.tables import Table, read_table, write_table
+
+Kind = Literal["exact", "sparse", "robust", "published"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve(Result):
+    """Correctness (and uniqueness, where it exists) at ascending gallery sizes.
+
+    `people` is how many different people were tested, which tells how noisy the points are; 0 where it is not known, as
+    for points of a publication. `covariance` is that of the correctness between sizes, where it was measured. `how`
+    says what the curve was measured from.
+
+    >>> curve = Curve.from_points([100, 1000], [0.99, 0.80])
+    >>> curve.sizes.tolist(), curve.kind
+    ([100, 1000], 'published')
+    """
+
+    sizes: NDArray[np.int64]
+    correctness: Floats
+    uniqueness: Floats | None
+    kind: Kind
+    how: str
+    people: int = 0
+    notes: tuple[str, ...] = ()
+    covariance: Floats | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"covariance"})
+
+    @classmethod
+    def from_points(
+        cls,
+        sizes: ArrayLike,
+        correctness: ArrayLike,
+        *,
+        uniqueness: ArrayLike | None = None,
+        people: int = 0,
+        how: str = "given points",
+    ) -> Curve:
+        """A curve of published or otherwise measured points; unsorted points are sorted, repeated sizes averaged.
+
+        Args:
+            sizes: gallery sizes.
+            correctness: share of people named correctly at each size.
+            uniqueness: share of people who are unique at each size, if it was measured.
+            people: how many people were tested; 0 if it is not known.
+            how: where the points come from.
+
+        Raises:
+            InputError: sizes are not whole numbers of 1 or more, or shares are not from 0 to 1.
+        """
+        size = gallery_sizes(sizes)
+        columns = [_shares(correctness, "correctness", size.size)]
+        if uniqueness is not None:
+            columns.append(_shares(uniqueness, "uniqueness", size.size))
+        notes = []
+        if np.any(np.diff(size) < 0):
+            notes.append("the sizes were not in ascending order; they were sorted")
+        distinct, where, count = np.unique(size, return_inverse=True, return_counts=True)
+        if distinct.size < size.size:
+            repeats = size.size - distinct.size
+            notes.append(f"{repeats} repeated size{'s were' if repeats > 1 else ' was'} pooled into the mean")
+        pooled = [np.bincount(where, column) / count for column in columns]
+        rises = int(np.sum(np.diff(pooled[0]) > 0))
+        if rises:
+            steps = f"{rises} of {distinct.size - 1} step{'s' if distinct.size > 2 else ''}"
+            notes.append(f"the values rise at {steps}, but must fall as a gallery grows: noise, or an error")
+        second = pooled[1] if len(pooled) > 1 else None
+        return cls(distinct, pooled[0], second, "published", how, _people_tested(people), tuple(notes))
+
+    @classmethod
+    def read(cls, source: Any) -> Curve:
+        """A curve from a table with columns `n`, `correctness` and, optionally, `uniqueness`, `people` and `kind`."""
+        table = read_table(source)
+        missing = [name for name in ("n", "correctness") if name not in table.columns]
+        if missing:
+            raise InputError(
+                f"{table.name} has no column {' or '.join(map(repr, missing))}; a curve has columns n and correctness"
+            )
+        columns = {name: _numbers(table, name) for name in ("n", "correctness", "uniqueness") if name in table.columns}
+        people = _one_number(table, "people") if "people" in table.columns else 0
+        curve = cls.from_points(
+            columns["n"],
+            columns["correctness"],
+            uniqueness=columns.get("uniqueness"),
+            people=people,
+            how=f"points of {table.name}",
+        )
+        return replace(curve, kind=_kind(table)) if "kind" in table.columns else curve
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write a CSV (or Parquet) file for `Curve.read`: points, people tested (if known) and kind.
+
+        The covariance of sparse and robust curves is not kept: intervals then come from simulated people.
+        """
+        import pyarrow as pa  # a slow import
+
+        columns: dict[str, Any] = {"n": self.sizes, "correctness": self.correctness}
+        if self.people:
+            columns["people"] = np.full(self.sizes.size, self.people)
+        if self.uniqueness is not None:
+            columns["uniqueness"] = self.uniqueness
+        if self.kind != "published":
+            columns["kind"] = [self.kind] * self.sizes.size
+        return write_table(pa.table(columns), path, force=force)
+
+    def up_to(self, size: int) -> Curve:
+        """The part of the curve at galleries of at most `size`."""
+        kept = self.sizes <= size
+        second = self.uniqueness[kept] if self.uniqueness is not None else None
+        covariance = self.covariance[np.ix_(kept, kept)] if self.covariance is not None else None
+        return replace(
+            self, sizes=self.sizes[kept], correctness=self.correctness[kept], uniqueness=second, covariance=covariance
+        )
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row for each gallery size."""
+        unique = self.uniqueness if self.uniqueness is not None else [None] * self.sizes.size
+        columns = zip(self.sizes.tolist(), self.correctness.tolist(), as_json(unique), strict=True)
+        return [{"n": size, "correctness": right, "uniqueness": alone} for size, right, alone in columns]
+
+
+def _shares(values: ArrayLike, what: str, wanted: int) -> Floats:
+    """The values as shares from 0 to 1, one for each size; anything else is refused."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers") from None
+    if array.shape != (wanted,):
+        raise InputError(f"{wanted} sizes but {array.size} values of {what}; give one for each size")
+    if np.any(np.isnan(array)):
+        raise InputError(f"{what} has {int(np.isnan(array).sum())} missing values; leave those points out")
+    if array.min() < 0 or array.max() > 1:
+        percent = "; divide percentages by 100" if 1 < array.max() <= 100 and array.min() >= 0 else ""
+        raise InputError(
+            f"{what} must be shares from 0 to 1; values from {array.min():.6g} to {array.max():.6g} were given{percent}"
+        )
+    return array
+
+
+def _numbers(table: Table, name: str) -> list[float]:
+    """A column as numbers; a missing value stays missing and is refused later."""
+    ((_, column),) = table.read([name])
+    try:
+        return [float("nan") if value is None else float(value) for value in column.to_pylist()]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"column {name!r} of {table.name} holds something that is not a number; write shares as 0.99, with a "
+            "decimal point and without a percent sign"
+        ) from None
+
+
+def _one_number(table: Table, name: str) -> int:
+    """The whole number that a column holds in every row."""
+    values = set(_numbers(table, name))
+    if len(values) != 1 or not min(values) >= 1 or min(values) != int(min(values)):
+        raise InputError(f"column {name!r} of {table.name} must hold one whole number of 1 or more, in every row")
+    return int(values.pop())
+
+
+def _kind(table: Table) -> Kind:
+    ((_, column),) = table.read(["kind"])
+    found = set(column.to_pylist())
+    for kind in get_args(Kind):
+        if found == {kind}:
+            return kind  # type: ignore[no-any-return]
+    raise InputError(f"column 'kind' of {table.name} must hold one of {', '.join(get_args(Kind))}, in every row")
+
+
+def _people_tested(people: int) -> int:
+    if people < 0 or people != int(people):
+        raise InputError(f"the people tested are a whole number, 0 if it is not known; {people} was given")
+    return int(people)

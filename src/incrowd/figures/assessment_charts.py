@@ -1,0 +1,270 @@
+"""Figures of an assessment: one for each section, the same in notebooks, in the report and in files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from incrowd.errors import InputError
+from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, RED, WIDTH, dressed
+from incrowd.recipients import RECIPIENTS
+from incrowd.wording import chosen_percent, percent
+
+if TYPE_CHECKING:
+    from incrowd.assessment import Assessment, Knowledge, Leaks, Protection, Verdict
+    from incrowd.classes import ClassSizes
+    from incrowd.forecasts import Forecast
+    from incrowd.measures.contribution import Contributions
+
+_BINS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1_000, None))
+_UPRIGHT = alt.Axis(labelAngle=0, labelOverlap="greedy")
+_PERCENT = alt.Axis(format="~%")
+_POWERS = alt.Axis(
+    grid=False, values=[10**power for power in range(13)], labelExpr="replace(format(datum.value, '~s'), 'G', 'B')"
+)
+_SHOWN = 12
+
+
+def class_size_bins(sizes: ClassSizes) -> list[dict[str, Any]]:
+    """People and classes by how many look alike, in a few bins."""
+    rows = []
+    for low, high in _BINS:
+        inside = (sizes.sizes >= low) & (sizes.sizes <= (high or sizes.sizes[-1]))
+        people = int(sizes.sizes[inside] @ sizes.counts[inside])
+        label = f"{low:,}" if low == high else f"{low:,}+" if high is None else f"{low:,}–{high:,}"
+        classes = int(sizes.counts[inside].sum())
+        rows.append({"size": label, "people": people, "share": people / sizes.people, "classes": classes, "low": low})
+    return rows
+
+
+def filled_bins(*tables: ClassSizes) -> list[list[dict[str, Any]]]:
+    """The bins of several tables, up to the last that somebody is in."""
+    bins = [class_size_bins(sizes) for sizes in tables]
+    last = max(place for rows in bins for place, row in enumerate(rows) if row["people"])
+    return [rows[: last + 1] for rows in bins]
+
+
+def class_sizes(sizes: ClassSizes) -> Any:
+    """How many people share their class with how many."""
+    scale = alt.Scale(domain=["nobody else", "fewer than 5", "5 or more"], range=[RED, ORANGE, BLUE])
+    (rows,) = filled_bins(sizes)
+    for row in rows:
+        row["crowd"] = "nobody else" if row["low"] == 1 else "fewer than 5" if row["low"] < 5 else "5 or more"
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=alt.X("size:N", sort=None, title="people who look alike", axis=_UPRIGHT),
+            y=alt.Y("share:Q", title="share of people", axis=_PERCENT),
+            color=alt.Color("crowd:N", title="class of", scale=scale),
+            tooltip=["size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%"), "classes:Q"],
+        )
+    )
+    alone = sizes.uniqueness
+    return dressed(chart, title="How large the crowds are", subtitle=f"{percent(alone)} of the people stand alone")
+
+
+def against_thresholds(verdict: Verdict) -> Any:
+    """The risk and its interval on one line with the thresholds."""
+    low, high = verdict.interval or (verdict.risk, verdict.risk)
+    marks = [{"name": f"{name} {chosen_percent(bound)}", "bound": bound} for name, bound in RECIPIENTS.items()]
+    if verdict.threshold not in RECIPIENTS.values():
+        marks.append({"name": f"chosen {chosen_percent(verdict.threshold)}", "bound": verdict.threshold})
+    axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
+    x = alt.X("bound:Q", title="average risk", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
+    y = alt.Y("name:N", axis=None, sort=None, scale=alt.Scale(range=[0, 66]))
+    base = alt.Chart(alt.InlineData(values=marks), width=WIDTH, height=110)
+    rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
+    words = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text="name:N")
+    risk = alt.Chart(alt.InlineData(values=[{"risk": verdict.risk, "low": low, "high": high}]))
+    colour = {"within": GREEN, "exposed": ORANGE, "borderline": ORANGE, "over": RED}[verdict.decision]
+    bar = risk.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(90))
+    tooltip = [alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high")]
+    dot = risk.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
+        x="risk:Q", y=alt.value(90), tooltip=tooltip
+    )
+    return dressed(rules + words + bar + dot, title="The risk and the thresholds", subtitle=verdict.sentence)
+
+
+def by_attributes_known(knowledge: Knowledge) -> Any:
+    """How the risk rises with what the attacker knows: the most telling set of each size."""
+    rows = [
+        {"known": len(risk.columns), "set": ", ".join(risk.columns), "share": value, "kind": kind}
+        for risk in knowledge.worst_by_size
+        for kind, value in (("named correctly", risk.correctness), ("unique", risk.uniqueness))
+    ]
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+        .mark_line(point=alt.OverlayMarkDef(filled=True, size=60), strokeWidth=2)
+        .encode(
+            x=alt.X(
+                "known:Q", title="attributes the attacker knows", axis=_counts(len(knowledge.worst_by_size[-1].columns))
+            ),
+            y=alt.Y("share:Q", title="share of people", axis=_PERCENT, scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
+            strokeDash=alt.StrokeDash("kind:N", title=None),
+            tooltip=["known:Q", "kind:N", alt.Tooltip("share:Q", format=".2%"), "set:N"],
+        )
+    )
+    return dressed(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
+
+
+def _counts(largest: int) -> Any:
+    """An axis with whole numbers only, however few there are."""
+    return alt.Axis(values=list(range(1, largest + 1)), format="d")
+
+
+def most_telling_sets(knowledge: Knowledge) -> Any:
+    """The small sets of attributes by which most people are named."""
+    rows = [
+        {"set": ", ".join(risk.columns), "share": risk.correctness, "uniques": risk.uniques, "size": len(risk.columns)}
+        for risk in knowledge.most_telling[:_SHOWN]
+    ]
+    chart = _bars(rows, "set", "share", "named correctly", ["set:N", "share:Q", "uniques:Q"])
+    return dressed(chart, title="The most telling small sets", subtitle="Sets of at most three attributes")
+
+
+def contributions(parts: Contributions) -> Any:
+    """What each attribute adds to the average risk."""
+    rows = [
+        {
+            "column": part.column,
+            "added": part.correctness,
+            "low": part.interval[0],
+            "high": part.interval[1],
+            "share": parts.share(part),
+        }
+        for part in parts.ranked[: 2 * _SHOWN]
+    ]
+    chart = _bars(rows, "column", "added", "added to the average risk", ["column:N", "added:Q", "share:Q"])
+    if parts.orders is not None:
+        error = alt.Chart(alt.InlineData(values=rows)).mark_rule(color=GREY, strokeWidth=2)
+        chart += error.encode(x="low:Q", x2="high:Q", y=alt.Y("column:N", sort=None))
+    how = "all orders averaged" if parts.orders is None else f"{parts.orders:,} random orders averaged"
+    return dressed(chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}")
+
+
+def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[str]) -> Any:
+    return (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=24 * len(rows))
+        .mark_bar(color=BLUE, cornerRadiusTopRight=2, cornerRadiusBottomRight=2)
+        .encode(
+            x=alt.X(f"{value}:Q", title=words, axis=alt.Axis(format="~%", tickCount=8)),
+            y=alt.Y(f"{name}:N", sort=None, title=None, axis=alt.Axis(labelLimit=240)),
+            tooltip=tooltip,
+        )
+    )
+
+
+def population(found: Assessment) -> Any:
+    """The average risk in the table and in the population, with the interval."""
+    risk = found.population
+    if risk is None:
+        raise InputError("the assessment was made without a population; give population= to assess()")
+    low, high = risk.ends
+    table, known = found.facts.correctness, risk.population_to_sample
+    rows = [
+        {"where": "known to be in the table", "risk": table, "low": table, "high": table},
+        {"where": "record, in the population", "risk": risk.sample_to_population, "low": low, "high": high},
+        {"where": "anybody, in the table", "risk": known, "low": known, "high": known},
+    ]
+    y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
+    x = alt.X("low:Q", title="average risk", axis=alt.Axis(format="~%", tickCount=8), scale=alt.Scale(domainMin=0))
+    tooltip = ["where:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high"))]
+    chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2="high:Q", y=y)
+    chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)
+    line = alt.Chart(alt.InlineData(values=[{"bound": found.verdict.threshold}]))
+    chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="bound:Q")
+    return dressed(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
+
+
+def forecast(found: Forecast, threshold: float | None = None) -> Any:
+    """Correctness from the table's size to the world's, with its interval."""
+    rows = sorted(
+        (
+            {"people": float(people), "risk": float(risk), "low": float(low), "high": float(high)}
+            for people, risk, low, high in zip(
+                found.at, found.correctness.value, found.correctness.low, found.correctness.high, strict=True
+            )
+        ),
+        key=lambda row: row["people"],
+    )
+    x = alt.X("people:Q", title="people in the population", scale=alt.Scale(type="log", nice=False), axis=_POWERS)
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+    tooltip = [alt.Tooltip("people:Q", format=",.0f")]
+    tooltip += [alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high")]
+    y = alt.Y("risk:Q", title="named correctly", axis=_PERCENT, scale=alt.Scale(domainMin=0))
+    chart: Any = base.mark_area(color=BLUE, opacity=0.2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q")
+    chart += base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y)
+    chart += base.mark_point(color=BLUE, filled=True, size=40, opacity=1).encode(x=x, y=y, tooltip=tooltip)
+    if threshold is not None:
+        line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
+        chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
+    line_is = "the law fitted to the table" if found.method == "law" else "the estimate from the table"
+    said = f"Line: {line_is}. Band: {chosen_percent(found.level)} interval. Dashed: the threshold."
+    return dressed(chart, title="In larger populations", subtitle=said)
+
+
+def leaks(found: Leaks, protection: Protection | None = None) -> Any:
+    """The chance that one person is named against the share that leaks, as it is and as protection would leave it.
+
+    Where no protection was tried: for tables in which every class has exactly k people.
+    """
+    rows = [
+        {"leaked": risk.share_leaked, "chance": risk.probability, "table": "as it is"}
+        for risk in found.risks
+        if risk.targets == 1
+    ]
+    if protection is not None and protection.costs:
+        rows += [
+            {"leaked": share, "chance": chance, "table": f"protected, k = {cost.k}"}
+            for cost in protection.costs[:3]
+            for share, chance in cost.leaks
+        ]
+    elif found.planned is not None:
+        rows += [
+            {"leaked": risk.share_leaked, "chance": risk.probability, "table": f"if all classes had {k}"}
+            for k, series in zip(found.planned.ks, found.planned.risks, strict=True)
+            for risk in series
+        ]
+    order = list(dict.fromkeys(str(row["table"]) for row in rows))
+    chart = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+        .mark_line(point=alt.OverlayMarkDef(filled=True, size=50), strokeWidth=2)
+        .encode(
+            x=alt.X("leaked:Q", title="share of the table that leaks", axis=_PERCENT, scale=alt.Scale(type="log")),
+            y=alt.Y("chance:Q", title="chance that a person is named", axis=_PERCENT),
+            color=alt.Color("table:N", title="the table", sort=order, scale=alt.Scale(range=[RED, *PALETTE[:3]])),
+            tooltip=["table:N", alt.Tooltip("leaked:Q", format=".0%"), alt.Tooltip("chance:Q", format=".2%")],
+        )
+    )
+    return dressed(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
+
+
+def protection(found: Protection, threshold: float | None = None) -> Any:
+    """Risk left against detail kept, for each k."""
+    rows = [
+        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in found.costs
+    ]
+    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+    x = alt.X("kept:Q", title="detail kept", axis=_PERCENT, scale=alt.Scale(zero=False, padding=30))
+    y = alt.Y("risk:Q", title="average risk left", axis=_PERCENT, scale=alt.Scale(domainMin=0))
+    tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), alt.Tooltip("risk:Q", format=".2%")]
+    chart: Any = base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y, order="order:Q")
+    chart += base.mark_point(color=BLUE, filled=True, size=90, opacity=1).encode(x=x, y=y, tooltip=tooltip)
+    chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text="k:N")
+    said = "Dashed: the threshold"
+    if threshold is not None and threshold > 4 * max((cost.risk for cost in found.costs), default=1.0):
+        # with the line of the threshold the points would be one flat row
+        said = f"The threshold of {chosen_percent(threshold)} is far above"
+    elif threshold is not None:
+        line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
+        chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
+    return dressed(chart, title="What protection leaves and costs", subtitle=said)
+
+
+def overview(found: Assessment) -> Any:
+    """The figure of a whole assessment: the risk on the line of thresholds."""
+    return against_thresholds(found.verdict)

@@ -1,0 +1,215 @@
+"""Figures of leak attacks: risk against the leak, against the targets, and the risk of single people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from incrowd.errors import InputError
+from incrowd.figures.theme import BLUE, GREY, HEIGHT, PALETTE, WIDTH, dressed
+from incrowd.leaks import LeakRisk, LeakSimulation
+from incrowd.recipients import recipient_of
+
+Risks = Mapping[str, Sequence[LeakRisk]]
+Simulations = Mapping[str, Sequence[LeakSimulation]]
+
+
+def against_leak(
+    risks: Risks,
+    *,
+    simulations: Simulations | None = None,
+    thresholds: Iterable[float] = (),
+    leaked: int | None = None,
+    legend: str = "",
+    title: str = "How likely a leak names the people looked for",
+    subtitle: str = "Lines are exact",
+) -> Any:
+    """Chance of naming all targets against the people leaked, a line for each label (the paper's Fig. 2 and 4b).
+
+    Simulations are drawn as points with their 95% interval (if the trials are enough for one), `thresholds` as dashed
+    lines, `leaked` as an upright one. The thresholds for health data are named only where all lines are for one target.
+    """
+    of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
+    chart = _lines(risks, simulations, "leaked", "People leaked", legend)
+    for bound in thresholds:
+        name = recipient_of(bound) if of_one else None
+        data = {"values": [{"bound": bound, "text": f"{100 * bound:g}%: {name or 'the highest accepted'}"}]}
+        rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
+        words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
+        chart += rule + words.encode(y="bound:Q", text="text:N")
+    if leaked is not None:
+        chart += (
+            alt.Chart({"values": [{"leaked": leaked}]})
+            .mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=1.5)
+            .encode(x="leaked:Q")
+        )
+    return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+
+
+def leaks_to_draw(targets: int, leaked: int, people: int) -> list[int]:
+    """Sizes of leaks to draw a line through: even steps, smaller ones near the smallest leak, and `leaked` itself.
+
+    >>> leaks_to_draw(2, 4, 6)
+    [2, 3, 4, 5, 6]
+    """
+    even = {round(people * step / 40) for step in range(1, 41)}
+    close = {targets - 1 + round((people - targets + 1) ** (step / 40)) for step in range(41)}
+    return sorted(step for step in even | close | {leaked} if targets <= step <= people)
+
+
+def against_targets(
+    risks: Risks,
+    *,
+    simulations: Simulations | None = None,
+    dashed: Iterable[str] = (),
+    legend: str = "",
+    title: str = "How likely several people are all named",
+    subtitle: str = "Lines are exact",
+) -> Any:
+    """Chance of naming all targets against how many they are, a line for each label (the paper's Fig. 4a and 5).
+
+    Labels in `dashed` are drawn broken, to set kinds apart.
+    """
+    chart = _lines(risks, simulations, "targets", "People the attacker looks for", legend, frozenset(dashed))
+    return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+
+
+def single_risks(
+    simulations: Mapping[str, LeakSimulation],
+    *,
+    title: str = "How likely each person is named",
+    subtitle: str = "Share of people by their chance of being named: 0 outside the leak, 1/h with h alike in it",
+) -> Any:
+    """How many people have which chance of being named, a panel for each label (the paper's Fig. 3)."""
+    rows = [
+        {"label": label, "risk": _written(risk), "order": -risk, "share": share}
+        for label, simulated in simulations.items()
+        for risk, share in simulated.risks
+        if share >= 5e-4  # a bar nobody could see
+    ]
+    panels = [
+        alt.Chart({"values": [row for row in rows if row["label"] == label]}, title=label, width=210, height=220)
+        .mark_bar(color=PALETTE[index % len(PALETTE)])
+        .encode(
+            x=alt.X("risk:N", sort=alt.SortField("order", order="descending"), title="Chance of being named"),
+            y=alt.Y("share:Q", title="Share of people", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            tooltip=["label:N", "risk:N", alt.Tooltip("share:Q", format=".2%")],
+        )
+        for index, label in enumerate(simulations)
+    ]
+    return dressed(alt.hconcat(*panels), title=title, subtitle=subtitle)
+
+
+def against_k(
+    exact: Mapping[int, float], simulations: Mapping[int, LeakSimulation], *, title: str = "Larger classes, less risk"
+) -> Any:
+    """Chance of naming one person against the size of classes (the paper's Fig. 3a, left)."""
+    line = [{"k": k, "chance": chance} for k, chance in exact.items()]
+    points = [{"k": k, "chance": found.probability, **_bar(found)} for k, found in simulations.items()]
+    x = alt.X(
+        "k:Q", title="People in a class, k", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False, zero=False)
+    )
+    y = alt.Y("chance:Q", title="Chance that the person is named", scale=alt.Scale(zero=True))
+    base = alt.Chart({"values": points})
+    chart = (
+        alt.Chart({"values": line}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2, color=BLUE).encode(x=x, y=y)
+        + base.mark_rule(color=BLUE).encode(x=x, y="low:Q", y2="high:Q")
+        + base.mark_circle(size=55, opacity=1, color=BLUE).encode(x=x, y=y)
+    )
+    return dressed(chart, title=title, subtitle=_said("The line is exact", {"": list(simulations.values())}))
+
+
+def error_against_leak(
+    errors: Iterable[tuple[int, str, str, float]],
+    *,
+    title: str = "The recursion is close, not exact",
+    subtitle: str = "It draws a new leak for every person looked for, and counts classes instead of people",
+) -> Any:
+    """Relative errors against the people leaked: a colour for each second, a kind of line for each third entry."""
+    rows = [{"leaked": leaked, "label": label, "kind": kind, "off": off} for leaked, label, kind, off in errors]
+    order = list(dict.fromkeys(str(row["label"]) for row in rows))
+    apart = alt.Axis(format=",d", labelOverlap="greedy", labelSeparation=8)
+    x = alt.X("leaked:Q", title="People leaked", axis=apart, scale=alt.Scale(nice=False))
+    base = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).encode(
+        x=x,
+        y=alt.Y("off:Q", title="Recursion against the exact chance", axis=alt.Axis(format="+.1%")),
+        color=alt.Color("label:N", title=None, scale=alt.Scale(domain=order, range=PALETTE)),
+    )
+    dashes = alt.StrokeDash("kind:N", title=None, legend=alt.Legend(symbolType="stroke"))
+    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dashes)
+    return dressed(lines + base.mark_circle(size=30, opacity=1), title=title, subtitle=subtitle)
+
+
+def _written(risk: float) -> str:
+    """A risk as a fraction: 0, 1, 1/2, 1/3 …"""
+    return f"{risk:.0f}" if risk in (0, 1) else f"1/{round(1 / risk)}"
+
+
+def _lines(
+    risks: Risks,
+    simulations: Simulations | None,
+    across: str,
+    words: str,
+    legend: str,
+    dashed: frozenset[str] = frozenset(),
+) -> Any:
+    """Exact lines and simulated points over one number, the probability on a log scale."""
+    rows = [
+        {"label": label, across: getattr(risk, across), "probability": risk.probability, "odds": risk.odds}
+        for label, series in risks.items()
+        for risk in series
+        if risk.probability > 0  # a chance of nothing has no place on a log scale
+    ]
+    if not rows:
+        raise InputError("every chance is 0, so there is nothing to draw; leak more people or look for fewer")
+    labels, named = list(risks), legend or None
+    strokes = [[5, 4] if label in dashed else [1, 0] for label in labels]
+    colour = alt.Color("label:N", title=named, scale=alt.Scale(domain=labels, range=PALETTE))
+    x = alt.X(
+        f"{across}:Q",
+        title=words,
+        axis=alt.Axis(format=",d", labelOverlap="greedy", labelSeparation=8, tickMinStep=1),
+        scale=alt.Scale(nice=False),
+    )
+    log = alt.Scale(type="log")
+    y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=_chance_axis(rows))
+    chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
+    chart = chart.encode(x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"])
+    if dashed:
+        scale = alt.Scale(domain=labels, range=strokes)
+        chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=named, scale=scale))
+    points = [
+        {"label": label, across: getattr(one, across), "probability": one.probability, **_bar(one)}
+        for label, series in (simulations or {}).items()
+        for one in series
+        if one.probability > 0
+    ]
+    if points:
+        drawn = alt.Chart({"values": points})
+        chart += drawn.mark_rule().encode(x=x, y="low:Q", y2="high:Q", color=colour)
+        chart += drawn.mark_circle(size=55, opacity=1).encode(x=x, y=y, color=colour)
+    return chart
+
+
+def _chance_axis(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Powers of ten, in percent; the smallest as odds, for nobody reads 0.000001%."""
+    lowest = math.floor(math.log10(min(row["probability"] for row in rows)))
+    ticks = [10.0**power for power in range(0, lowest - 1, -max(1, -lowest // 6))]
+    words = "datum.value < 0.0001 ? '1 in ' + format(1 / datum.value, '~s') : format(datum.value, '~%')"
+    return alt.Axis(values=ticks, labelExpr=words)
+
+
+def _bar(simulated: LeakSimulation) -> dict[str, float]:
+    """The interval; a point without one stands alone."""
+    low, high = simulated.interval or (simulated.probability, simulated.probability)
+    return {"low": low, "high": high}
+
+
+def _said(subtitle: str, simulations: Simulations | None) -> str:
+    trials = {one.trials for series in (simulations or {}).values() for one in series}
+    if not trials:
+        return subtitle
+    return f"{subtitle}; points are {max(trials):,} simulated leaks with their 95% interval"

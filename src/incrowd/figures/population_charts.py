@@ -1,0 +1,77 @@
+"""Figures on the risk in the population."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from incrowd.figures import theme
+from incrowd.recipients import RECIPIENTS, in_words
+from incrowd.wording import number
+
+if TYPE_CHECKING:
+    from incrowd.populations import Sensitivity
+
+
+_RISK = "sample → population (B)"
+
+
+def plot_sensitivity(found: Sensitivity) -> Any:
+    """B against the population assumed, with its interval and the usual limits."""
+    data = alt.InlineData(values=[{**row, "label": f"×{number(row['factor'])}"} for row in found.rows])
+    sizes = [row["population"] for row in found.rows]
+    across = alt.X(
+        "population:Q",
+        title="people in the population",
+        scale=alt.Scale(type="log", nice=False, domain=[0.92 * min(sizes), 1.08 * max(sizes)]),
+        axis=alt.Axis(values=sizes, format=".3~s", labelOverlap=True),
+    )
+    up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(zero=True))
+    base = alt.Chart(data).encode(x=across)
+    band = base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
+    line = base.mark_line(color=theme.BLUE, point={"size": 60, "color": theme.BLUE}).encode(
+        y=up, tooltip=["population:Q", "fraction:Q", "B:Q", "low:Q", "high:Q"]
+    )
+    labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text="label:N")
+    return theme.dressed(
+        alt.layer(band, line, labels, *_limits(found)).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        title="If the population is not what you think",
+        subtitle=f"{found.assumed.people:,} people sampled, {found.assumed.population:,} assumed; band: 95% interval",
+    )
+
+
+def plot_by_fraction(found: Sensitivity) -> Any:
+    """B against the share of the population that is in the sample."""
+    data = alt.InlineData(values=found.rows)
+    across = alt.X("fraction:Q", title="share of the population in the sample", scale=alt.Scale(type="log"))
+    up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(domain=[0, 1]))
+    base = alt.Chart(data).encode(x=across)
+    band = base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
+    line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=["population:Q", "fraction:Q", "B:Q"])
+    return theme.dressed(
+        alt.layer(band, line).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        title="The smaller a part of everybody the sample is, the lower the risk",
+        subtitle=f"{found.assumed.people:,} people sampled; band: 95% interval",
+    )
+
+
+def _limits(found: Sensitivity) -> list[Any]:
+    """The limits for each kind of recipient that lie within the figure, each with its name."""
+    highest = max(row["high"] for row in found.rows)
+    right = max(row["population"] for row in found.rows)
+    shown = [
+        {"limit": limit, "name": f"{in_words(name)} {limit:g}", "population": right}
+        for name, limit in RECIPIENTS.items()
+        if limit <= highest
+    ]
+    if not shown:
+        return []
+    data = alt.InlineData(values=shown)
+    rules = alt.Chart(data).mark_rule(color=theme.RED, strokeDash=[4, 4], opacity=0.7).encode(y="limit:Q")
+    names = (
+        alt.Chart(data)
+        .mark_text(align="right", dy=-6, dx=16, color=theme.RED, fontSize=11)
+        .encode(x="population:Q", y="limit:Q", text="name:N")
+    )
+    return [rules, names]

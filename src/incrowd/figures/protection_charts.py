@@ -1,0 +1,124 @@
+"""Figures of protection: what every method leaves and costs."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import altair as alt
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError
+from incrowd.evaluation import ColumnDistribution, Frontier
+from incrowd.evaluation.frontier import FrontierMethod
+from incrowd.figures import theme
+from incrowd.figures.assessment_charts import filled_bins
+from incrowd.protection import METHODS
+from incrowd.wording import percent
+
+NAMES = {
+    name: METHODS[name].label if name in METHODS else "partition that hides the secret"
+    for name in get_args(FrontierMethod)
+}
+"""The methods in words."""
+
+_ORDER = ["before", "after"]
+_RISKS = {
+    "correctness": "chance of naming the right record",
+    "uniqueness": "records that are unique",
+    "disclosure": "holders for whom the secret is certain",
+}
+
+
+def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
+    """Risk against loss: down and to the left is better; a cross still has unique records.
+
+    `risk` is correctness, uniqueness, or disclosure of the secret that the frontier was asked about.
+    """
+    if risk not in _RISKS:
+        raise InputError(f"there is no risk {risk!r} to draw; use {', '.join(_RISKS)}")
+    if any(getattr(point, risk) is None for point in found.points):
+        raise InputError("the frontier was made without a secret; give sensitive= and secret= to frontier()")
+    rows = [
+        {
+            "method": NAMES[point.method],
+            "setting": point.setting,
+            "lost": 1.0 - point.granularity,
+            "risk": getattr(point, risk),
+            "order": order,
+            "uniques": "some records still unique" if point.uniqueness else "nobody unique",
+        }
+        for order, point in enumerate(found.points)
+    ]
+    top = min(1.0, max(getattr(point, risk) for point in found.points) * 1.15) or 0.01
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("lost:Q", title="detail lost", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+        y=alt.Y(
+            "risk:Q",
+            title=_RISKS[risk],
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, top]),
+        ),
+        color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
+    )
+    lines = base.mark_line(strokeWidth=2).encode(order="order:Q")
+    dots = base.mark_point(size=90, filled=True, opacity=1).encode(
+        shape=alt.Shape(
+            "uniques:N",
+            title=None,
+            scale=alt.Scale(domain=["nobody unique", "some records still unique"], range=["circle", "cross"]),
+            legend=alt.Legend(symbolFillColor=theme.GREY, symbolStrokeColor=theme.GREY),
+        ),
+        tooltip=["method:N", "setting:N", alt.Tooltip("risk:Q", format=".2%"), alt.Tooltip("lost:Q", format=".2%")],
+    )
+    # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
+    below = alt.datum.method == NAMES["tcloseness"]
+    names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
+    if any(point.method == "tcloseness" for point in found.points):
+        lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
+        names.append(lower.encode(text="setting:N"))
+    return theme.dressed(
+        alt.layer(lines, dots, *names).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        title="What protection leaves and costs",
+        subtitle="Down and to the left is better: less risk, less detail lost.",
+    )
+
+
+def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
+    """How many people share their class with how many, before protection and after it, side by side."""
+    rows = [
+        {**row, "table": table} for table, bins in zip(_ORDER, filled_bins(before, after), strict=True) for row in bins
+    ]
+    x = alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%"))
+    chart = _paired_bars(rows, x, y, theme.HEIGHT, ["size:N", alt.Tooltip("people:Q", format=",")])
+    said = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
+    return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
+
+
+def distribution_chart(found: ColumnDistribution) -> Any:
+    """The values of one column before protection and after it, side by side."""
+    rows = [
+        {"values": group, "share": share, "table": table}
+        for table, shares in zip(_ORDER, (found.before, found.after), strict=True)
+        for group, share in zip(found.groups, shares, strict=True)
+    ]
+    x = alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110))
+    y = alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4))
+    said = f"{percent(found.distance)} of the rows would have to move to make both alike"
+    return theme.dressed(_paired_bars(rows, x, y, 220, ["values:N"]), title=found.column, subtitle=said)
+
+
+def _paired_bars(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, height: int, tooltip: list[Any]) -> Any:
+    """Two bars side by side at each place: before and after."""
+    scale = alt.Scale(domain=_ORDER, range=[theme.ORANGE, theme.BLUE])
+    return (
+        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=height)
+        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        .encode(
+            x=x,
+            xOffset=alt.XOffset("table:N", sort=_ORDER),
+            y=y,
+            color=alt.Color("table:N", title=None, sort=_ORDER, scale=scale),
+            tooltip=["table:N", *tooltip, alt.Tooltip("share:Q", format=".2%")],
+        )
+    )

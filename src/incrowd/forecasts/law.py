@@ -1,0 +1,138 @@
+"""Forecasts by the fitted scaling law, from class sizes and from curves, and notes on what the data leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from incrowd._support.progress import Progress
+from incrowd.classes import ClassSizes
+from incrowd.curves.exact_matching import correctness_curve, share_below
+from incrowd.errors import InputError
+from incrowd.forecasts.result import Estimate, Forecast, Parameter
+from incrowd.pitman_yor.class_size_fit import ClassSizeFit
+from incrowd.pitman_yor.curve_fit import H_LIMITS, CurveFit, people_tested
+from incrowd.pitman_yor.curve_prediction import CurvePrediction
+from incrowd.pitman_yor.prediction import SamplePrediction
+from incrowd.special import Floats
+
+_SMALL_MISFIT = 0.01  # of a share: no decision depends on less
+
+
+def forecast_curve_fit(
+    fit: CurveFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
+) -> Forecast:
+    """The law's values at populations `at`, with intervals from the posterior given the points."""
+    model = fit.pitman_yor
+    has_classes = fit.curve.kind != "robust"
+    if k and not has_classes:
+        raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
+    progress("weighing what the points allow", 0.1)
+    prediction = CurvePrediction.of(fit)
+
+    def estimate(value: Floats, interval: Callable[[float], tuple[float, float]]) -> Estimate:
+        low, high = np.array([interval(size) for size in at]).T
+        return Estimate.containing(value, low, high)
+
+    correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level))
+    uniqueness = None
+    if has_classes:
+        uniqueness = estimate(model.uniqueness(at), partial(prediction.uniqueness, level=level))
+    violations = {
+        one: estimate(model.violations(at, one), partial(prediction.violations, k=one, level=level)) for one in k
+    }
+    h, gamma = Parameter(fit.h, *prediction.entropy(level)), Parameter(fit.gamma, *prediction.tail(level))
+    notes = (*fit.curve.notes, *_note_assumption(fit), *_note_doubts(h, gamma, fit.evidence_below_zero or 0.0))
+    notes += _note_misfit(fit)
+    measured = int(fit.curve.sizes[-1])
+    return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
+
+
+def forecast_class_size_fit(
+    fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
+) -> Forecast:
+    """Populations that contain the people at hand: exact up to their number, predicted by the posterior above."""
+    sizes, posterior = fit.sizes, fit.posterior()
+    prediction = SamplePrediction(sizes, posterior)
+    progress("carrying the classes on", 0.5)
+    inside = at <= sizes.people
+
+    def estimate(exact: ArrayLike, predict: Callable[[float], tuple[float, float, float]]) -> Estimate:
+        rows = np.empty((at.size, 3))
+        rows[inside] = np.reshape(exact, (-1, 1))
+        for place in np.flatnonzero(~inside):
+            rows[place] = predict(at[place])
+        return Estimate.containing(*rows.T)
+
+    right, alone = _exact_shares(sizes, at[inside])
+    correctness = estimate(right, partial(prediction.correctness, level=level))
+    uniqueness = estimate(alone, partial(prediction.uniqueness, level=level))
+    violations = {
+        one: estimate(
+            [share_below(sizes, int(size), one) for size in at[inside]],
+            partial(prediction.violations, k=one, level=level),
+        )
+        for one in k
+    }
+    # the fit has the published prior and the interval a weaker one, so it may have to be widened
+    h, gamma = (
+        Parameter(value, min(low, value), max(high, value))
+        for value, (low, high) in (
+            (fit.h, posterior.interval(posterior.h, level)),
+            (fit.gamma, posterior.interval(posterior.gamma, level)),
+        )
+    )
+    notes = _note_doubts(h, gamma, fit.evidence_below_zero)
+    return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, sizes.people, seed, notes)
+
+
+def _exact_shares(sizes: ClassSizes, at: Floats) -> tuple[Floats, Floats]:
+    """Expected correctness and uniqueness of random parts of the people at hand."""
+    if not at.size:
+        return at, at
+    curve = correctness_curve(sizes, np.unique(at).astype(np.int64))
+    assert curve.uniqueness is not None
+    places = np.searchsorted(curve.sizes, at)
+    return curve.correctness[places], curve.uniqueness[places]
+
+
+def _note_doubts(h: Parameter, gamma: Parameter, evidence: float) -> tuple[str, ...]:
+    """What the data leave open, in words."""
+    notes = []
+    if gamma.high - gamma.low > 0.5 or h.high > 2 * h.low:
+        notes.append(
+            f"under-determined: the data allow h from {h.low:.2f} to {h.high:.2f} nats and γ from {gamma.low:.2f} to "
+            f"{gamma.high:.2f}; forecasts far beyond the data rest on the model"
+        )
+    if gamma.value >= 0 and evidence > 0.5:
+        notes.append(
+            f"a finite number of classes (γ < 0) fits somewhat better (by {evidence:.1f} in log likelihood), not "
+            "clearly; if it is true the forecast is too high"
+        )
+    low, high = H_LIMITS
+    if not 1.001 * low < h.value < 0.999 * high:
+        notes.append(f"h is at the end of what is looked for ({low:g} to {high:g} nats): the data are not like the law")
+    if abs(gamma.value) > 0.9999:
+        kind = "people of a few kinds, all equally common" if gamma.value < 0 else "the heaviest tail there can be"
+        notes.append(f"γ is at its limit of {gamma.value:.0f}, {kind}: real data seldom are; check the input")
+    return tuple(notes)
+
+
+def _note_assumption(fit: CurveFit) -> tuple[str, ...]:
+    """How many people the interval assumes, where the points do not say."""
+    if fit.curve.people:
+        return ()
+    return (f"assumed that {people_tested(fit.curve):,.0f} people were tested, as many as the largest gallery holds",)
+
+
+def _note_misfit(fit: CurveFit) -> tuple[str, ...]:
+    """A warning where the law misses the points by more than their noise explains."""
+    values = fit.curve.correctness if fit.metric == "correctness" else fit.curve.uniqueness
+    assert values is not None
+    noise = float(np.sqrt(np.mean(values * (1.0 - values)) / people_tested(fit.curve)))
+    if fit.residual <= max(3.0 * noise, _SMALL_MISFIT):
+        return ()
+    return (f"the law misses the points by {fit.residual:.3f} on average: this curve is of another shape",)

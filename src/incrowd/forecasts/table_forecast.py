@@ -1,0 +1,177 @@
+"""Forecast of a table: one estimate from the table to the world, so that the risk in a population has one answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from incrowd._support.progress import Progress, part, silent
+from incrowd.classes import ClassSizes
+from incrowd.curves.exact_matching import class_sizes_of
+from incrowd.forecasts.api import POPULATIONS, forecast
+from incrowd.forecasts.result import Estimate, Forecast, TableForecast
+from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
+from incrowd.populations import PopulationRisk
+from incrowd.populations.copula import PATENT
+from incrowd.populations.estimators import estimate_risks
+from incrowd.populations.sample import Sample, read_sample
+from incrowd.tables import read_table
+
+_LEADING_DIGITS = (1, 2, 3, 5, 7)  # of the round sizes of a curve
+
+
+def forecast_table(
+    data: Any,
+    at: Sequence[float | str] | float | str,
+    *,
+    quasi_identifiers: Sequence[str],
+    population: int | None = None,
+    weights: str | None = None,
+    person: str | None = None,
+    k: Sequence[int] = (),
+    seed: int = 0,
+    sizes: ClassSizes | None = None,
+    progress: Progress = silent,
+) -> TableForecast:
+    """Forecast a table as `assess` does: the combined population estimate at every size beyond the table.
+
+    Up to the people at hand the answer is exact. The shares of people in classes smaller than `k` follow the fitted
+    law, which alone tells them.
+
+    Args:
+        data: a table: a path, a frame or a `Table`.
+        at: populations by size or by name: "city", "us", "eu", "world".
+        quasi_identifiers: the columns an attacker knows.
+        population: how many people the table was drawn from, if it is known.
+        weights: the column that says how many people each record stands for, instead of `population`.
+        person: the column that says whose record a row is, where people have several.
+        k: sizes of classes; the share of people in smaller ones is forecast for each.
+        seed: of the synthetic people.
+        sizes: the class sizes, where they are already counted.
+        progress: called with what is done and the share that is done.
+
+    Returns:
+        The forecast at these populations, and along round sizes as a curve.
+
+    Raises:
+        InputError: a population or k is out of range, or a column does not exist.
+        UnsupportedError: the table cannot support a forecast, such as one in which everybody is unique.
+
+    >>> rows = {"age": [30, 30, 41, 41, 52, 30], "sex": ["f", "f", "m", "f", "m", "m"]}
+    >>> found = forecast_table(rows, [4, 1_000], quasi_identifiers=["age", "sex"])
+    >>> found.forecast.method, found.forecast.names
+    ('combined', ('4', '1,000'))
+    """
+    table = read_table(data)
+    sizes = class_sizes_of(table, quasi_identifiers, person) if sizes is None else sizes
+    unknown = population is None and weights is None
+    sample = read_sample(
+        table,
+        population=sizes.people if unknown else population,
+        quasi_identifiers=quasi_identifiers,
+        weights=weights,
+        person=person,
+        sizes=sizes,
+    )
+    drawn_from, people = None if unknown else sample.population, sizes.people
+    fit = _law_of(sample)
+    law = forecast(fit, at, k=k, seed=seed)
+    wanted = sorted({*forecast_sizes(people, drawn_from), *(int(size) for size in law.at if size > people)})
+    risks = estimate_risks(
+        sample, wanted, seed=seed, drawn=max(drawn_from or 0, 4 * people), progress=part(progress, 0.0, 1.0)
+    )
+    beyond = forecast_from_risks(sample, risks, seed=seed)
+    within = [size for size in round_sizes(people) if size < people]
+    curve = _concatenate(forecast(fit, within, seed=seed), beyond) if within else beyond
+    return TableForecast(_read_off(law, beyond, people), curve, fit, drawn_from, sample.why_no_columns())
+
+
+def forecast_sizes(people: int, population: int | None) -> list[int]:
+    """The sizes along which a table is forecast: its own, those with a name, 1 and 3 of every power of ten, and N.
+
+    >>> forecast_sizes(500_000_000, None)
+    [500000000, 1000000000, 3000000000, 7530000000]
+    """
+    largest = max(POPULATIONS["world"], people, population or 0)
+    steps = {step * 10**power for power in range(13) for step in (1, 3)}
+    wanted = {people, *POPULATIONS.values(), *steps} | ({population} if population is not None else set())
+    return sorted(size for size in wanted if people <= size <= largest)
+
+
+def round_sizes(largest: float) -> list[float]:
+    """Round sizes from 1 to `largest`, five for each power of ten, for a curve to draw.
+
+    >>> round_sizes(20)
+    [1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0]
+    """
+    return sorted({min(digit * 10.0**power, largest) for power in range(13) for digit in _LEADING_DIGITS})
+
+
+def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed: int = 0) -> Forecast:
+    """The forecast for the populations of `risks`, estimates for one sample by ascending population.
+
+    For a random sample the expected B is κ(N): the risk in a population and the forecast for a population of that size
+    are one number, and so are their intervals. The fitted law gives h and γ, not the curve: it knows the class sizes
+    only, and its interval holds only if the population follows it.
+    """
+    sizes = sample.sizes
+    names = {size: name for name, size in POPULATIONS.items()}
+    law = forecast(_law_of(sample), at=sizes.people, seed=seed)  # h and γ do not depend on the population
+    open_end = -math.expm1(math.log(0.05) / sizes.people)  # nobody unique among n: at most about 3/n are
+    unique_ends = [risk.still_unique_interval or (0.0, 0.0) for risk in risks]
+    least, most = ([ends[side] * sizes.uniqueness for ends in unique_ends] for side in (0, 1))
+    lowest, highest = zip(*(risk.ends for risk in risks), strict=True)
+    unique = [(risk.population_uniques or 0.0) / risk.population for risk in risks]
+    nearest, farthest = risks[0].notes, risks[-1].notes
+    return replace(
+        law,
+        at=np.array([float(risk.population) for risk in risks]),
+        names=tuple(names.get(risk.population, f"{risk.population:,}") for risk in risks),
+        correctness=Estimate.containing([risk.sample_to_population for risk in risks], lowest, highest),
+        uniqueness=Estimate.containing(
+            unique, least, most if sizes.uniques else [min(open_end, end) for end in highest]
+        ),
+        method="combined",
+        notes=tuple(note for note in farthest if note not in nearest and note != PATENT),
+    )
+
+
+def _law_of(sample: Sample) -> ClassSizeFit:
+    """The law fitted to the sample's class sizes."""
+    return sample.class_size_model.fit or fit_class_sizes(sample.sizes)  # which refuses, and says why
+
+
+def _read_off(law: Forecast, beyond: Forecast, people: int) -> Forecast:
+    """The law's forecast with the estimates of `beyond` for populations of more than `people`."""
+    places = np.minimum(np.searchsorted(beyond.at, law.at), beyond.at.size - 1)
+
+    def join(exact: Estimate, estimated: Estimate) -> Estimate:
+        sides = ((getattr(exact, side), getattr(estimated, side)) for side in ("value", "low", "high"))
+        return Estimate(*(np.where(law.at > people, there[places], here) for here, there in sides))
+
+    return _joined(law, beyond, join, law)
+
+
+def _concatenate(near: Forecast, far: Forecast) -> Forecast:
+    """One forecast followed by the other, without violations."""
+
+    def join(first: Estimate, second: Estimate) -> Estimate:
+        return Estimate(
+            *(np.concatenate([getattr(first, side), getattr(second, side)]) for side in ("value", "low", "high"))
+        )
+
+    frame = replace(far, at=np.concatenate([near.at, far.at]), names=(*near.names, *far.names), violations={})
+    return _joined(near, far, join, frame)
+
+
+def _joined(near: Forecast, far: Forecast, join: Any, frame: Forecast) -> Forecast:
+    """`frame` with the shares of both forecasts joined, and the method and notes of `far`."""
+    uniqueness = None
+    if near.uniqueness is not None and far.uniqueness is not None:
+        uniqueness = join(near.uniqueness, far.uniqueness)
+    correctness = join(near.correctness, far.correctness)
+    return replace(frame, correctness=correctness, uniqueness=uniqueness, method=far.method, notes=far.notes)

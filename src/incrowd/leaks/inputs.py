@@ -1,0 +1,94 @@
+"""What every question about a leak is checked for, and the class sizes of the table it is about."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError
+from incrowd.tables import TableLike
+from incrowd.wording import counted
+
+
+def class_sizes_of(
+    data: ClassSizes | TableLike, quasi_identifiers: Sequence[str] | None, person: str | None
+) -> ClassSizes:
+    """Class sizes as they are given, or those of a table."""
+    if isinstance(data, ClassSizes):
+        if quasi_identifiers is not None or person is not None:
+            raise InputError("class sizes are counted already; leave the quasi-identifiers and the person column out")
+        return data
+    if quasi_identifiers is None:
+        raise InputError(
+            "a table needs the columns that an attacker may know; name them, or give ClassSizes",
+            hint="quasi_identifiers",
+        )
+    return ClassSizes.from_table(data, quasi_identifiers=quasi_identifiers, person=person)
+
+
+def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, int]:
+    """The leak and the targets as plain whole numbers; refuses more people than there are."""
+    people = sizes.people
+    leaked, targets = whole_number(leaked, "a leak"), whole_number(targets, "a number of targets")
+    if not 0 <= leaked <= people:
+        raise InputError(
+            f"a leak of {counted(leaked, 'person', 'people')} from a table of {people:,}; give 0 to {people:,}"
+        )
+    if not 1 <= targets <= people:
+        raise InputError(
+            f"{counted(targets, 'target', 'targets')} in a table of {counted(people, 'person', 'people')}; "
+            f"give 1 to {people:,}"
+        )
+    return leaked, targets
+
+
+def check_trials(trials: int, seed: int) -> tuple[int, int]:
+    """The number of trials and the seed as plain whole numbers; refuses what cannot be simulated."""
+    trials = whole_number(trials, "a number of trials", "a whole number")
+    seed = whole_number(seed, "a seed", "a whole number")
+    if trials < 2:
+        raise InputError(f"{counted(trials, 'trial', 'trials')}; give 2 or more, some thousands for a usable interval")
+    if seed < 0:
+        raise InputError(f"a seed of {seed}; give 0 or more")
+    return trials, seed
+
+
+def whole_number(
+    number: int, what: str, expected: str = "whole people such as 3 (share_of makes people of a share)"
+) -> int:
+    """Any kind of whole number as a plain one; a float is refused, for 0.5 may be meant as a share.
+
+    >>> whole_number(np.int32(3), "a leak")
+    3
+    """
+    if isinstance(number, bool | np.bool_) or not hasattr(number, "__index__"):
+        raise InputError(f"{what} of {number!r}; give {expected}")
+    return operator.index(number)
+
+
+def share_of(share: float | Fraction, people: int) -> int:
+    """A share of the people, rounded up to whole people so that the risk is not understated.
+
+    Args:
+        share: between 0 and 1; a float is taken as the decimal it is written as.
+        people: how many people there are.
+
+    Returns:
+        The number of people.
+
+    Raises:
+        InputError: the share is not between 0 and 1.
+
+    >>> share_of(0.1, 48_842)
+    4885
+    """
+    if not 0 <= share <= 1:
+        raise InputError(f"a leak of {float(share) * 100:g} % of the people; give 0 to 100 %")
+    # 0.07 is not seven hundredths in binary: a decimal is taken as written
+    exact = share if isinstance(share, Fraction) else Fraction(repr(float(share)))
+    return math.ceil(exact * people)

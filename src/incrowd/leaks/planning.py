@@ -1,0 +1,207 @@
+"""Choosing before anything leaks: how large classes must be, how much may leak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.leaks.inputs import class_sizes_of, share_of, whole_number
+from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
+from incrowd.leaks.result import LeakRisk
+from incrowd.recipients import RECIPIENTS, judge
+from incrowd.results import Result
+from incrowd.tables import TableLike
+from incrowd.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestK(Result):
+    """The smallest class size that keeps the risk of a leak within a bound."""
+
+    k: int
+    at_most: float
+    risk: LeakRisk
+
+
+@dataclass(frozen=True, slots=True)
+class LargestLeak(Result):
+    """The largest leak that keeps the risk within a bound."""
+
+    leaked: int
+    at_most: float
+    risk: LeakRisk
+    _derived: ClassVar[tuple[str, ...]] = ("share",)
+
+    @property
+    def share(self) -> float:
+        """The leak as a share of the table's people."""
+        return self.risk.share_leaked
+
+
+@dataclass(frozen=True, slots=True)
+class LeakTable(Result):
+    """The risk for several k (rows) and shares of the table that leak (columns)."""
+
+    people: int
+    targets: int
+    ks: tuple[int, ...]
+    shares: tuple[float, ...]
+    risks: tuple[tuple[LeakRisk, ...], ...]
+    _derived: ClassVar[tuple[str, ...]] = ("cells",)
+    _hidden: ClassVar[frozenset[str]] = frozenset({"ks", "shares", "risks"})
+
+    def meets(self, row: int, column: int) -> float | None:
+        """The strictest of the recipients' thresholds that this cell keeps, or None.
+
+        The thresholds are for the chance of naming one person: a table for several targets meets none.
+        """
+        if self.targets > 1:
+            return None
+        risk = self.risks[row][column].probability
+        kept = [limit for limit in RECIPIENTS.values() if judge(risk, limit) == "within"]
+        return min(kept) if kept else None
+
+    @property
+    def cells(self) -> tuple[dict[str, Any], ...]:
+        """Every cell: its k, leak, probability and the threshold it keeps."""
+        return tuple(
+            {
+                "k": k,
+                "share_leaked": share,
+                "leaked": self.risks[row][column].leaked,
+                "probability": self.risks[row][column].probability,
+                "meets": self.meets(row, column),
+            }
+            for row, k in enumerate(self.ks)
+            for column, share in enumerate(self.shares)
+        )
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        return self.cells
+
+
+def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) -> SmallestK:
+    """The smallest k for which naming `targets` people from a leak has a chance of `at_most`.
+
+    Args:
+        people: how many people the table will hold.
+        leaked: people in the leak.
+        targets: people whom the attacker looks for at once.
+        at_most: the largest chance that is accepted.
+
+    Returns:
+        The k, and the risk that it leaves.
+
+    Raises:
+        InputError: the bound is not a chance, or there are fewer people than leak or are looked for.
+        UnsupportedError: not even a single class of everybody keeps the bound.
+
+    >>> smallest_k(people=10_000, leaked=4_000, at_most=0.09).k
+    12
+    """
+    _check_bound(at_most)
+    people = whole_number(people, "a table")
+
+    def risk(k: int) -> LeakRisk:
+        return leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
+
+    alone = risk(people)
+    if alone.probability > at_most:
+        raise UnsupportedError(
+            f"no k keeps the chance at {at_most:g}: a single class of {counted(people, 'person', 'people')} "
+            f"leaves {alone.probability:.3g}"
+        )
+    k = _first(lambda k: risk(k).probability <= at_most, 1, people)
+    return SmallestK(k, at_most, risk(k))
+
+
+def largest_leak(
+    data: ClassSizes | TableLike,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
+    targets: int = 1,
+    at_most: float,
+) -> LargestLeak:
+    """The largest leak of this table for which naming `targets` people has a chance of `at_most`.
+
+    Args:
+        data: class sizes, or a table: a file's path, a frame or a `Table`.
+        quasi_identifiers: for a table, the columns that the attacker knows.
+        person: for a table, the column that says whose record it is.
+        targets: people whom the attacker looks for at once.
+        at_most: the largest chance that is accepted.
+
+    Returns:
+        The leak in people, and its risk.
+
+    Raises:
+        InputError: the bound is not a chance, or the quasi-identifiers of a table are missing.
+
+    >>> largest_leak(ClassSizes.from_sizes([5] * 2_000), at_most=0.09).leaked
+    1126
+    """
+    sizes = class_sizes_of(data, quasi_identifiers, person)
+    _check_bound(at_most)
+    above = _first(
+        lambda leaked: leaked > sizes.people or leak_risk(sizes, leaked, targets=targets).probability > at_most,
+        0,
+        sizes.people + 1,
+    )
+    return LargestLeak(above - 1, at_most, leak_risk(sizes, above - 1, targets=targets))
+
+
+def leak_table(
+    *,
+    people: int,
+    ks: Sequence[int] | None = None,
+    shares: Sequence[float] = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0),
+    targets: int = 1,
+) -> LeakTable:
+    """The risk for several k and shares that leak, to choose from.
+
+    Args:
+        people: how many people the table will hold.
+        ks: class sizes; without them 2, 3, 5, 10, 15, 20 and 50, as far as there are so many people.
+        shares: of the people that leak, rounded up to whole people.
+        targets: people whom the attacker looks for at once.
+
+    Returns:
+        The risk of every k (rows) and share (columns).
+
+    Raises:
+        InputError: a number is not whole, or a k or share is out of range.
+
+    >>> table = leak_table(people=10_000, ks=[5, 10], shares=[0.1, 1.0])
+    >>> [[round(risk.probability, 4) for risk in row] for row in table.risks]
+    [[0.0819, 0.2], [0.0651, 0.1]]
+    >>> table.meets(0, 0), table.meets(0, 1)
+    (0.09, 0.33)
+    """
+    people, targets = whole_number(people, "a table"), whole_number(targets, "a number of targets")
+    if ks is None:
+        ks = [k for k in (2, 3, 5, 10, 15, 20, 50) if k <= people] or [1]
+    ks = [whole_number(k, "a class") for k in ks]
+    rows = [
+        tuple(
+            leak_risk_uniform(people=people, k=k, leaked=share_of(share, people), targets=targets) for share in shares
+        )
+        for k in ks
+    ]
+    return LeakTable(people, targets, tuple(ks), tuple(shares), tuple(rows))
+
+
+def _check_bound(at_most: float) -> None:
+    if not 0 < at_most <= 1:
+        raise InputError(f"a chance of at most {at_most:g}; give a number above 0, up to 1")
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The first number for which it holds, given that it goes on holding and does so at `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low

@@ -1,0 +1,269 @@
+"""Attribute disclosure that is news: sensitive values that a class gives away and that nobody could have guessed.
+
+A value is certain in a class where (nearly) everybody has it. That is no news where the value is missing, or where most
+people of the table have it. Missing values that follow from the quasi-identifiers (skip patterns: a question for
+children is missing for adults) are recognised, and left out of what "most people" means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import Coded, CountedRows, encode
+from incrowd.classes import classes_of_counted
+from incrowd.errors import InputError
+from incrowd.measures.class_values import (
+    ClassValueCounts,
+    count_class_values,
+    exceeds_memory,
+    group_records,
+    require_columns,
+)
+from incrowd.measures.partitioned import class_value_partitions
+from incrowd.measures.secret_values import Secret
+from incrowd.results import Result
+from incrowd.tables import Table, TableLike, read_table
+
+_BY_CHANCE = 0.01  # largest part of a skip pattern that chance alone may explain
+_MOST_GROUPS = 1 << 24  # combinations of two columns that are looked at for skip patterns
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosedColumn(Result):
+    """How many records of one sensitive column have a secret that is certain, and for how many that is news.
+
+    - `secret`: what is secret, in words.
+    - `missing`, `structural_missing`: records without a value, and those of them whose quasi-identifiers in
+      `missing_follows_from` imply it.
+    - `certain`: records whose value (or, with a named secret, whose having it) is certain from the class.
+    - `certain_missing`, `certain_common`: those of them without a value, and with a value that most people have.
+    - `base_rate`: the chance of guessing right without the class, on average over the records for whom it is news.
+    - `rise`: by how much the class raises that chance, on average over the same records.
+    """
+
+    column: str
+    secret: str
+    records: int
+    missing: int
+    structural_missing: int
+    missing_follows_from: tuple[str, ...]
+    certain: int
+    certain_missing: int
+    certain_common: int
+    base_rate: float
+    rise: float
+    _derived: ClassVar[tuple[str, ...]] = ("news", "news_share")
+
+    @property
+    def news(self) -> int:
+        """Records whose secret is certain, and neither missing nor common."""
+        return self.certain - self.certain_missing - self.certain_common
+
+    @property
+    def news_share(self) -> float:
+        """The share of all records whose secret is certain and news."""
+        return self.news / self.records
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosedSecrets(Result):
+    """What classes give away about each sensitive column, beyond what anybody could have guessed."""
+
+    quasi_identifiers: tuple[str, ...]
+    columns: tuple[DisclosedColumn, ...]
+    certain_from: float
+    common_above: float
+    null_is_secret: bool
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        return [column.to_dict() for column in self.columns]
+
+
+def count_disclosed_secrets(
+    data: TableLike,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    secrets: Mapping[str, Secret] | None = None,
+    person: str | None = None,
+    null_is_secret: bool = False,
+    certain_from: float = 1.0,
+    common_above: float = 0.5,
+    progress: Progress = silent,
+) -> DisclosedSecrets:
+    """Count the records whose sensitive value is certain from their class, and for how many that is news.
+
+    Args:
+        data: a file's path, a frame or a `Table`.
+        quasi_identifiers: the columns that the attacker knows.
+        sensitive: columns that people keep to themselves.
+        secrets: for some of them, which of their values are secret; in the others every value is.
+        person: the column that says whose record it is; values are then compared among the records of people with
+            equal histories.
+        null_is_secret: whether a missing value is a secret too.
+        certain_from: the share of a class from which a value counts as certain, above 0.5; only records with that value
+            are counted.
+        common_above: a value of more than this share of the records is common, so that it is no news. Records whose
+            value is missing because of their quasi-identifiers are not counted as people who could have it.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        Exact counts for every sensitive column.
+
+    Raises:
+        InputError: a column or a secret value does not exist, or a share is out of range.
+        UnsupportedError: the values of a column, or a table in a cluster, do not fit into memory.
+
+    >>> patients = {"zip": [1, 1, 2, 2, 3, 3], "ill": ["hiv", "hiv", "no", "no", "no", "no"]}
+    >>> (ill,) = count_disclosed_secrets(patients, quasi_identifiers=["zip"], sensitive=["ill"]).columns
+    >>> ill.certain, ill.certain_common, ill.news, round(ill.rise, 2)
+    (6, 4, 2, 0.67)
+    """
+    table = read_table(data)
+    names, wanted = require_columns(table, quasi_identifiers, sensitive)
+    named = dict(secrets or {})
+    table.require(wanted, "sensitive columns")
+    extra = [name for name in named if name not in wanted]
+    if extra:
+        raise InputError(f"a secret is named for {', '.join(extra)}, not among the sensitive columns; add them")
+    if not 0.5 < certain_from <= 1:
+        raise InputError(f"a value is certain from a share of {certain_from:g}; give a number above 0.5, up to 1")
+    if not 0 <= common_above <= 1:
+        raise InputError(f"a value is common above a share of {common_above:g}; give a number from 0 to 1")
+    progress("counting values within classes", 0.1)
+    found = []
+    for done, (column, counts, parts) in enumerate(_counts_of_columns(table, names, wanted, person, progress)):
+        secret = named.get(column.name, Secret())
+        structural = _structural_missing(table, names, column.name, int(counts[-1])) if column.has_null else (0, ())
+        found.append(_column(column, counts, parts, secret, structural, null_is_secret, certain_from, common_above))
+        progress(f"compared {column.name} within classes", 0.1 + 0.9 * (done + 1) / len(wanted))
+    return DisclosedSecrets(tuple(names), tuple(found), certain_from, common_above, null_is_secret)
+
+
+def _counts_of_columns(
+    table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
+) -> Iterable[tuple[Coded, NDArray[np.int64], Iterable[ClassValueCounts]]]:
+    """Every sensitive column, how often each of its values occurs, and the counts of its values in each class."""
+    local = table.backend.rows_are_local
+    if local and exceeds_memory(table, names, person):
+        for column, partitions in class_value_partitions(table, names, sensitive, person, progress):
+            yield column, column.codes, partitions
+        return
+    numbers = None if not local and person is None else group_records(table, names, person).numbers
+    for name in sensitive:
+        counted = table.backend.counted_rows([*names, name]) if numbers is None else CountedRows(table.backend)
+        classes = classes_of_counted(counted, names).numbers if numbers is None else numbers
+        (column,) = encode(counted.backend, [name])
+        tally = np.bincount(column.codes, weights=counted.times, minlength=column.size).astype(np.int64)
+        yield column, tally, count_class_values(classes, column.codes, column.size, counted.times)
+
+
+def _column(
+    column: Coded,
+    tally: NDArray[np.int64],
+    parts: Iterable[ClassValueCounts],
+    secret: Secret,
+    structural: tuple[int, tuple[str, ...]],
+    null_is_secret: bool,
+    certain_from: float,
+    common_above: float,
+) -> DisclosedColumn:
+    records, missing = int(tally.sum()), int(tally[-1]) if column.has_null else 0
+    applicable = records if null_is_secret else max(records - structural[0], 1)
+    holders = secret.holders(column.values, column.name)
+    if holders is not None:  # two values: not secret, and secret
+        tally = np.array([tally[~holders].sum(), tally[holders].sum()])
+    certain, confident = np.zeros(tally.size, dtype=np.int64), np.zeros(tally.size)
+    for part in parts:
+        _add_certain(part, len(column.values), holders, certain_from, certain, confident)
+    is_missing, is_common = np.zeros(tally.size, dtype=np.bool_), np.zeros(tally.size, dtype=np.bool_)
+    if holders is not None:
+        certain[0] = 0
+    else:
+        is_missing[-1] = column.has_null and not null_is_secret
+        is_common = (tally > common_above * applicable) & ~is_missing
+    news = ~is_missing & ~is_common & (certain > 0)
+    disclosed = int(certain[news].sum())
+    base_rate = float(certain[news] @ (tally[news] / applicable)) / disclosed if disclosed else 0.0
+    return DisclosedColumn(
+        column=column.name,
+        secret=secret.in_words,
+        records=records,
+        missing=missing,
+        structural_missing=structural[0],
+        missing_follows_from=structural[1],
+        certain=int(certain.sum()),
+        certain_missing=int(certain[is_missing].sum()),
+        certain_common=int(certain[is_common].sum()),
+        base_rate=base_rate,
+        rise=float(confident[news].sum()) / disclosed - base_rate if disclosed else 0.0,
+    )
+
+
+def _add_certain(
+    part: ClassValueCounts,
+    size: int,
+    holders: NDArray[np.bool_] | None,
+    certain_from: float,
+    certain: NDArray[np.int64],
+    confident: NDArray[np.float64],
+) -> None:
+    """Add, for each value, the records in classes where it is certain, and the sum of its shares of those classes."""
+    classes, codes = np.divmod(part.pairs, np.uint64(size))
+    starts = np.flatnonzero(np.concatenate([[True], classes[1:] != classes[:-1]]))
+    total = np.add.reduceat(part.counts, starts)
+    if holders is None:
+        total = np.repeat(total, np.diff(np.append(starts, codes.size)))
+        values, counts = codes.astype(np.int64), part.counts
+    else:
+        values = np.ones(starts.size, dtype=np.int64)
+        counts = np.add.reduceat(np.where(holders[codes.astype(np.int64)], part.counts, 0), starts)
+    sure = (counts > 0) & (counts >= certain_from * total * (1 - 1e-12))
+    np.add.at(certain, values[sure], counts[sure])
+    np.add.at(confident, values[sure], counts[sure] * (counts[sure] / total[sure]))
+
+
+def _structural_missing(table: Table, names: Sequence[str], column: str, missing: int) -> tuple[int, tuple[str, ...]]:
+    """Missing values that follow from a quasi-identifier or from two, and from which: those that explain most.
+
+    They follow where all records with equal values of these columns are missing. If values were missing at random, a
+    group of s records would be missing as a whole with chance p^s: hardly any of those found may be of that kind.
+    """
+    best: tuple[int, tuple[str, ...]] = (0, ())
+    pairs = list(combinations(names, 2))
+    for chosen in [*((name,) for name in names), *pairs]:
+        if best[0] == missing:
+            break
+        counted = _rows_by(table, chosen, column)
+        if counted is None:
+            continue
+        coded = encode(counted.backend, [*chosen, column])
+        groups, size = coded[0].codes.astype(np.int64), coded[0].size
+        if len(chosen) == 2:
+            groups, size = groups * coded[1].size + coded[1].codes, size * coded[1].size
+        if size > _MOST_GROUPS:
+            continue
+        is_null = coded[-1].codes == coded[-1].size - 1
+        weights = np.ones(is_null.size) if counted.times is None else counted.times
+        records, nulls = (np.bincount(groups, weights=w, minlength=size) for w in (weights, weights * is_null))
+        share = nulls.sum() / records.sum()
+        explained = int(records[nulls == records].sum())
+        by_chance = float(records @ np.power(share, records))
+        if explained > best[0] and by_chance <= _BY_CHANCE * explained:
+            best = (explained, chosen)
+    return best
+
+
+def _rows_by(table: Table, chosen: Sequence[str], column: str) -> CountedRows | None:
+    """The rows, or where they do not fit into memory the distinct ones; None where those do not fit either."""
+    wanted = [*chosen, column]
+    if table.backend.rows_are_local and not exceeds_memory(table, wanted):
+        return CountedRows(table.backend)
+    return table.backend.distinct_rows(wanted, table.backend.most_distinct(len(wanted)))

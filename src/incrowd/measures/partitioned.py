@@ -1,0 +1,127 @@
+"""Tables larger than memory, measured one partition after the other; every class is whole in its partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from incrowd._support.progress import Progress
+from incrowd.backends import Backend, Coded, CountedRows, codes_among, encode
+from incrowd.classes import ClassSizes, classes_of_counted
+from incrowd.errors import UnsupportedError
+from incrowd.measures.class_values import (
+    ClassValueCounts,
+    Groups,
+    count_class_values,
+    exceeds_memory,
+    group_records,
+)
+from incrowd.measures.diversity import Diversity, diversity_of_counts
+from incrowd.tables import Table
+
+
+def measure_partitions(
+    table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """Class sizes and the diversity of each sensitive column, with no more than a part of the table in memory."""
+    found, sizes = [], None
+    for known, parts in class_value_partitions(table, names, sensitive, person, progress):
+        found.append(diversity_of_counts(known.name, known.values, known.codes, parts))
+        sizes = sizes or reduce(add, parts.sizes)
+    assert sizes is not None, "there is a sensitive column"
+    return sizes, found
+
+
+def class_value_partitions(
+    table: Table, names: Sequence[str], sensitive: Sequence[str], person: str | None, progress: Progress
+) -> Iterator[tuple[Coded, DiskPartitions]]:
+    """The values of each sensitive column, in `codes` how often each occurs, and their counts by class."""
+    values = [_count_values(table.backend, column) for column in sensitive]
+    progress("splitting the table by its classes", 0.2)
+    split = table.backend.split_by_class(names, sensitive, person)
+    for done, known in enumerate(values):
+        progress(f"comparing {known.name} within classes", 0.5 + 0.5 * done / len(values))
+        yield known, DiskPartitions(split, names, person, known)
+
+
+def measure_distinct_partitions(
+    backend: Backend, names: Sequence[str], sensitive: Sequence[str], progress: Progress
+) -> tuple[ClassSizes, list[Diversity]]:
+    """Class sizes and each sensitive column, from distinct rows that are brought here part by part."""
+    found, sizes = [], None
+    for done, column in enumerate(sensitive):
+        progress(f"comparing {column} within classes, part by part", 0.4 + 0.6 * done / len(sensitive))
+        known = _count_values(backend, column)
+        with backend.counted_parts(names, column) as counted:
+            parts = _DistinctPartitions(counted, names, known)
+            found.append(diversity_of_counts(column, known.values, known.codes, parts))
+        sizes = sizes or reduce(add, parts.sizes)
+    assert sizes is not None, "there is a sensitive column"
+    return sizes, found
+
+
+class _DistinctPartitions:
+    """Class × value counts of every part of the counted distinct rows; `sizes` are its class sizes."""
+
+    def __init__(self, counted: Iterable[CountedRows], names: Sequence[str], known: Coded) -> None:
+        self._counted, self._names, self._known = counted, names, known
+        self.sizes: list[ClassSizes] = []
+
+    def __iter__(self) -> Iterator[ClassValueCounts]:
+        self.sizes = []
+        for part in self._counted:
+            classes = classes_of_counted(part, self._names)
+            self.sizes.append(classes.sizes)
+            (coded,) = encode(part.backend, [self._known.name])
+            codes = codes_among(coded, self._known.values)
+            yield from count_class_values(classes.numbers, codes, self._known.size, classes.times)
+
+
+def _count_values(backend: Backend, column: str) -> Coded:
+    """The values of a column in order; `codes` holds how many records have each."""
+    most = backend.most_distinct(1)
+    found = backend.distinct_rows([column], most)
+    if found is None:
+        raise UnsupportedError(
+            f"{column} has more than {most:,} values, too many for a quarter of the memory limit of "
+            f"{backend.memory / 1e6:,.0f} MB; give more memory, or group its values first",
+            hint="memory",
+        )
+    (coded,) = encode(found.backend, [column])
+    tally = np.zeros(coded.size, dtype=np.int64)
+    tally[coded.codes] = 1 if found.times is None else found.times
+    return Coded(column, tally, coded.values)
+
+
+class DiskPartitions:
+    """Class × value counts of every partition, to be iterated as often as needed; `sizes` are its class sizes."""
+
+    def __init__(self, split: Iterable[Backend], names: Sequence[str], person: str | None, known: Coded) -> None:
+        self._split, self._names, self._person, self._known = split, names, person, known
+        self.sizes: list[ClassSizes] = []
+
+    def __iter__(self) -> Iterator[ClassValueCounts]:
+        self.sizes = []
+        for part in self._split:
+            rows, groups = self._groups(Table(part))
+            self.sizes.append(groups.sizes())
+            (coded,) = encode(rows, [self._known.name])
+            codes = codes_among(coded, self._known.values)
+            yield from count_class_values(groups.numbers, codes, self._known.size, groups.times)
+
+    def _groups(self, part: Table) -> tuple[Backend, Groups]:
+        """The groups of a partition; where a class in it exceeds the memory, those of its counted distinct rows."""
+        if self._person is not None or not exceeds_memory(part, self._names):
+            return part.backend, group_records(part, self._names, self._person)
+        wanted = [*self._names, self._known.name]
+        counted = part.backend.distinct_rows(wanted, part.backend.most_distinct(len(wanted)))
+        if counted is None:
+            raise UnsupportedError(
+                f"too many rows of a part differ for a memory limit of {part.memory / 1e6:,.0f} MB; give more memory",
+                hint="memory",
+            )
+        classes = classes_of_counted(counted, self._names)
+        return counted.backend, Groups(classes.numbers, classes.times, classes)

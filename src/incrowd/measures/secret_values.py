@@ -1,0 +1,104 @@
+"""Which values of a sensitive column are secret: named values, or a range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.measures.diversity import has_order
+from incrowd.wording import counted, number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Which values of a sensitive column are secret: named values, or a range.
+
+    Without any condition every value is a secret of its own. With one, all values that fulfil it are one secret, which
+    counts as news however common it is.
+
+    Args:
+        values: the secret values; None stands for a missing value. Text is read as a value of the column's type.
+        above: numbers or dates greater than this are secret.
+        below: numbers or dates less than this are secret; with `above`, those in between.
+    """
+
+    values: Sequence[Any] = ()
+    above: Any = None
+    below: Any = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str):
+            raise InputError("secret values must be a list, not one text")
+        object.__setattr__(self, "values", tuple(self.values))
+        if len(self.values) and (self.above is not None or self.below is not None):
+            raise InputError("a secret is named by its values or by a range, not by both")
+
+    @property
+    def in_words(self) -> str:
+        """What is secret, without the values themselves."""
+        if len(self.values):
+            return counted(len(self.values), "named value", "named values")
+        limits = [
+            f"{side} {number(limit) if isinstance(limit, int | float) else limit}"
+            for side, limit in (("above", self.above), ("below", self.below))
+            if limit is not None
+        ]
+        return " and ".join(limits) or "every value"
+
+    def holders(self, values: pa.Array, column: str) -> NDArray[np.bool_] | None:
+        """Which values of a column are secret; None where each is a secret of its own."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self == Secret():
+            return None
+        try:
+            if len(self.values):
+                return self._named(values, column)
+            if not has_order(values):
+                raise TypeError
+            temporal = pa.types.is_temporal(values.type)
+            chosen = pc.is_valid(values)
+            for compare, limit in ((pc.greater, self.above), (pc.less, self.below)):
+                if limit is not None:
+                    least = _scalar(limit, values.type) if temporal else pa.scalar(float(limit))
+                    chosen = pc.and_(chosen, compare(values, least))
+            return np.asarray(pc.fill_null(chosen, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+        except (ValueError, TypeError, NotImplementedError) as error:  # those of Arrow are among them
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"the secret of {column!r} does not fit its type, {values.type}; name values of that type, or a range "
+                "of numbers or dates"
+            ) from None
+
+    def _named(self, values: pa.Array, column: str) -> NDArray[np.bool_]:
+        import pyarrow.compute as pc
+
+        chosen = np.zeros(len(values), dtype=np.bool_)
+        absent = 0
+        for value in self.values:
+            same = pc.is_null(values) if value is None else pc.equal(values, _scalar(value, values.type))
+            matches = pc.fill_null(same, False).to_numpy(zero_copy_only=False)
+            absent += not matches.any()
+            chosen |= matches
+        if absent:
+            raise InputError(
+                f"{absent} of {counted(len(self.values), 'secret value', 'secret values')} of {column!r} "
+                "not found in the table; check how they are written"
+            )
+        return chosen
+
+
+def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
+    import pyarrow as pa
+
+    return pa.scalar(value).cast(kind)

@@ -1,0 +1,326 @@
+"""Fit of the scaling law to measured points: two or more gallery sizes and the correctness (or uniqueness) there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from incrowd.curves.result import Curve
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.pitman_yor.baselines import CurveModel, fit_entropy_rule, fit_exponential, fit_polynomial, fit_random_guess
+from incrowd.pitman_yor.model import PitmanYor
+from incrowd.results import Result
+from incrowd.special import Floats
+
+Metric = Literal["correctness", "uniqueness"]
+Name = Literal["PYC", "ENT", "EXP", "POL", "RND"]
+NAMES: tuple[Name, ...] = ("PYC", "ENT", "EXP", "POL", "RND")
+CLEAR_EVIDENCE = 3.0
+"""How much better (in log likelihood) γ < 0 must explain the points before it is believed: e³ ≈ 20 to one."""
+
+H_LIMITS = (0.01, 80.0)
+_TOLERANCE = 0.01  # of the noise in the points: models that differ by less fit equally well (docs/forecast.md)
+_START_H = np.array([0.5, 1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 19.0, 24.0, 32.0, 45.0])
+_START_GAMMA = {True: np.array([-0.9, -0.4, -0.1]), False: np.array([0.0, 0.2, 0.45, 0.7, 0.95])}
+_START_POINTS, _FEW_POINTS = 6, 14
+_NOBODY = 1e-9  # of a person: that many or fewer confused are a rounding error of none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurveFit(Result):
+    """A model fitted to a curve. `residual` is the root mean square of what it leaves unexplained.
+
+    `evidence_below_zero` is by how much (in log likelihood) γ < 0 explains the points better; None for a baseline.
+    """
+
+    curve: Curve
+    name: Name
+    model: CurveModel
+    metric: Metric
+    weighting: Literal["log", "binomial"]
+    loss: float
+    residual: float
+    evidence_below_zero: float | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"curve", "model"})
+
+    @property
+    def pitman_yor(self) -> PitmanYor:
+        """The fitted process, if this is the scaling law."""
+        if not isinstance(self.model, PitmanYor):
+            raise InputError(f"a {self.name} fit has no entropy and no tail complexity; fit 'PYC' for those")
+        return self.model
+
+    @property
+    def h(self) -> float:
+        """Entropy in nats."""
+        return self.pitman_yor.h
+
+    @property
+    def gamma(self) -> float:
+        """Tail complexity."""
+        return self.pitman_yor.gamma
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types, with the parameters of the model."""
+        return {"from": "curve", **Result.to_dict(self), **self.model.to_dict()}
+
+
+def fit_curve(
+    curve: Curve | ArrayLike,
+    correctness: ArrayLike | None = None,
+    *,
+    uniqueness: ArrayLike | None = None,
+    people: int | None = None,
+    name: Name = "PYC",
+    metric: Metric | None = None,
+    weighting: Literal["log", "binomial"] = "log",
+    seed: int = 0,
+) -> CurveFit:
+    """Fit the scaling law to a measured curve by weighted least squares, as published.
+
+    γ < 0 (a finite number of classes) is chosen on clear evidence only.
+
+    Args:
+        curve: a curve, or gallery sizes together with `correctness` or `uniqueness`.
+        correctness: shares of people named correctly at these sizes.
+        uniqueness: shares of people who are unique at these sizes, to fit instead.
+        people: how many people were tested, where sizes are given.
+        name: "PYC" (the scaling law) or a baseline: "ENT", "EXP", "POL" or "RND".
+        metric: which of a curve's two shares is fitted; the correctness unless given.
+        weighting: points weigh "log" n, as published, or by their "binomial" noise.
+        seed: of the random baseline "RND".
+
+    Returns:
+        The fit, for `forecast`.
+
+    Raises:
+        InputError: the points are no shares, or the arguments contradict each other.
+        UnsupportedError: no law can be fitted to these points, such as those of a curve that is 1 everywhere.
+
+    >>> fit = fit_curve([100, 1000], correctness=[0.99, 0.80])
+    >>> round(fit.model.correctness(10_000), 2)
+    0.21
+    """
+    points, wanted = _points(curve, correctness, uniqueness, people, metric)
+    sizes, values, weights = usable_points(points, wanted, weighting)
+    evidence: float | None = None
+    model: CurveModel
+    if name == "PYC":
+        model, evidence = fit_scaling_law(sizes, values, weights, wanted, people_tested(points))
+    else:
+        model = _baseline(name, sizes, values, weights, wanted, seed)
+    fitted = model_values(model, wanted, sizes)
+    loss = float(weights @ (values - fitted) ** 2)
+    residual = float(np.sqrt(np.mean((values - fitted) ** 2)))
+    return CurveFit(points, name, model, wanted, weighting, loss, residual, evidence)
+
+
+def compare_fits(
+    curve: Curve, *, metric: Metric = "correctness", weighting: Literal["log", "binomial"] = "log", seed: int = 0
+) -> dict[Name, CurveFit]:
+    """Fit the scaling law and the four baselines to the same points.
+
+    Args:
+        curve: the measured points.
+        metric: the share to fit; baselines exist for the correctness only.
+        weighting: "log" or "binomial", as for `fit_curve`.
+        seed: of the random baseline.
+
+    Returns:
+        Fits by name; "PYC" is the scaling law.
+
+    Raises:
+        UnsupportedError: no law can be fitted to these points.
+
+    >>> fits = compare_fits(Curve.from_points([10, 100, 1000], [0.99, 0.9, 0.6]))
+    >>> min(fits, key=lambda name: fits[name].residual)
+    'PYC'
+    """
+    names = NAMES if metric == "correctness" else ("PYC",)
+    return {name: fit_curve(curve, name=name, metric=metric, weighting=weighting, seed=seed) for name in names}
+
+
+def model_values(model: CurveModel, metric: Metric, sizes: Floats) -> Floats:
+    """What the model expects at these sizes."""
+    if metric == "uniqueness":
+        assert isinstance(model, PitmanYor)
+        return np.asarray(model.uniqueness(sizes))
+    return np.asarray(model.correctness(sizes))
+
+
+def fit_scaling_law(
+    sizes: Floats,
+    values: Floats,
+    weights: Floats,
+    metric: Metric,
+    people: float,
+    *,
+    clear_evidence: float = CLEAR_EVIDENCE,
+) -> tuple[PitmanYor, float]:
+    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `clear_evidence`).
+
+    Where many models fit equally well, the middle one is taken.
+    """
+    points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
+    noise = binomial_variance(values, people)
+    infinite = _least_squares(points, finite=False)
+    evidence = 0.0
+    if infinite[1] <= 1e-6:  # at the edge: there may be something to gain below 0
+        finite = _least_squares(points, finite=True)
+        misfit = [_misfit(points, noise, *found) for found in (infinite, finite)]
+        # all points come from the same people: fifty of them say little more than two
+        evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
+        if evidence > clear_evidence:
+            return PitmanYor.from_entropy(h=finite[0], gamma=finite[1]), evidence
+    h, gamma = _middle_of_allowed(points, infinite, _TOLERANCE * float(weights @ noise))
+    return PitmanYor.from_entropy(h=h, gamma=gamma), evidence
+
+
+Points = tuple[Floats, Floats, Floats, bool]
+
+
+def _least_squares(points: Points, *, finite: bool) -> tuple[float, float, float]:
+    """(h, γ, loss) of the best model with one sign of γ: a coarse grid, then Levenberg–Marquardt."""
+    from incrowd.pitman_yor.kernels import best_start, descend
+
+    sizes, values, roots, unique = points
+    limits = np.array([H_LIMITS, (-1.0, 0.0) if finite else (0.0, 1.0)])
+    few = np.unique(np.linspace(0, sizes.size - 1, _START_POINTS).astype(int))
+    start = best_start(_START_H, _START_GAMMA[finite], sizes[few], values[few], roots[few], unique)
+    h, gamma, loss = descend(*start, limits, *points)
+    return float(h), float(gamma), float(loss)
+
+
+def _middle_of_allowed(points: Points, best: tuple[float, float, float], tolerance: float) -> tuple[float, float]:
+    """Where the points leave γ open, the middle of what they allow: its forecasts err less than the edge's do."""
+    from incrowd.pitman_yor.kernels import allowed_middle
+
+    sizes, values, roots, unique = points
+    few = np.unique(np.linspace(0, sizes.size - 1, _FEW_POINTS).astype(int))  # as informative as all
+    scale = np.sqrt(sizes.size / few.size)
+    h, gamma = allowed_middle(best[0], best[1], tolerance, sizes[few], values[few], scale * roots[few], unique)
+    return float(h), float(gamma)
+
+
+def _misfit(points: Points, noise: Floats, h: float, gamma: float, _: float) -> float:
+    """Sum of squares in units of the noise."""
+    sizes, values, unique = points[0], points[1], points[3]
+    model = PitmanYor.from_entropy(h=h, gamma=gamma)
+    fitted = model_values(model, "uniqueness" if unique else "correctness", sizes)
+    return float(np.sum((fitted - values) ** 2 / noise))
+
+
+def _baseline(name: str, sizes: Floats, values: Floats, weights: Floats, metric: Metric, seed: int) -> CurveModel:
+    if metric != "correctness":
+        raise InputError(f"{name} is a curve for correctness; uniqueness is fitted by 'PYC' only")
+    if name == "ENT":
+        return fit_entropy_rule(sizes, values, weights)
+    if name == "EXP":
+        return fit_exponential(sizes, values, weights)
+    if name == "POL":
+        return fit_polynomial(sizes, values, weights)
+    if name == "RND":
+        return fit_random_guess(values, seed)
+    raise InputError(f"no fit is called {name!r}; there are {', '.join(NAMES)}")
+
+
+def _points(
+    curve: Curve | ArrayLike,
+    correctness: ArrayLike | None,
+    uniqueness: ArrayLike | None,
+    people: int | None,
+    metric: Metric | None,
+) -> tuple[Curve, Metric]:
+    if isinstance(curve, Curve):
+        if correctness is not None or uniqueness is not None:
+            raise InputError("give a curve, or sizes with correctness or uniqueness, not both")
+        if people is not None:
+            raise InputError("a curve says itself how many people were tested; give people= to Curve.from_points")
+        return curve, metric or "correctness"
+    if (correctness is None) == (uniqueness is None):
+        raise InputError("give either correctness= or uniqueness= with the sizes")
+    given: Metric = "correctness" if correctness is not None else "uniqueness"
+    if metric not in (None, given):
+        raise InputError(f"{given} was given, but the {metric} is to be fitted; give {metric}=")
+    values = correctness if correctness is not None else uniqueness
+    points = Curve.from_points(curve, values if values is not None else [], people=people or 0)
+    if correctness is not None:
+        return points, given
+    return Curve(
+        points.sizes, points.correctness, points.correctness, points.kind, points.how, points.people, points.notes
+    ), given
+
+
+def usable_points(points: Curve, metric: Metric, weighting: str) -> tuple[Floats, Floats, Floats]:
+    """Sizes above 1 (at 1 everybody is right), values and weights there, if they can be fitted at all."""
+    if weighting not in ("log", "binomial"):
+        raise InputError(f"points are weighted by 'log' or 'binomial'; {weighting!r} was given")
+    every = points.correctness if metric == "correctness" else points.uniqueness
+    if every is None:
+        raise InputError("this curve has no uniqueness; fit its correctness")
+    inside = points.sizes > 1
+    sizes, values = points.sizes[inside].astype(np.float64), every[inside]
+    problem = _why_undetermined(sizes, values, metric, people_tested(points)) or _why_impossible(
+        sizes, values, metric, points.people
+    )
+    if problem:
+        raise UnsupportedError(problem)
+    weights = np.log(sizes) if weighting == "log" else 1.0 / binomial_variance(values, people_tested(points))
+    return sizes, values, weights
+
+
+def _why_undetermined(sizes: Floats, values: Floats, metric: Metric, people: float) -> str | None:
+    """Why these points do not determine a law, if so."""
+    if sizes.size < 2:
+        points = f"{sizes.size} point{'s' if sizes.size != 1 else ''}"
+        return f"{points} above size 1; a fit needs two or more different sizes"
+    if np.all(people * (1.0 - values) < _NOBODY):
+        return (
+            f"the {metric} is 1 at every size: nobody was ever confused, and that does not say when it will "
+            "happen; measure larger galleries"
+        )
+    if np.all(values <= 0.0):
+        return f"the {metric} is 0 at every size; measure smaller galleries"
+    if values.max() == values.min():
+        return f"the {metric} is the same at every size, but it must fall from 1 as a gallery grows; check the points"
+    if values[-1] > values[0]:
+        return (
+            f"the {metric} is higher at the largest size than at the smallest, but it must fall as a gallery "
+            "grows; check that sizes and values belong together"
+        )
+    return None
+
+
+def _why_impossible(sizes: Floats, values: Floats, metric: Metric, people: int) -> str | None:
+    """Why no way of matching gives such points, even with the noise of so few people; 0 people: not known."""
+    guess = 1.0 / sizes - (3.0 * np.sqrt(1.0 / (sizes * people)) if people else 0.0)
+    below = np.flatnonzero(values < guess * (1.0 - 1e-9))
+    if metric == "correctness" and below.size:
+        size = int(sizes[below[0]])
+        return (
+            f"the correctness at size {size:,} is below 1/{size:,}, which a blind guess reaches; check that sizes and "
+            "values belong together, and leave out points that were rounded to 0"
+        )
+    rise = values[1:] - np.minimum.accumulate(values)[:-1]
+    noise = 4.0 * np.sqrt(2.0 * binomial_variance(values[1:], people or sizes[-1]))
+    steep = np.flatnonzero(rise > noise + 0.01)  # published shares are often rounded to a hundredth
+    if steep.size:
+        return (
+            f"the {metric} rises by {rise[steep[0]]:.2g} up to size {int(sizes[steep[0] + 1]):,}, more than chance "
+            "explains, but it must fall as a gallery grows; check that sizes and values belong together"
+        )
+    return None
+
+
+def people_tested(points: Curve) -> float:
+    """How many people were tested; where the curve does not say, no fewer than the largest gallery."""
+    return float(points.people or points.sizes[-1])
+
+
+def binomial_variance(values: Floats, people: float | Floats) -> Floats:
+    """Binomial variance, kept above 0 by half a person (a share of exactly 1 is not known to the last digit)."""
+    middle = (values * people + 0.5) / (people + 1.0)
+    return np.asarray(middle * (1.0 - middle) / people)

@@ -1,0 +1,256 @@
+"""A population of N people given a sample of n people in K classes that is part of it.
+
+The first functions take d and α as given; `SamplePrediction` averages over their posterior. All broadcast over `d` and
+`alpha`, hold for d < 0, d = 0 and d > 0, and for N up to 1e12. Formulas: a class of size f has probability
+Beta(f − d, n + α − f + d) given the sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, ndtri, psi, zeta
+
+from incrowd.classes import ClassSizes
+from incrowd.pitman_yor.posterior import Posterior, weighted_interval
+from incrowd.special import Floats, expm1_ratio, gamma_ratio_slope, log_beta_binomial, log_gamma_ratio
+
+_EXACT = 4096  # sums over at most this many population sizes are added one by one
+_PANELS, _NODES = 24, 16
+_OUTCOMES = (np.arange(9) + 0.5) / 9  # each point of the posterior stands for nine equally likely outcomes
+_COSTLY = 60  # points of the posterior where a function is costly
+
+
+def new_classes(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, population: float) -> Floats:
+    """Expected classes of the population that the sample has not seen: E[K_N | data] − K.
+
+    (K + α/d) [(α+n+d)_{N−n} / (α+n)_{N−n} − 1], written so that d = 0 is an ordinary point.
+    """
+    d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
+    slope = gamma_ratio_slope(alpha + people, d, population - people)
+    return np.asarray((alpha + classes * d) * slope * expm1_ratio(d * slope))
+
+
+def new_classes_variance(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, population: float) -> Floats:
+    """Variance of the number of new classes.
+
+    With W = K + α/d each arrival turns E[W(W+1)…(W+r−1)] into (1 + r·d/(α+i)) times itself, which gives all
+    moments: Var = W²(ρ₂ − ρ₁²) + W(ρ₂ − ρ₁), ρ_r = (α+n+r·d)_{N−n} / (α+n)_{N−n}.
+    """
+    d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
+    base, arrivals = alpha + people, population - people
+    once, twice = gamma_ratio_slope(base, d, arrivals), gamma_ratio_slope(base, 2.0 * d, arrivals)
+    # (slope at 2d − slope at d) / d: a difference, or where that cancels the derivative in between
+    near = 0.5 * (zeta(2.0, base + arrivals + d) - zeta(2.0, base + d))
+    bend = np.where(np.abs(d) < 1e-3, near, (twice - once) / np.where(d == 0, 1.0, d))
+    weight = alpha + classes * d
+    growth = np.exp(d * once)
+    squared = (weight * growth) ** 2 * 2.0 * bend * expm1_ratio(2.0 * d * d * bend)
+    single = weight * growth * (2.0 * twice - once) * expm1_ratio(d * (2.0 * twice - once))
+    return np.asarray(np.maximum(squared + single, 0.0))
+
+
+def still_unique(d: ArrayLike, alpha: ArrayLike, *, people: int, population: float) -> Floats:
+    """P(population unique | sample unique) = B(1−d, N+α−1+d) / B(1−d, n+α−1+d)."""
+    d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
+    return np.exp(-log_gamma_ratio(alpha + people - 1.0 + d, 1.0 - d, population - people))
+
+
+def new_uniques(d: ArrayLike, alpha: ArrayLike, *, people: int, classes: int, population: float) -> Floats:
+    """Expected people outside the sample who are alone in their class in the population.
+
+    One such person starts a class with chance (α + K·d)/(α + n), and none of the others joins it.
+    """
+    d, alpha = np.asarray(d, dtype=np.float64), np.asarray(alpha, dtype=np.float64)
+    others = population - people
+    if others < 1:
+        return np.zeros(np.broadcast(d, alpha).shape)
+    start = (alpha + classes * d) / (alpha + people)
+    return np.asarray(others * start * np.exp(-log_gamma_ratio(alpha + people + d, 1.0 - d, others - 1.0)))
+
+
+def population_size_pmf(
+    d: ArrayLike, alpha: ArrayLike, *, people: int, population: float, seen: ArrayLike, size: ArrayLike
+) -> Floats:
+    """P(F = size | f = seen): a class with `seen` people in the sample has `size` in the population.
+
+    F = f + BetaBinomial(N − n; f − d, n + α − f + d).
+    """
+    d, alpha, seen, size = (np.asarray(value, dtype=np.float64) for value in (d, alpha, seen, size))
+    d, alpha, seen, size = np.broadcast_arrays(d, alpha, seen, size)
+    more, arrivals = size - seen, population - people
+    inside = (more >= 0) & (more <= arrivals)
+    log_chance = log_beta_binomial(np.where(inside, more, 0.0), arrivals, seen - d, people + alpha - seen + d)
+    return np.where(inside, np.exp(log_chance), 0.0)
+
+
+def new_class_size_pmf(d: ArrayLike, alpha: ArrayLike, *, people: int, population: float, size: ArrayLike) -> Floats:
+    """P(a class that starts after the sample has `size` people in the population | its first arrival comes first)."""
+    d, alpha, size = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (d, alpha, size)))
+    more, arrivals = size - 1.0, population - people - 1.0
+    inside = (more >= 0) & (more <= arrivals)
+    if not np.any(inside):
+        return np.zeros(d.shape)
+    log_chance = log_beta_binomial(np.where(inside, more, 0.0), max(arrivals, 0.0), 1.0 - d, people + alpha + d)
+    return np.where(inside, np.exp(log_chance), 0.0)
+
+
+def expected_inverse_size(d: float, alpha: float, *, people: int, population: float, seen: ArrayLike) -> Floats:
+    """E[1/F | f]: the chance to name a person of the sample whose class has `seen` people in it.
+
+    A sum over the sizes the class may have in the population: one by one where they are few, else the first
+    ones one by one and the rest as an integral over log size.
+    """
+    sizes = np.atleast_1d(np.asarray(seen, dtype=np.float64))
+    arrivals = population - people
+    if arrivals <= 0:
+        return np.reshape(1.0 / sizes, np.shape(seen))
+    value = [_expected_inverse_of_one(d, alpha, float(people), arrivals, float(size)) for size in sizes]
+    return np.reshape(np.array(value), np.shape(seen))
+
+
+def _expected_inverse_of_one(d: float, alpha: float, people: float, arrivals: float, seen: float) -> float:
+    first, second = seen - d, people + alpha - seen + d
+    exact = np.arange(0.0, min(arrivals, _EXACT) + 1.0)
+    total = float(np.sum(np.exp(log_beta_binomial(exact, arrivals, first, second)) / (seen + exact)))
+    if arrivals <= _EXACT:
+        return total
+    # log of the class's share: its mean ± 12 standard deviations holds all the mass that matters
+    middle = float(np.log(arrivals) + psi(first) - psi(first + second))
+    # the binomial noise on top of it is largest at the smallest sizes left, where it is 1/64 or less
+    width = 12.0 * float(np.sqrt(zeta(2.0, first))) + 12.0 / _EXACT**0.5
+    low, high = np.log(_EXACT + 0.5), np.log(arrivals + 0.5)
+    start, stop = max(low, middle - width), min(high, middle + width)
+    if stop <= start:
+        return total
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    edges = np.linspace(start, stop, _PANELS + 1)
+    half = 0.5 * np.diff(edges)[:, None]
+    log_size = (edges[:-1, None] + half + half * nodes).ravel()
+    size = np.minimum(np.exp(log_size), arrivals)
+    chance = np.exp(log_beta_binomial(size, arrivals, first, second))
+    return total + float(np.sum((half * weights).ravel() * size * chance / (seen + size)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SamplePrediction:
+    """Quantities of a population that contains the sample, as (value, low, high) over the posterior."""
+
+    sizes: ClassSizes
+    posterior: Posterior
+
+    def correctness(self, population: float, level: float = 0.95) -> tuple[float, float, float]:
+        """Share of people named correctly: classes of the population ÷ people."""
+        known, (mean, variance) = self.sizes.classes, self._new_classes(population)
+        low, high = outcome_interval(self.posterior, mean, variance, population - self.sizes.people, level)
+        value = known + self.posterior.mean(mean)
+        return value / population, (known + low) / population, (known + high) / population
+
+    def uniqueness(self, population: float, level: float = 0.95) -> tuple[float, float, float]:
+        """Share of people alone in their class."""
+        d, alpha, people = self.posterior.d, self.posterior.alpha, self.sizes.people
+        kept = still_unique(d, alpha, people=people, population=population)
+        new = new_uniques(d, alpha, people=people, classes=self.sizes.classes, population=population)
+        added = self._new_classes(population)
+        moments = uniques_moments(self.sizes.uniques, kept, new, *added)
+        known = (people, self.sizes.classes, population)
+        low, high = uniques_interval(self.posterior, moments, added, known, level)
+        return self.posterior.mean(moments[0]) / population, low / population, high / population
+
+    def violations(self, population: float, k: int, level: float = 0.95) -> tuple[float, float, float]:
+        """Share of people in classes smaller than `k`."""
+        few = self.posterior.thinned(_COSTLY)
+        people = self.sizes.people
+        size = np.arange(1.0, k)
+        small = self.sizes.sizes < k
+        total = np.zeros(few.d.size)
+        for seen, count in zip(self.sizes.sizes[small], self.sizes.counts[small], strict=True):
+            chance = population_size_pmf(
+                few.d[:, None], few.alpha[:, None], people=people, population=population, seen=seen, size=size
+            )
+            total += count * (chance @ size)
+        if population > people:
+            start = (few.alpha + self.sizes.classes * few.d) / (few.alpha + people)
+            chance = new_class_size_pmf(
+                few.d[:, None], few.alpha[:, None], people=people, population=population, size=size
+            )
+            total += (population - people) * start * chance.sum(axis=1)
+        share = total / population
+        return (few.mean(share), *few.interval(share, level))
+
+    def _new_classes(self, population: float) -> tuple[Floats, Floats]:
+        d, alpha = self.posterior.d, self.posterior.alpha
+        sample = {"people": self.sizes.people, "classes": self.sizes.classes}
+        mean = new_classes(d, alpha, population=population, **sample)
+        return mean, new_classes_variance(d, alpha, population=population, **sample)
+
+
+def uniques_moments(
+    alone: float | Floats, kept: Floats, new: Floats, mean: Floats, variance: Floats
+) -> tuple[Floats, Floats]:
+    """Mean and variance of the uniques of a population, from `alone` uniques of the sample and new ones.
+
+    New uniques vary as the new classes (`mean`, `variance`) do of which they are a share, the old ones as coin tosses.
+    """
+    share = np.divide(variance, mean**2, out=np.zeros(mean.shape), where=mean > 0)
+    return alone * kept + new, alone * kept * (1.0 - kept) + share * new**2
+
+
+def outcome_interval(
+    posterior: Posterior, mean: Floats, variance: Floats, most: float, level: float
+) -> tuple[float, float]:
+    """Interval of a number from 0 to `most` that has these moments at each point of the posterior.
+
+    It holds both the doubt about the model and the chance within it.
+    """
+    return _interval(posterior, beta_quantiles(mean, variance, most), level)
+
+
+def uniques_interval(
+    posterior: Posterior,
+    uniques: tuple[Floats, Floats],
+    new_classes: tuple[Floats, Floats],
+    known: tuple[int, int, float],
+    level: float,
+) -> tuple[float, float]:
+    """Interval of the uniques of a population, from moments of theirs and of the new classes at each point.
+
+    Every unique is a class: no outcome has more of them than the same outcome has classes. `known` are the people of
+    the sample, their classes and the people of the population.
+    """
+    people, classes, population = known
+    most = classes + beta_quantiles(*new_classes, population - people)
+    return _interval(posterior, np.minimum(beta_quantiles(*uniques, population), most), level)
+
+
+def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[float, float]:
+    """Interval of outcomes, a row of equally likely ones for each point of the posterior."""
+    weights = np.repeat(posterior.weights / _OUTCOMES.size, _OUTCOMES.size)
+    return weighted_interval(outcomes.ravel(), weights, level)
+
+
+def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:
+    """Nine quantiles of beta distributions on [0, `most`] with these moments, a row for each.
+
+    Far below `most` they are those of a gamma distribution. No number in that range varies more than one that is
+    either 0 or `most`: where the moments say more, that is what it is taken for.
+    """
+    result = np.repeat(mean[:, None], _OUTCOMES.size, axis=1)
+    if most <= 0:
+        return result
+    share, deviation = mean / most, np.sqrt(variance) / most
+    room = np.minimum(share, 1.0 - share)
+    open_ = (room > 0) & (deviation > 0)
+    narrow = open_ & (deviation <= 1e-3 * room)  # a beta so far from its limits is normal, and stays inside them
+    total = np.zeros(share.shape)  # a + b
+    near = open_ & ~narrow
+    total[near] = share[near] / deviation[near] * ((1.0 - share[near]) / deviation[near]) - 1.0
+    split = near & (total <= 1e-6)
+    wide = near & ~split
+    a, b = (share * total)[wide, None], ((1.0 - share) * total)[wide, None]
+    result[wide] = most * betaincinv(a, b, _OUTCOMES)
+    result[split] = most * (1.0 - share[split, None] < _OUTCOMES)
+    result[narrow] += most * ndtri(_OUTCOMES) * deviation[narrow, None]
+    return result

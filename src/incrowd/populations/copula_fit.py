@@ -1,0 +1,220 @@
+"""Fits of the two published copulas: correlation matrices that reproduce the information between columns.
+
+Gaussian copula: every pair of columns keeps its mutual information. D-vine of Gaussian pair copulas: neighbours in a
+chain keep their information, other pairs theirs given the columns between them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.populations.copula import upper_edges
+from incrowd.populations.information import matching_correlation, observed_information
+from incrowd.populations.marginals import Columns, occurrences
+from incrowd.special import Floats
+
+MOST_VALUES = 400
+"""Columns with more values are cut into this many groups of neighbours where information is compared."""
+
+_MOST_CONDITIONED = 160  # groups of values of a column where conditional information is compared
+_STRATUM_SIZES = 12  # sizes of strata that are told apart
+_WEAKEST = 1e-9  # in nats: strata with no more than this to tell say nothing about dependence
+_FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
+
+
+def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
+    """The correlation matrix of the Gaussian copula: ρ pair by pair, then the nearest matrix that is one."""
+    return nearest_correlation(pair_correlations(columns, progress=progress))
+
+
+def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
+    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix."""
+    groups = group_values(columns, MOST_VALUES)
+    edges = [all_edges(occurrences(group, columns.counts(j)) / columns.people) for j, group in enumerate(groups)]
+    people = np.array([float(columns.people)])
+    matrix = np.eye(len(groups))
+
+    def solve(pair: tuple[int, int]) -> float:
+        i, j = pair
+        if min(edges[i].size, edges[j].size) < 3:
+            return 0.0  # a single value
+        first, second, times = columns.pair(i, j)
+        information = observed_information(groups[i][first], groups[j][second], times=times)
+        return matching_correlation(edges[i], edges[j], information, people, np.ones(1))
+
+    pairs = list(combinations(range(len(groups)), 2))
+    with ThreadPoolExecutor(2) as pool:
+        for done, ((i, j), rho) in enumerate(zip(pairs, pool.map(solve, pairs), strict=True)):
+            matrix[i, j] = matrix[j, i] = rho
+            progress("matching pairs of columns", (done + 1) / len(pairs))
+    return matrix
+
+
+def group_values(columns: Columns, most: int) -> list[NDArray[np.int64]]:
+    """For every column the group of each value: neighbours are merged into `most` groups of about equal weight."""
+    found: list[NDArray[np.int64]] = []
+    for j, size in enumerate(columns.sizes):
+        group = np.arange(size)
+        if size > most:
+            counts = columns.counts(j)
+            group = np.unique((np.cumsum(counts) - counts) * most // columns.people, return_inverse=True)[1]
+        found.append(group)
+    return found
+
+
+def with_grouped_values(columns: Columns, most: int = MOST_VALUES) -> Columns:
+    """The columns with at most `most` values each."""
+    groups = group_values(columns, most)
+    codes = [group[codes] for group, codes in zip(groups, columns.codes, strict=True)]
+    return Columns(np.stack(codes), tuple(int(group[-1]) + 1 for group in groups), columns.times)
+
+
+def all_edges(chances: Floats) -> Floats:
+    """All edges of a column's values on the normal scale, from −inf to +inf."""
+    return np.concatenate([[-np.inf], upper_edges(chances)])
+
+
+def fit_dvine(columns: Columns, pairs: Floats, *, progress: Progress = silent) -> tuple[Columns, Floats]:
+    """The columns in the order of the vine, and the correlation matrix the vine stands for.
+
+    `pairs` are the correlations of all pairs: the strongest are made neighbours, whose information is best known.
+    """
+    order = chain_columns(pairs)
+    ordered = columns.only(order)
+    return ordered, correlation_of_vine(partial_correlations(ordered, progress=progress))
+
+
+def chain_columns(pairs: Floats) -> list[int]:
+    """An order of the columns that starts from the strongest pair and is lengthened, at either end, by the strongest.
+
+    >>> chain_columns(np.array([[1.0, 0.1, 0.7], [0.1, 1.0, 0.3], [0.7, 0.3, 1.0]]))
+    [0, 2, 1]
+    """
+    if len(pairs) < 2:
+        return list(range(len(pairs)))
+    first, second = np.unravel_index(np.argmax(pairs - 2.0 * np.eye(len(pairs))), pairs.shape)
+    order = [int(first), int(second)]
+    left = sorted(set(range(len(pairs))) - set(order))
+    while left:
+        column = max(left, key=lambda one: max(pairs[one, order[0]], pairs[one, order[-1]]))
+        left.remove(column)
+        order.insert(0 if pairs[column, order[0]] > pairs[column, order[-1]] else len(order), column)
+    return order
+
+
+def partial_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
+    """Entry (i, j): the ρ of i and j given the columns between them, in the order of the columns.
+
+    Its expected plug-in information within the strata of the columns between equals the observed one.
+    """
+    coarse = with_grouped_values(columns, _MOST_CONDITIONED)
+    edges = [all_edges(chances) for chances in coarse.chances()]
+    count = len(coarse.sizes)
+    partial = np.eye(count)
+    strata = strata_between(coarse)
+
+    def solve(pair: tuple[int, int]) -> float:
+        i, j = pair
+        if min(coarse.sizes[i], coarse.sizes[j]) < 2:
+            return 0.0
+        between = strata[pair]
+        sizes, weights = stratum_sizes(between, columns.people, coarse.times)
+        if sizes.max() < 2:
+            return 0.0
+        information = observed_information(coarse.codes[i], coarse.codes[j], between, coarse.times)
+        if information < _WEAKEST:
+            return 0.0
+        return matching_correlation(edges[i], edges[j], information, sizes, weights)
+
+    pairs = sorted(strata, key=lambda pair: pair[1] - pair[0])
+    with ThreadPoolExecutor(2) as pool:
+        for done, ((i, j), rho) in enumerate(zip(pairs, pool.map(solve, pairs), strict=True)):
+            partial[i, j] = partial[j, i] = rho
+            progress("matching pairs of columns, given those between", (done + 1) / len(pairs))
+    return partial
+
+
+def strata_between(columns: Columns) -> dict[tuple[int, int], NDArray[np.int64] | None]:
+    """For every pair the stratum of each record by the columns between the two; None for neighbours."""
+    count = len(columns.sizes)
+    strata: dict[tuple[int, int], NDArray[np.int64] | None] = {}
+    for i in range(count - 1):
+        between: NDArray[np.int64] | None = None
+        strata[i, i + 1] = None
+        for j in range(i + 2, count):
+            middle = columns.codes[j - 1]
+            combined = middle if between is None else between * columns.sizes[j - 1] + middle
+            between = np.unique(combined, return_inverse=True)[1].astype(np.int64)
+            strata[i, j] = between
+    return strata
+
+
+def stratum_sizes(
+    strata: NDArray[np.int64] | None, people: int, times: NDArray[np.int64] | None = None
+) -> tuple[Floats, Floats]:
+    """Sizes of strata and the share of people in strata of each; similar sizes are taken together."""
+    if strata is None:
+        return np.array([float(people)]), np.ones(1)
+    sizes, counts = np.unique(occurrences(strata, times), return_counts=True)
+    share = sizes * counts / people
+    if sizes.size <= _STRATUM_SIZES:
+        return sizes.astype(np.float64), share
+    group = np.digitize(np.log(sizes), np.linspace(0.0, np.log(sizes[-1]) + 1e-9, _STRATUM_SIZES + 1))
+    weight: Floats = np.bincount(group, weights=share).astype(np.float64)
+    middle = np.exp(np.bincount(group, weights=share * np.log(sizes)) / np.where(weight > 0, weight, 1.0))
+    return np.maximum(1.0, np.round(middle[weight > 0])), weight[weight > 0]
+
+
+def nearest_correlation(matrix: Floats, *, rounds: int = 200, tolerance: float = 1e-8) -> Floats:
+    """The nearest correlation matrix in the Frobenius norm: Higham's alternating projections (2002, algorithm 3.3).
+
+    >>> nearest_correlation(np.array([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])).round(3)[0].tolist()  # as published
+    [1.0, 0.761, 0.157]
+    """
+    current = np.array(matrix, dtype=np.float64)
+    if np.linalg.eigvalsh(current)[0] >= _FLOOR:
+        return current
+    correction = np.zeros_like(current)
+    for _ in range(rounds):
+        shifted = current - correction
+        values, vectors = np.linalg.eigh(shifted)
+        projected = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
+        correction = projected - shifted
+        previous, current = current, projected.copy()
+        np.fill_diagonal(current, 1.0)
+        if np.abs(current - previous).max() < tolerance:
+            break
+    values, vectors = np.linalg.eigh(current)
+    fixed = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
+    scale = 1.0 / np.sqrt(np.diag(fixed))
+    return np.asarray(fixed * np.outer(scale, scale))
+
+
+def correlation_of_vine(partial: Floats) -> Floats:
+    """The correlation matrix of a D-vine whose entry (i, j) is the partial correlation of i and j given those between.
+
+    ρ_ij = a'R⁻¹b + p_ij √((1 − a'R⁻¹a)(1 − b'R⁻¹b)), with R the correlations of the variables between and a, b theirs
+    with i and j. Any partial correlations below 1 give a positive definite matrix.
+
+    >>> correlation_of_vine(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]))[0].tolist()
+    [1.0, 0.5, 0.25]
+    """
+    size = partial.shape[0]
+    full = np.eye(size)
+    for distance in range(1, size):
+        for i in range(size - distance):
+            j = i + distance
+            between = slice(i + 1, j)
+            value = partial[i, j]
+            if distance > 1:
+                left, right = full[i, between], full[j, between]
+                solved = np.linalg.solve(full[between, between], np.stack([left, right], axis=1))
+                free = (1.0 - left @ solved[:, 0]) * (1.0 - right @ solved[:, 1])
+                value = left @ solved[:, 1] + partial[i, j] * np.sqrt(np.maximum(free, 0.0))
+            full[i, j] = full[j, i] = value
+    return full

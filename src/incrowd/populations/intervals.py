@@ -1,0 +1,120 @@
+"""Intervals of population estimates: what is certain, and how wrong each method usually is.
+
+A model's own standard deviation is the noise it would have if it were right. On top comes its error, which was measured
+on real tables and grows with the distance from n to N. Both are added on the log-odds scale, where they do not depend
+much on B:
+
+    s² = c₀² + c₁² log²(N/n) + noise² + c₂² deviation²
+
+`noise` is that of the sample's own 1/F around their mean: B has the variance v (1 − n/N)/n, v that of 1/F among the
+records, which the posterior knows (`scatter` is v/(B(1 − B))); `deviation` is what the method itself states. The
+constants are those under which 95 % of the truths lie inside on the tables used for tuning.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from incrowd.classes import ClassSizes
+
+if TYPE_CHECKING:
+    from incrowd.populations.sample import Sample
+
+_NORMAL_QUANTILE = 1.96
+
+
+class _Error(NamedTuple):
+    """Usual error of a method on the log-odds scale: at least, for each unit of log(N/n), and by its own deviation."""
+
+    least: float
+    growth: float
+    own: float
+
+
+ERRORS = {
+    "combined": _Error(0.0, 0.04, 1.0),
+    "posterior": _Error(0.0, 0.1, 1.0),
+    "anchored": _Error(0.05, 0.06, 0.0),
+    "gaussian": _Error(0.25, 0.08, 0.0),
+    "dvine": _Error(0.3, 0.08, 0.0),
+    "average": _Error(0.25, 0.08, 0.0),
+}
+"""Errors of B, by method."""
+
+ERRORS_OF_UNIQUES = {
+    "combined": _Error(0.2, 0.2, 1.0),
+    "posterior": _Error(0.3, 0.3, 1.0),
+    "anchored": _Error(0.4, 0.4, 0.0),
+}
+"""Errors of P(unique in the population | unique in the sample), for the methods that were measured on it."""
+
+
+def interval_around(
+    method: str, estimate: float, sample: Sample, *, scatter: float, deviation: float = 0.0
+) -> tuple[float, float]:
+    """The 95 % interval of an estimate of B, within the certain limits; `deviation` is that of log B.
+
+    Where all records are unique nothing in the sample contradicts a risk of 1, so the interval reaches up to it.
+    """
+    certain = certain_limits(sample.sizes, sample.population)
+    if estimate <= 0.0 or estimate >= 1.0:
+        return certain
+    error = ERRORS[method]
+    distance = math.log(sample.population / sample.sizes.people)
+    room = 1.0 - estimate
+    noise = scatter * (1.0 - sample.fraction) / (sample.sizes.people * estimate * room)
+    width = _NORMAL_QUANTILE * math.sqrt(
+        error.least**2 + (error.growth * distance) ** 2 + noise + (error.own * deviation / max(room, 1e-3)) ** 2
+    )
+    log_odds = math.log(estimate / room)
+    low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
+    return low, certain[1] if sample.sizes.uniques == sample.sizes.people else high
+
+
+def interval_of_uniques(
+    method: str, still_unique: float | None, estimate: float, sample: Sample, *, deviation: float = 0.0
+) -> tuple[float, float] | None:
+    """The 95 % interval of P(unique in the population | unique in the sample); None for a method without one.
+
+    Made as `interval_around` is; the noise is that of a share of the sample's uniques. An estimate of fewer than half a
+    person, or of all but half a person, is taken as that half, because so few uniques cannot say it more sharply; and
+    a lower end of less than half a person is nobody.
+    """
+    if still_unique is None or method not in ERRORS_OF_UNIQUES or not sample.sizes.uniques:
+        return None
+    half = 0.5 / sample.sizes.uniques
+    middle = min(max(still_unique, half), 1.0 - half)
+    error = ERRORS_OF_UNIQUES[method]
+    distance = math.log(sample.population / sample.sizes.people)
+    noise = 1.0 / (sample.sizes.uniques * middle * (1.0 - middle))
+    own = error.own * deviation / max(1.0 - estimate, 1e-3)
+    width = _NORMAL_QUANTILE * math.sqrt(error.least**2 + (error.growth * distance) ** 2 + noise + own**2)
+    log_odds = math.log(middle / (1.0 - middle))
+    low = _share(log_odds - width)
+    return min(low if low >= half else 0.0, still_unique), max(_share(log_odds + width), still_unique)
+
+
+def _share(log_odds: float) -> float:
+    return 0.5 * (1.0 + math.tanh(0.5 * log_odds))
+
+
+def certain_limits(sizes: ClassSizes, population: int) -> tuple[float, float]:
+    """Limits of B whatever the population looks like: (Σ √f)²/(nN) ≤ B ≤ K/n, the sum over the sample's classes.
+
+    Above, because F ≥ f. Below by Cauchy–Schwarz, because the F of the sample's classes add up to N at most:
+    (Σ √f)² = (Σ √(f/F) √F)² ≤ Σ f/F · N. K/N is no limit for a given sample, only for the average of all samples.
+
+    >>> certain_limits(ClassSizes.from_sizes([19, 1]), 100)
+    (0.0143..., 0.1)
+    """
+    roots = float(np.sqrt(sizes.sizes.astype(np.float64)) @ sizes.counts)
+    return min(roots**2 / (sizes.people * population), sizes.correctness), sizes.correctness
+
+
+def bound_estimate(sizes: ClassSizes, population: int, estimate: float) -> float:
+    """The estimate of B, moved to the nearer certain limit where it lies outside of them."""
+    low, high = certain_limits(sizes, population)
+    return min(max(estimate, low), high)

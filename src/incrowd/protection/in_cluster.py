@@ -1,0 +1,165 @@
+"""Protecting a table whose rows are not here: its backend cuts it into cells, and workers protect them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress
+from incrowd.backends import Backend
+from incrowd.backends.cell_protection import CellJob, ColumnValues, RankedCells, TreeCells
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.measures import measure
+from incrowd.protection.cells import CellRecoding
+from incrowd.protection.problem import Demand, settle_aim
+from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
+from incrowd.protection.result import Guarantee, Protected
+from incrowd.protection.tcloseness import bound_on_t, strata_for
+from incrowd.protection.validate import check_values
+from incrowd.tables import SuggestedRole, Table, suggest_roles
+
+METHODS = ("partition", "sorted", "tcloseness")
+_CLASSES_A_CELL = 20  # a cell has at least so many classes
+
+
+def protect_in_cluster(
+    table: Table,
+    names: Sequence[str],
+    demand: Demand,
+    *,
+    method: str,
+    sensitive: str | None,
+    aim: str | None,
+    removed: Sequence[str],
+    left: Sequence[str],
+    out: str | os.PathLike[str] | None,
+    force: bool,
+    progress: Progress,
+) -> Protected:
+    """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted.
+
+    `left` are columns that are kept as they are and that somebody may know.
+    """
+    _check_demand(demand, method)
+    work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows)
+    job = CellJob(names, sensitive, work.plan, work.check, removed, out, force, progress)
+    cells = table.backend.protect_cells(job)
+    found = cells.checked
+    if cells.cells is not None:
+        work.settings["cells"] = cells.cells
+    return Protected(
+        table=cells.frame,
+        method=method,
+        quasi_identifiers=tuple(names),
+        demand=demand,
+        guarantee=found.guarantee,
+        classes=found.classes,
+        changed_cells=cells.changed,
+        rows=table.rows,
+        suppressed_rows=0,
+        removed=tuple(removed),
+        notes=(
+            *found.warnings,
+            *warn_of_nearly_unique(((one.column, one.distinct) for one in found.roles), table.rows),
+            "quasi-identifiers are written as text, and rows in no particular order",
+            "detail kept and information loss are measured row by row, which a cluster does not do; protect and "
+            "evaluate a sample on this machine to see them",
+        ),
+        settings=work.settings,
+        sensitive=(sensitive,) if sensitive else (),
+        kept_column_warnings=found.warnings,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Checked:
+    """What was counted on the protected table."""
+
+    guarantee: Guarantee
+    classes: ClassSizes
+    roles: tuple[SuggestedRole, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What the backend is handed: how rows are protected, and what the result must keep."""
+
+    names: tuple[str, ...]
+    demand: Demand
+    method: str
+    sensitive: str | None
+    aim: str | None
+    left: Sequence[str]
+    rows: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def plan(self, columns: Sequence[ColumnValues]) -> tuple[CellRecoding, TreeCells | RankedCells]:
+        """How rows are protected, from the values of the columns."""
+        known = columns[: len(self.names)]
+        check_values([one.column for one in known])
+        recoding = CellRecoding(
+            self.names,
+            tuple(one.column.values for one in known),
+            tuple(one.counts for one in known),
+            self.demand,
+            settle_aim(self.aim, [one.column for one in known]),
+            self.sensitive,
+            columns[-1].column.values if self.sensitive else None,
+        )
+        if self.method == "partition":
+            is_diverse = self._is_diverse if self.demand.l is not None else None
+            return recoding, TreeCells(_CLASSES_A_CELL * self.demand.smallest, is_diverse)
+        if self.method == "sorted":
+            return recoding, RankedCells(self.demand.k)
+        self.settings["strata"] = strata_for(self.rows, self.demand.k, self.demand.t)
+        return recoding, RankedCells(self.settings["strata"], by_sensitive=True)
+
+    def _is_diverse(self, counts: NDArray[Any]) -> bool:
+        """Whether rows are l-diverse, from how often each sensitive value occurs among them."""
+        shares = counts[counts > 0] / counts.sum()
+        reached = np.exp(-(shares @ np.log(shares))) if self.demand.diversity == "entropy" else shares.size
+        return bool(reached >= (self.demand.l or 0))
+
+    def check(self, backend: Backend) -> _Checked:
+        """Count the protected table as it is, and stop if it is not what was asked, or not all of it."""
+        written = Table(backend)
+        bound = bound_on_t(self.rows, self.settings["strata"]) if self.method == "tcloseness" else None
+        guarantee, classes = self._count_guarantee(written, bound)
+        if not guarantee.holds or classes.records != self.rows:
+            wrong = "; ".join(guarantee.broken) or f"{classes.records:,} of {self.rows:,} rows were written"
+            raise UnsupportedError(f"{self.method} cannot give what was asked: {wrong}; nothing was written")
+        roles = suggest_roles(written, self.left) if self.left else ()
+        warnings = tuple(warn_of_known_columns(written, self.names, roles, guarantee.k))
+        return _Checked(guarantee, classes, roles, warnings)
+
+    def _count_guarantee(self, written: Table, bound: float | None) -> tuple[Guarantee, ClassSizes]:
+        demand, sensitive = self.demand, [self.sensitive] if self.sensitive else []
+        found = measure(written, quasi_identifiers=self.names, sensitive=sensitive)
+        facts = found.sensitive[0] if found.sensitive else None
+        reached = None
+        if facts is not None and demand.l is not None:
+            reached = facts.entropy_l if demand.diversity == "entropy" else float(facts.distinct)
+        kind = demand.diversity if demand.l is not None else None
+        distance = facts.t if facts is not None else None
+        return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
+
+
+def _check_demand(demand: Demand, method: str) -> None:
+    """Refuse what is not done in a cluster."""
+    if method not in METHODS:
+        raise UnsupportedError(f"{method!r} is not done in a cluster; use {', '.join(METHODS)}", hint="method")
+    if method == "partition" and demand.by_strata:
+        raise UnsupportedError(
+            "t-closeness in a cluster is that of S4; use method='tcloseness'", hint="method=tcloseness"
+        )
+    if method == "tcloseness" and demand.l is not None:
+        raise UnsupportedError("l-diversity in a cluster is that of the partition; ask for t or for l")
+    if demand.diversity == "recursive" and demand.l is not None:
+        raise UnsupportedError("recursive l-diversity is not counted in a cluster; use distinct or entropy")

@@ -1,0 +1,319 @@
+"""The sections of a report: what each says of an assessment, with its figures and tables.
+
+Every section is a function of an assessment and of whether the page is for outsiders; it is None where outsiders are
+not shown it. `PAGE` lists them in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from incrowd.assessment import Assessment, Protection
+from incrowd.figures import assessment_charts as plots
+from incrowd.populations.copula import PATENT
+from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about, missing
+from incrowd.wording import chosen_percent, percent, percentage_points, share
+
+_OUTSIDE = (
+    "people",
+    "smallest class (k)",
+    "average risk within the table (κ)",
+    "highest risk",
+)  # what outsiders need to know
+
+
+def facts(found: Assessment, external: bool) -> Section | None:
+    facts = found.facts
+    rows = tuple(
+        (row["size"], row["classes"], row["people"], share(row["share"]))
+        for row in plots.class_size_bins(facts.sizes)
+        if row["people"]
+    )
+    figure = Figure(
+        "class-sizes",
+        "How large the crowds are",
+        f"{share(facts.uniqueness)} of the people look like nobody else; {share(facts.share_below(5))} like fewer "
+        "than four others.",
+        plots.class_sizes(facts.sizes),
+        DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
+    )
+    stated = (*about(found, "facts"), *about(found, "secrets"))
+    return Section(
+        "facts",
+        "The table as it is",
+        "People who share every quasi-identifier form a class. Small classes are where people are found; these numbers "
+        "are counted, not estimated.",
+        tuple(one for one in stated if one.name in _OUTSIDE) if external else stated,
+        () if external else (figure,),
+    )
+
+
+def knowledge(found: Assessment, external: bool) -> Section | None:
+    if external:
+        return None
+    knowledge = found.knowledge
+    worst = tuple(
+        (len(risk.columns), ", ".join(risk.columns), share(risk.correctness), share(risk.uniqueness), risk.smallest)
+        for risk in knowledge.worst_by_size
+    )
+    told = tuple(
+        (", ".join(risk.columns), share(risk.correctness), share(risk.uniqueness), risk.smallest)
+        for risk in knowledge.most_telling[:ROWS]
+    )
+    columns = ("named correctly", "unique", "smallest class")
+    figures = (
+        Figure(
+            "known",
+            "Risk by what the attacker knows",
+            f"{knowledge.sets:,} sets of attributes were counted; the line shows the most telling set of each size.",
+            plots.by_attributes_known(knowledge),
+            DataTable("The most telling set of each size", ("size", "attributes", *columns), worst),
+        ),
+        Figure(
+            "sets",
+            "The most telling small sets",
+            "Whoever knows one of these sets names this share of the people correctly.",
+            plots.most_telling_sets(knowledge),
+            DataTable("The most telling sets of at most three attributes", ("attributes", *columns), told),
+        ),
+    )
+    return Section(
+        "knowledge",
+        "By what the attacker knows",
+        "Few attackers know everything. This is what smaller knowledge is enough for.",
+        about(found, "knowledge"),
+        figures,
+        tuple(_singling_out(found)),
+        knowledge.notes,
+    )
+
+
+def _singling_out(found: Assessment) -> Iterator[DataTable]:
+    single = found.knowledge.singling_out
+    if single is None:
+        return
+    yield DataTable(
+        "People singled out by few attributes",
+        ("attributes known", "people", "share"),
+        tuple(
+            (f"{size} or fewer", records, share(records / single.records)) for size, records in single.by_size.items()
+        ),
+    )
+    if single.sets:
+        yield DataTable(
+            "The smallest sets that single people out (no part of the set does)",
+            ("attributes", "people"),
+            tuple((", ".join(columns), records) for columns, records in single.sets[:ROWS]),
+        )
+
+
+def drivers(found: Assessment, external: bool) -> Section | None:
+    if external:
+        return None
+    parts = found.knowledge.contributions
+    how = (
+        "over every order in which they may become known"
+        if parts.orders is None
+        else f"over {parts.orders:,} random orders"
+    )
+    rows = tuple(
+        (part.column, percentage_points(part.correctness), share(parts.share(part)), percentage_points(part.uniqueness))
+        for part in parts.ranked
+    )
+    most = parts.ranked[0]
+    figure = Figure(
+        "drivers",
+        "What each attribute adds",
+        f"{most.column} adds most: {parts.share(most):.0%} of what all attributes add to the average risk.",
+        plots.contributions(parts),
+        DataTable(
+            "What each attribute adds", ("attribute", "points of average risk", "share", "points of uniqueness"), rows
+        ),
+    )
+    return Section(
+        "drivers",
+        "Which attribute drives the risk",
+        f"What each attribute adds to the risk, averaged {how}. The parts add up to the whole.",
+        about(found, "drivers"),
+        (figure,),
+    )
+
+
+def population(found: Assessment, external: bool) -> Section | None:
+    risk = found.population
+    if external and risk is None:
+        return None
+    lead = (
+        "The table is a sample. Somebody who does not know whether a person is in it has to find them among everybody."
+    )
+    if risk is None:
+        return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
+    rows = (
+        ("somebody known to be in the table", share(found.facts.correctness), "counted"),
+        (
+            "a record among the population (B)",
+            share(risk.sample_to_population),
+            "no interval" if risk.interval is None else " to ".join(map(share, risk.interval)),
+        ),
+        ("a person of the population in the table (A)", share(risk.population_to_sample), "counted"),
+    )
+    figure = Figure(
+        "population",
+        "In the table and in the population",
+        f"The table holds {share(risk.fraction)} of {risk.population:,} people.",
+        plots.population(found),
+        DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
+    )
+    return Section(
+        "population",
+        "Sample against population",
+        lead,
+        about(found, "population"),
+        (figure,),
+        (),
+        () if external else tuple(note for note in risk.notes if note != PATENT),
+    )
+
+
+def forecast(found: Assessment, external: bool) -> Section | None:
+    if external:
+        return None
+    law = found.forecast
+    lead = (
+        "The same attributes single out fewer people the more there are. This is the risk if the table were a random "
+        "sample of so many people, by the same estimate as for a given population."
+    )
+    if law is None:
+        return Section("forecast", "In larger populations", lead, notes=(missing(found, "forecast"),))
+    rows = tuple(
+        (
+            f"{law.at[index]:,.0f}",
+            share(law.correctness.value[index]),
+            f"{share(law.correctness.low[index])} to {share(law.correctness.high[index])}",
+            share(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
+        )
+        for index in range(len(law.at))
+    )
+    figure = Figure(
+        "forecast",
+        "From the table to the world",
+        f"From {law.measured:,} people to the world, if the table is a random sample of them.",
+        plots.forecast(law, found.verdict.threshold),
+        DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
+    )
+    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
+
+
+def leaks(found: Assessment, external: bool) -> Section | None:
+    if external:
+        return None
+    risks = found.leaks.risks
+    targets = sorted({risk.targets for risk in risks})
+    shares = sorted({risk.share_leaked for risk in risks if risk.targets == 1})
+    by = {(risk.share_leaked, risk.targets): risk for risk in risks}
+    rows = tuple(
+        (chosen_percent(part), by[part, 1].leaked, *(percent(by[part, each].probability) for each in targets))
+        for part in shares
+    )
+    named = tuple("one person named" if each == 1 else f"all of {each} named" for each in targets)
+    figure = Figure(
+        "leaks",
+        "Chance of being named by the size of the leak",
+        "The chance that a given person is named from a leak, for this table "
+        + (
+            "and for the protected ones of the next section."
+            if found.protection is not None and found.protection.costs
+            else "and for tables in which every class has exactly k people; this one may have larger classes, too."
+        ),
+        plots.leaks(found.leaks, found.protection),
+        DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
+    )
+    return Section(
+        "leaks",
+        "If part of it is stolen",
+        "A thief rarely gets everything. The less leaks, the less likely a given person is in it and found.",
+        about(found, "leaks"),
+        (figure,),
+    )
+
+
+def protection(found: Assessment, external: bool) -> Section | None:
+    if external and found.protection is None:
+        return None
+    lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
+    if found.protection is None:
+        return Section("protection", "What protection would cost", lead, notes=(missing(found, "protection"),))
+    costs = found.protection.costs
+    rows = tuple(
+        (
+            cost.k,
+            share(cost.risk),
+            *([" to ".join(map(share, cost.population_limits))] if cost.population_limits else []),
+            share(cost.granularity),
+            share(cost.cells_changed),
+            "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
+        )
+        for cost in costs
+    )
+    where: tuple[str, ...] = ("average risk in the table",)
+    if any(cost.population_limits for cost in costs):
+        where = ("average risk in the population", "what is certain of it")
+    columns = ("k", *where, "detail kept", "cells changed", "information loss")
+    figure = Figure(
+        "protection",
+        "Risk left and detail kept",
+        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {share(costs[-1].risk)}, "
+        f"{share(costs[-1].granularity)} of the detail is kept. The threshold is {100 * found.verdict.threshold:.3g}%."
+        if costs
+        else "The table is too small to protect.",
+        plots.protection(found.protection, found.verdict.threshold),
+        DataTable("Cost of protection", columns, rows),
+    )
+    return Section(
+        "protection",
+        "What protection would cost",
+        lead,
+        (*about(found, "protection"), *(() if external else about(found, "secrets left"))),
+        (figure,) if costs else (),
+        () if external else tuple(_secrets_left(found.protection)),
+        found.protection.notes,
+    )
+
+
+def _secrets_left(protection: Protection) -> Iterator[DataTable]:
+    """What classes of each size still give away about each sensitive column."""
+    rows = tuple(
+        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", share(secret.given_away))
+        for cost in protection.costs
+        for secret in cost.secrets
+    )
+    if rows:
+        caption = "What is left of each secret (k alone does not protect it; t and l can be asked for as well)"
+        yield DataTable(caption, ("sensitive column", "k", "l", "t", "given away"), tuple(sorted(rows)))
+
+
+def columns(found: Assessment, external: bool) -> Section | None:
+    if external:
+        return None
+    roles = found.roles
+    rows = tuple(
+        (one.column, one.kind, one.distinct if one.distinct >= 0 else "–", roles.role(one.column), reason)
+        for one in roles.suggested
+        for reason in [roles.reason(one.column)]
+    )
+    table = DataTable("Columns and their roles", ("column", "type", "distinct", "role", "why"), rows)
+    lead = "Everything above rests on these roles. A column others know that is not a quasi-identifier hides risk."
+    return Section("columns", "What the columns are", lead, tables=(table,) if rows else ())
+
+
+PAGE: tuple[Callable[[Assessment, bool], Section | None], ...] = (
+    facts,
+    knowledge,
+    drivers,
+    population,
+    forecast,
+    leaks,
+    protection,
+    columns,
+)
+"""The sections in the order of the page."""

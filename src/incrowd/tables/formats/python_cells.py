@@ -1,0 +1,58 @@
+"""Cells that are Python values (of workbooks, of JSON) as an Arrow table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from incrowd.backends.base import refuse_repeated
+from incrowd.errors import InputError
+
+
+def table_of_cells(header: list[str], columns: list[list[Any]], name: str) -> pa.Table:
+    """Columns of cells as Arrow: a blank cell is a null, mixed types become text.
+
+    Args:
+        header: the names of the columns.
+        columns: the cells of each column.
+        name: the file's name, for messages.
+
+    Returns:
+        The table, one type a column.
+
+    Raises:
+        InputError: if a column has no name, two have the same, or a text is no valid Unicode.
+
+    >>> table_of_cells(["age", "zip"], [[30, ""], ["00501", 2139]], "people.xlsx").to_pydict()
+    {'age': [30, None], 'zip': ['00501', '2139']}
+    """
+    if "" in header:
+        raise InputError(f"{name}: column {header.index('') + 1} has no name in the header")
+    refuse_repeated(header, name)
+    try:
+        return pa.table({key: _column_of(cells) for key, cells in zip(header, columns, strict=True)})
+    except UnicodeEncodeError:
+        raise InputError(f"{name} holds half a character (a lone surrogate); mend it") from None
+
+
+def _column_of(cells: list[Any]) -> pa.Array:
+    """One type for all cells if there is one, integers where all numbers are whole, else text."""
+    cells = [None if cell == "" else cell for cell in cells]
+    if any(isinstance(cell, float) for cell in cells) and all(
+        cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool) and float(cell).is_integer())
+        for cell in cells
+    ):
+        cells = [None if cell is None else int(cell) for cell in cells]
+    types = {type(cell) for cell in cells if cell is not None}
+    if len(types) <= 1 or types <= {int, float}:
+        try:
+            return pa.array(cells)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            pass  # as text, below
+    return pa.array([None if cell is None else _as_text(cell) for cell in cells], pa.string())
+
+
+def _as_text(cell: Any) -> str:
+    return json.dumps(cell, sort_keys=True, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)

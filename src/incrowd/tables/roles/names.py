@@ -1,0 +1,252 @@
+"""What the name of a column says it holds: topics by the words of the name, or by a public codebook."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_RECOGNISED = 3  # variables of a codebook in one table, from which on the table is taken to follow it
+_LIKE_A_CODE = re.compile(r"(?=.{6})(?=.*[\d_]).*")  # too odd a name to be another word by accident
+_SPECIAL_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
+
+_UNSURE = ("part", "unrecognised codebook", "stem")
+_COUNTED = re.compile(r"(?:has|is|any|count|counts|number of|no of|nr of|(?:num|n)(?= .*[^s]s$)) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a column can be about."""
+
+    name: str
+    role: str
+    meaning: str
+    also: str = ""
+    leads: bool = False
+    quantity: bool = False
+    words: str = ""
+    phrases: str = ""
+    stems: str = ""
+    values: str = ""
+
+    @property
+    def rank(self) -> int:
+        """Which of several topics that the words of one name point to is taken: the lowest rank."""
+        if self.leads:
+            return 1
+        return {"identifier": 0, "sensitive": 2, "quasi-identifier": 3}.get(self.role, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class NameEvidence:
+    """A topic that a name points to, and how surely: by a codebook, a phrase, a word, or a part of a word.
+
+    `how` is "phrase", "word", "part", "unrecognised codebook", "stem", or the title of a recognised codebook.
+    """
+
+    topic: str
+    how: str
+
+    @property
+    def sure(self) -> bool:
+        return self.how not in _UNSURE
+
+    @property
+    def by_codebook(self) -> bool:
+        return self.how not in {"phrase", "word", *_UNSURE}
+
+
+def words_of(name: str) -> str:
+    """The words of a column's name in small letters, without accents and digits, a space between them.
+
+    >>> words_of("dateOfBirth"), words_of("freres.soeurs"), words_of("Prénom_2"), words_of("płeć")
+    ('date of birth', 'freres soeurs', 'prenom', 'plec')
+    """
+    plain = unicodedata.normalize("NFKD", name.translate(_SPECIAL_LETTERS))
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
+    return re.sub(r"[\W\d_]+", " ", apart).strip().lower()
+
+
+def recognise_codebooks(names: Iterable[str]) -> tuple[str, ...]:
+    """The public codebooks that a table's columns follow, the one with most variables first.
+
+    Only names that are no common words count: every survey has an `age`.
+    """
+    found = [
+        (sum(_is_variable(title, name.lower()) for name in names if not _by_words(words_of(name))), title)
+        for title in _codebooks()
+    ]
+    return tuple(title for count, title in sorted(found, reverse=True) if count >= _RECOGNISED)
+
+
+def find_topics(name: str, codebooks: Sequence[str] = ()) -> list[NameEvidence]:
+    """The topics that a name points to, the most telling first.
+
+    >>> [evidence.topic for evidence in find_topics("household_income")]
+    ['income', 'household']
+    """
+    words = words_of(name)
+    by_codebook = ((title, _in_codebook(title, name.lower())) for title in codebooks)
+    found = [NameEvidence(topic, title) for title, topic in by_codebook if topic]
+    found += [NameEvidence(topic, "phrase") for topic in _by_phrases(words)]
+    found += [NameEvidence(topic, "word") for topic in _by_words(words)]
+    if not found:
+        found += [NameEvidence(topic, "part") for topic in _by_parts(words)]
+    if not found:
+        found += [NameEvidence(topic, "unrecognised codebook") for topic in _in_any_codebook(name.lower())]
+    if not found:
+        found += [NameEvidence(topic, "stem") for topic in _by_stems(words)]
+    return [one for one in found if one.topic not in _CONTACTS or _is_about_people(words, one.topic)]
+
+
+_CONTACTS = {"person name", "contact", "address", "account", "national number"}
+
+
+def _is_about_people(words: str, topic: str) -> bool:
+    """Whether a name is that of a person, and neither that of a thing (`drug_name`) nor about it (`email_status`)."""
+    parts = words.split()
+    if _COUNTED.match(words) or (len(parts) > 1 and parts[-1] in listed("names", "said_about_contacts")):
+        return False
+    return not (topic == "person name" and listed("names", "things") & {*parts})
+
+
+@cache
+def topics() -> dict[str, Topic]:
+    """Every topic by its name."""
+    return {name: Topic(name, **entries) for name, entries in _read("topics.toml").items()}
+
+
+@cache
+def listed(section: str, entry: str) -> frozenset[str]:
+    """The words of one of the lists in wordlists.toml."""
+    return frozenset(_read("wordlists.toml")[section][entry].split())
+
+
+@cache
+def listed_pattern(section: str, entry: str) -> re.Pattern[str]:
+    """One of the regular expressions in wordlists.toml, for whole words."""
+    return whole_words(_read("wordlists.toml")[section][entry].replace("\n", ""))
+
+
+@cache
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+
+
+@cache
+def _codebooks() -> dict[str, tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]]:
+    """Of every codebook the topics of its variables, and those of patterns of variables."""
+    found = {}
+    for title, by_topic in _read("codebooks.toml").items():
+        exact: dict[str, str] = {}
+        patterns = []
+        for topic, variables in by_topic.items():
+            for variable in variables.split():
+                if "*" in variable or "#" in variable:
+                    pattern = variable.replace("*", "[a-z0-9_]*").replace("#", r"\d+")
+                    patterns.append((re.compile(pattern), topic))
+                else:
+                    exact.setdefault(variable, topic)
+        found[title] = (exact, patterns)
+    return found
+
+
+def _is_variable(title: str, name: str) -> bool:
+    """Whether a name is in a codebook, letter by letter but for its number."""
+    exact, patterns = _codebooks()[title]
+    return name in exact or any("*" not in pattern.pattern and pattern.fullmatch(name) for pattern, _ in patterns)
+
+
+def _in_codebook(title: str, name: str) -> str | None:
+    exact, patterns = _codebooks()[title]
+    return exact.get(name) or next((topic for pattern, topic in patterns if pattern.fullmatch(name)), None)
+
+
+def _in_any_codebook(name: str) -> Iterator[str]:
+    """What a name means that occurs in one of the codebooks and hardly anywhere else."""
+    for exact, _ in _codebooks().values():
+        topic = exact.get(name)
+        if topic and ((topic == "weight" and len(name) > 4) or _LIKE_A_CODE.fullmatch(name)):
+            yield topic
+            return
+
+
+@cache
+def _patterns() -> list[tuple[str, frozenset[str], re.Pattern[str], re.Pattern[str]]]:
+    """Of every topic its plain words, its words with a star, and its phrases; by rank."""
+    found = []
+    for topic in sorted(topics().values(), key=lambda one: one.rank):
+        words = topic.words.split()
+        plain = frozenset(word for word in words if "*" not in word and "_" not in word)
+        starred = "|".join(word.replace("*", "[^ ]*") for word in words if "*" in word)
+        phrases = [one.strip() for one in topic.phrases.replace("\n", " ").split(",") if one.strip()]
+        phrases += [word.replace("_", " ") for word in words if "_" in word]
+        found.append(
+            (
+                topic.name,
+                plain,
+                whole_words(starred),
+                whole_words("|".join(one.replace("*", "[^ ]*") for one in phrases)),
+            )
+        )
+    return found
+
+
+def whole_words(pattern: str) -> re.Pattern[str]:
+    """A pattern of whole words; an empty one matches nothing."""
+    return re.compile(f"(?<![^ ])(?:{pattern or '(?!)'})(?![^ ])")
+
+
+@cache
+def _by_phrases(words: str) -> tuple[str, ...]:
+    return tuple(topic for topic, _, _, phrases in _patterns() if phrases.search(words))
+
+
+@cache
+def _by_words(words: str) -> tuple[str, ...]:
+    parts = {*words.split()}
+    return tuple(topic for topic, plain, starred, _ in _patterns() if parts & plain or starred.search(words))
+
+
+@cache
+def _by_parts(words: str) -> tuple[str, ...]:
+    """Topics of words that are written together with a common prefix or suffix."""
+    found: list[str] = []
+    for word in words.split():
+        for rest in _without_affixes(word):
+            for topic, plain, _, _ in _patterns():
+                if rest in plain and topic not in found:
+                    found.append(topic)
+    return tuple(found)
+
+
+@cache
+def _by_stems(words: str) -> tuple[str, ...]:
+    """Topics whose stems a word contains, for abbreviations that no list has."""
+    return tuple(
+        topic.name
+        for topic in sorted(topics().values(), key=lambda one: one.rank)
+        if topic.stems and any(_stems(topic.stems).fullmatch(word) for word in words.split())
+    )
+
+
+@cache
+def _stems(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _without_affixes(word: str) -> Iterator[str]:
+    """What is left of a word, three letters or more, without a known prefix, a known suffix, or both."""
+    starts = ["", *(one for one in listed("affixes", "prefixes") if word.startswith(one))]
+    ends = ["", *(one for one in listed("affixes", "suffixes") if word.endswith(one))]
+    for start in starts:
+        for end in ends:
+            rest = word[len(start) : len(word) - len(end)]
+            if (start or end) and len(rest) >= (4 if len(start) == 2 else 3):
+                yield rest

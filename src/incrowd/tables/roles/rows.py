@@ -1,0 +1,193 @@
+"""What a row of a table is: a person, a person at one time, one of several records, or no person at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from incrowd.results import Result
+from incrowd.tables.roles.names import find_topics, listed_pattern, words_of
+from incrowd.tables.roles.suggest import Confidence, SuggestedRole, suggest_roles
+from incrowd.tables.table import Table
+
+Kind = Literal["people", "panel", "households", "transactions", "not people"]
+_ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
+_TIMES = 400  # values of a wave, a year or a month; a moment has more
+_ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind(Result):
+    """What rows seem to be, why, and the columns that say so.
+
+    "people": one row for each; "panel": people at several times; "households": people grouped by household;
+    "transactions": several records for each person; "not people": areas, firms, or counts of people.
+    """
+
+    kind: Kind
+    reason: str
+    confidence: Confidence
+    person: str | None = None
+    household: str | None = None
+    time: str | None = None
+
+
+def describe_rows(table: Table, suggested: Sequence[SuggestedRole] | None = None) -> RowKind:
+    """Say what a row of a table seems to be, with the reason; a person should confirm it.
+
+    Args:
+        table: The table, as `read_table` gives it.
+        suggested: Roles that were suggested for all its columns already; without them they are suggested now.
+
+    Returns:
+        The kind of rows and the columns of persons, households and time that say so.
+
+    Raises:
+        InputError: Texts are not UTF-8.
+
+    >>> from incrowd import read_table
+    >>> table = read_table({"person_id": [n // 2 for n in range(100)], "wave": [1, 2] * 50, "age": [30, 31] * 50})
+    >>> describe_rows(table).kind
+    'panel'
+    """
+    columns = suggest_roles(table) if suggested is None else suggested
+    return (
+        _several_rows_each(table, columns)
+        or _households(table, columns)
+        or _no_people(table, columns)
+        or _one_row_each(columns)
+    )
+
+
+def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
+    repeated = [one for one in columns if one.topic in _NUMBERS and 1.02 * one.distinct < one.rows - one.nulls]
+    persons = [one for one in repeated if one.role == "person"] or [
+        one for one in repeated if one.role == "identifier" and one.topic == "record number"
+    ]
+    for person in persons:
+        each = (person.rows - person.nulls) / max(person.distinct, 1)
+        for time in _times(columns):
+            if _distinct_pairs(table, person.column, time.column) >= _ONCE * person.rows:
+                reason = (
+                    f"each value of {person.column} occurs {each:.1f} times, and at most once for each value of "
+                    f"{time.column}: the same people at several times, or numbers that start again each time"
+                )
+                sure: Confidence = "high" if person.role == "person" else "medium"
+                return RowKind("panel", reason, sure, person.column, time=time.column)
+        if person.role == "person":
+            reason = f"{person.column} says whose record it is, and has {each:.1f} rows for each value"
+            return RowKind("transactions", reason, "low" if person.confidence == "low" else "high", person.column)
+    return None
+
+
+_NUMBERS = {"person number", "record number"}
+
+
+def _times(columns: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Columns that say at which of a few times a row was recorded."""
+    return [
+        one
+        for one in columns
+        if 1 < one.distinct <= _TIMES and (one.topic == "time" or (one.topic == "date" and one.distinct < one.rows / 2))
+    ]
+
+
+def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
+    households = [one for one in columns if one.topic == "household number" and one.distinct > 1]
+    inside = next((one for one in columns if one.topic == "person within household"), None)
+    for household in households:
+        each = (household.rows - household.nulls) / household.distinct
+        if each <= 1.02:
+            continue
+        number = inside or _numbered_within(columns)
+        if number and _distinct_pairs(table, household.column, number.column) >= _ONCE * household.rows:
+            reason = (
+                f"{household.column} and {number.column} together number the rows: people within households, "
+                f"{each:.1f} rows each"
+            )
+            return RowKind("households", reason, "high", household=household.column)
+        if each < 15:
+            reason = f"{household.column} groups rows by household, {each:.1f} rows each: people who know each other"
+            return RowKind("households", reason, "medium", household=household.column)
+    if households and not _is_about_people(columns, at_least=2):
+        reason = f"{households[0].column} numbers households, and no value occurs twice: one row for each household"
+        return RowKind("households", reason, "medium", household=households[0].column)
+    return None
+
+
+def _numbered_within(columns: Sequence[SuggestedRole]) -> SuggestedRole | None:
+    """A small whole number called a person's, as `pid` is within a household."""
+    return next((one for one in columns if one.topic == "person number" and one.distinct < 60), None)
+
+
+def _no_people(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
+    counting = [one.column for one in columns if _counts_people(one)]
+    if len(counting) == 1 and 2 <= len(columns) <= 8 and _combinations_differ(table, columns, counting[0]):
+        reason = f"{counting[0]} counts, and the other columns differ in each row: a table of counts"
+        return RowKind("not people", reason, "medium")
+    if _is_about_people(columns, at_least=3):
+        return None
+    alone = [one for one in columns if _names_areas(one) and one.distinct == one.rows > 1]
+    if alone and (counting or not _is_about_people(columns, at_least=1)):
+        with_counts = f", with counts in {counting[0]}" if counting else ""
+        reason = f"{alone[0].column} names an area, a different one in each row{with_counts}"
+        return RowKind("not people", reason, "high" if counting else "medium")
+    is_of_firms = listed_pattern("rows", "firms").search
+    firms = [one.column for one in columns if is_of_firms(words_of(one.column))]
+    if len(firms) >= 2 and not _is_about_people(columns, at_least=1):
+        reason = f"{' and '.join(firms[:2])} are about firms, and no column is about a person"
+        return RowKind("not people", reason, "medium")
+    return None
+
+
+def _names_areas(one: SuggestedRole) -> bool:
+    topics = [evidence.topic for evidence in find_topics(one.column)]
+    return one.kind in {"text", "integer"} and bool({"area", "country"} & {*topics[:1]})
+
+
+def _counts_people(one: SuggestedRole) -> bool:
+    return (
+        one.kind in {"integer", "number"}
+        and one.distinct > 2
+        and bool(listed_pattern("rows", "counts").search(words_of(one.column)))
+    )
+
+
+def _is_about_people(columns: Sequence[SuggestedRole], *, at_least: int) -> bool:
+    return len({one.topic for one in columns} & _ABOUT_PEOPLE) >= at_least
+
+
+def _one_row_each(columns: Sequence[SuggestedRole]) -> RowKind:
+    about_people = _is_about_people(columns, at_least=2)
+    number = next((one for one in columns if one.role == "identifier" and one.distinct == one.rows), None)
+    if number is not None:
+        reason = f"{number.column} differs in every row, and nothing says that people have several rows"
+        return RowKind("people", reason, "high" if about_people else "medium")
+    if about_people:
+        return RowKind("people", "columns are about people, and none says that people have several rows", "medium")
+    return RowKind("people", "nothing says what a row is; taken as one person each, which a person must confirm", "low")
+
+
+def _combinations_differ(table: Table, columns: Sequence[SuggestedRole], counted: str) -> bool:
+    """Whether no combination of the other columns occurs twice, as in a table of counts."""
+    others = [one.column for one in columns if one.column != counted]
+    rows = columns[0].rows
+    most = 1.0
+    for one in columns:
+        most *= max(one.distinct, 1) if one.column != counted else 1
+    return rows > 3 and rows >= 0.2 * most and _distinct_rows(table, others) == rows
+
+
+def _distinct_pairs(table: Table, left: str, right: str) -> int:
+    return _distinct_rows(table, [left, right])
+
+
+def _distinct_rows(table: Table, names: Sequence[str]) -> int:
+    """How many different rows some columns have."""
+    if not table.backend.rows_are_local:
+        import narwhals.stable.v2 as nw
+
+        return int(table.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
+    rows = table.to_arrow(names)
+    return int(rows.group_by(list(names)).aggregate([]).num_rows)

@@ -1,0 +1,193 @@
+"""What the cells of a column say it holds, whatever it is called. No cell is ever told to anybody."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from incrowd.tables.roles.columns import ColumnFacts
+from incrowd.tables.roles.names import listed, listed_pattern, topics, whole_words, words_of
+
+MANY = 20  # values, all different, of which there are more than a kind of thing has
+_NEARLY_ALL, _FROM_ROWS = 0.95, 100  # so many different values, in a column of at least so many cells
+_MOST = 0.9  # of the cells that must look so
+_DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or are all equally long
+
+
+@dataclass(frozen=True, slots=True)
+class ValueEvidence:
+    """What the cells look like: the role it means, the topic, and a sentence without any cell in it."""
+
+    role: str
+    topic: str
+    reason: str
+    confidence: str = "medium"
+
+
+def differs_everywhere(facts: ColumnFacts) -> bool:
+    """Whether each value names a record: texts or whole numbers that (nearly) all differ."""
+    if not facts.codes or facts.generalised:
+        return False
+    nearly = facts.filled >= _FROM_ROWS and facts.distinct >= _NEARLY_ALL * facts.filled
+    return facts.distinct > MANY and (facts.distinct == facts.filled or nearly)
+
+
+def is_measured(facts: ColumnFacts) -> bool:
+    """Whether texts are numbers with decimals, or dates: they measure something, and name nobody."""
+    return facts.kind == "text" and (_share(facts, _DECIMAL.fullmatch) > _MOST or _share(facts, _is_date) > _MOST)
+
+
+def is_numbered(facts: ColumnFacts) -> bool:
+    """Whether whole numbers were given out one after the other, or are all equally long."""
+    if facts.low is None or facts.high is None or not facts.whole:
+        return False
+    equally_long = facts.low > 0 and len(str(int(facts.low))) == len(str(int(facts.high))) >= _DIGITS
+    return facts.high - facts.low < _DENSE * facts.distinct or equally_long
+
+
+def counts_up(facts: ColumnFacts) -> bool:
+    """Whether whole numbers are 1, 2, 3, … in any order, each once; years are not meant."""
+    if not facts.whole or facts.low is None or facts.high is None or not facts.distinct == facts.filled > MANY:
+        return False
+    return facts.high - facts.low + 1 == facts.distinct and not (facts.low > 1_800 and facts.high < 2_100)
+
+
+def numbers_people(facts: ColumnFacts) -> bool:
+    """Whether whole numbers look like numbers of people with several records each.
+
+    Numbers that were given out are spread evenly over their range, none is much more frequent than the others, and
+    round ones are no more frequent than they must be; amounts, counts and codes are not like that.
+    """
+    if not is_numbered(facts) or facts.distinct < 100 or not 1.05 <= facts.repeats <= 100:
+        return False
+    cells = facts.sample
+    common = max(Counter(cells).values())
+    if common > max(8, 0.02 * len(cells)) or sum(cell % 10 == 0 for cell in cells) > 0.2 * len(cells):
+        return False
+    width = (facts.high or 0.0) - (facts.low or 0.0)
+    places = [(cell - (facts.low or 0.0)) / width for cell in cells]
+    middle = sum(places) / len(places)
+    spread = sum((place - middle) ** 2 for place in places) / len(places)
+    return bool(0.35 < middle < 0.65 and 0.06 < spread < 0.11)  # 1/2 and 1/12 where all are equally likely
+
+
+def is_free_text(facts: ColumnFacts) -> bool:
+    """Whether texts are written by people, and not chosen from a list: long, several words, hardly any twice."""
+    if facts.kind != "text" or facts.generalised or not facts.sample:
+        return False
+    letters = sum(map(len, facts.sample)) / len(facts.sample)
+    return letters > 40 and facts.distinct > facts.filled / 2
+
+
+def find_value_evidence(facts: ColumnFacts) -> ValueEvidence | None:
+    """What the cells look like, where they look like anything."""
+    if facts.kind == "date or time":
+        return ValueEvidence("quasi-identifier", "date", "it holds dates or times, which others may know", "high")
+    if facts.kind == "text":
+        return _in_texts(facts)
+    return _in_numbers(facts) if facts.whole and facts.low is not None else None
+
+
+def _in_texts(facts: ColumnFacts) -> ValueEvidence | None:
+    for form, meaning, topic_name in _FORMS:
+        if _share(facts, re.compile(form).fullmatch) >= _MOST:
+            role = topics()[topic_name].role
+            sure = "high" if role == "identifier" or topic_name == "date" else "medium"
+            return ValueEvidence(role, topic_name, f"its cells have the form of {meaning}", sure)
+    if topic := _topic_of_values(facts):
+        meaning = topics()[topic].meaning
+        return ValueEvidence(topics()[topic].role, topic, f"its values are words for {meaning}")
+    if is_free_text(facts):
+        return ValueEvidence("identifier", "free text", "it is free text, in which people may be named")
+    return None
+
+
+def _in_numbers(facts: ColumnFacts) -> ValueEvidence | None:
+    low, high = facts.low or 0.0, facts.high or 0.0
+    if facts.distinct < 3:
+        return None
+    if low >= 19_000_101 and high <= 21_001_231 and all(_is_day(int(cell)) for cell in facts.sample):
+        return ValueEvidence("quasi-identifier", "date", "its numbers are dates, which others may know")
+    if low >= 190_001 and high <= 210_012 and all(1 <= cell % 100 <= 12 for cell in facts.sample):
+        return ValueEvidence("quasi-identifier", "date", "its numbers are months of years, which others may know")
+    if low >= 1_880 and high <= 2_100:
+        return ValueEvidence("quasi-identifier", "time", "its numbers are years, which others may know")
+    common = max(Counter(facts.sample).values()) / len(facts.sample)
+    like_ages = 0 <= low <= 25 and 60 <= high <= 112 and high != 100 and facts.distinct >= 35
+    if like_ages and facts.repeats > 3 and common < 0.1 and 15 <= (facts.mean or 0.0) <= 70:
+        return ValueEvidence("quasi-identifier", "age", "its numbers are spread as ages are, which others know", "low")
+    return None
+
+
+def _topic_of_values(facts: ColumnFacts) -> str | None:
+    """The topic whose words occur in at least half of the different values, of which there are not many."""
+    values = {words_of(value) for value in {*facts.sample}} - {""}
+    if not 2 <= len(values) <= 80:
+        return None
+    unknown = listed_pattern("values", "unknown")
+    known = {value for value in values if not unknown.fullmatch(value)}
+    if 2 <= len(known) <= 3 and known <= listed("values", "sexes"):
+        return "sex"
+    for topic, pattern in _value_words():
+        hits = sum(pattern.search(value) is not None for value in values)
+        if hits >= 2 and hits >= len(known) / 2:
+            return topic
+    return None
+
+
+@cache
+def _value_words() -> list[tuple[str, re.Pattern[str]]]:
+    return [
+        (topic.name, whole_words("|".join(map(_as_pattern, topic.values.split()))))
+        for topic in topics().values()
+        if topic.values
+    ]
+
+
+def _as_pattern(word: str) -> str:
+    """A word of values, written in one or apart; a star at its end stands for any letters."""
+    return words_of(word).replace(" ", " ?") + ("[^ ]*" if word.endswith("*") else "")
+
+
+_DECIMAL = re.compile(r"[-+]?\d[\d ]*[.,]\d+")
+_DATES = (
+    r"(?:(?:18|19|20)\d\d[-/.](?:0?[1-9]|1[0-2])(?:[-/.](?:0?[1-9]|[12]\d|3[01]))?"
+    r"|(?:0?[1-9]|[12]\d|3[01])[-/. ](?:0?[1-9]|[12]\d|3[01]|[A-Za-z]{3,9})[-/. ](?:18|19|20)?\d\d)"
+    r"(?:[T ]\d\d?:\d\d.*)?"
+)
+
+
+def _is_date(text: str) -> bool:
+    return re.fullmatch(_DATES, text) is not None
+
+
+def _is_day(number: int) -> bool:
+    return 1 <= number // 100 % 100 <= 12 and 1 <= number % 100 <= 31
+
+
+def _share(facts: ColumnFacts, says: Callable[[str], object]) -> float:
+    """The share of the sample that a test accepts."""
+    return sum(bool(says(cell)) for cell in facts.sample) / max(len(facts.sample), 1)
+
+
+_FORMS = [  # a regular expression of cells, what they are, and the topic that means
+    (r"[^@\s]+@[^@\s]+\.[a-z]{2,}", "e-mail addresses", "contact"),
+    (r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", "UUIDs, which number records", "record number"),
+    (r"[0-9a-f]{32,128}|[0-9A-F]{32,128}", "hashes, which stand for people or records", "record number"),
+    (r"[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{0,4}", "bank accounts", "account"),
+    (r"(?:\d{1,3}\.){3}\d{1,3}", "internet addresses", "contact"),
+    (
+        r"\+\d[\d ()/.-]{7,17}|0\d{1,4}[ /.-]\d[\d ./-]{4,12}|\(\d{2,4}\) ?\d{3,5}-?\d{4}",
+        "telephone numbers",
+        "contact",
+    ),
+    (r"\d{3}-\d{3}-\d{4}", "telephone numbers", "contact"),
+    (r"\d{3}-\d{2}-\d{4}", "social security numbers", "national number"),
+    (_DATES, "dates, which others may know", "date"),
+    (r"\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{2}-\d{3}|[A-Z]\d[A-Z] ?\d[A-Z]\d", "postcodes", "area"),
+    (r"[A-V]\d{2}[A-Z]{2}\d{2}", "codes of medicines (ATC)", "drug"),
+    (r"[A-TV-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4}|[0-9]{0,2}[-+*!]?)", "codes of diagnoses (ICD-10)", "diagnosis"),
+]

@@ -1,0 +1,137 @@
+"""Routes that start, list and cancel jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, Response
+
+from incrowd.errors import InputError
+from incrowd.web import equivalents, models
+from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.jobs import Job, Task
+from incrowd.web.refusals import Refusal
+from incrowd.web.server import Server
+from incrowd.web.session_table import OpenTable
+from incrowd.web.sessions import Session
+
+router = APIRouter(tags=["jobs"])
+Question = TypeVar("Question")
+
+
+class _TableJob:
+    """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
+
+    def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
+        self.table, self._server, self._session = table, server, session
+
+    def __call__(
+        self,
+        kind: models.Kind,
+        make_task: Callable[[OpenTable, Question], Task],
+        make_equivalent: Callable[[OpenTable, Question], models.Equivalent],
+        question: Question,
+    ) -> models.JobInfo:
+        """Queue the job with the settings that the table has now."""
+        table = self.table
+        if not table.with_role("quasi-identifier"):
+            raise InputError("no column is a quasi-identifier; say first which columns others may know")
+        settings = table.settings
+        equivalent, task = make_equivalent(table, question), make_task(table, question)
+        if table.settings != settings:
+            raise Refusal(409, "the settings were changed while this was asked for; ask again")
+        if table.source.script:  # the table was made here: how comes first
+            script = f"{table.source.script}\n\n{equivalent.python}"
+            equivalent = models.Equivalent(cli=equivalent.cli, python=script)
+        job = Job(self._session.key, kind, table.id, task, equivalent, source=table, settings=settings)
+        return _queue(self._server, self._session, job)
+
+
+TableJob = Annotated[_TableJob, Depends()]
+
+
+def _queue(server: Server, session: Session, job: Job) -> models.JobInfo:
+    with session.while_open():
+        return server.jobs.add(job).info()
+
+
+@router.post("/tables/{table_id:key}/assessments", status_code=202, responses=refusals(404, 409))
+def start_assessment(start: TableJob, question: models.AssessmentQuestion | None = None) -> models.JobInfo:
+    """From the table to a decision, by the table's settings. The result is there in stages."""
+    from incrowd.web.tasks.assess_task import assess_task
+
+    return start("assessment", assess_task, equivalents.assessment, question or models.AssessmentQuestion())
+
+
+@router.post("/tables/{table_id:key}/forecasts", status_code=202, responses=refusals(404, 409))
+def start_forecast(start: TableJob, question: models.ForecastQuestion | None = None) -> models.JobInfo:
+    """How many people would be named in larger populations."""
+    from incrowd.web.tasks.forecast_task import forecast_task
+
+    return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
+
+
+@router.post("/forecasts", status_code=202, responses=refusals(409))
+def start_points_forecast(question: models.PointsQuestion, server: TheServer, session: TheSession) -> models.JobInfo:
+    """How many people would be named in larger populations, from measured points instead of a table."""
+    from incrowd.web.tasks.forecast_task import points_task
+
+    equivalent = equivalents.points_forecast(question)
+    return _queue(server, session, Job(session.key, "points", None, points_task(question), equivalent))
+
+
+@router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
+def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
+    """How likely a leak of part of the table names the people somebody looks for."""
+    from incrowd.web.tasks.leak_task import leak_task
+
+    with server.limit_concurrency():  # the command names how many people leak, so they are counted first
+        return start("leak", leak_task, equivalents.leak, question or models.LeakQuestion())
+
+
+@router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404, 409))
+def start_protection(
+    start: TableJob, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
+) -> models.JobInfo:
+    """Protect the table; the result can be downloaded, or opened as a table."""
+    from incrowd.web.tasks.protect_task import protect_task
+
+    server.check_room(session)
+    asked = (question.protection if question else None) or start.table.settings.protection
+    folder = server.store.folder
+    return start("protection", lambda table, asked: protect_task(table, asked, folder), equivalents.protection, asked)
+
+
+@router.post("/tables/{table_id:key}/frontiers", status_code=202, responses=refusals(404, 409))
+def start_frontier(start: TableJob, question: models.FrontierQuestion | None = None) -> models.JobInfo:
+    """Protect the table in every way and measure each; points carry what /protections takes to make them."""
+    from incrowd.web.tasks.frontier_task import frontier_task
+
+    return start("frontier", frontier_task, equivalents.every_way, question or models.FrontierQuestion())
+
+
+@router.get("/jobs", responses=refusals())
+def list_jobs(server: TheServer, session: TheSession) -> list[models.JobInfo]:
+    """The jobs of this session, the newest first."""
+    return [job.info() for job in server.jobs.of_session(session.key)]
+
+
+@router.get("/jobs/{job_id:key}", responses=refusals(404))
+def read_job(job: TheJob) -> models.JobInfo:
+    """How far a job is."""
+    return job.info()
+
+
+@router.post("/jobs/{job_id:key}/cancel", responses=refusals(404))
+def cancel_job(job: TheJob, server: TheServer) -> models.JobInfo:
+    """Stop a job. One that was over already stays as it is, with its result."""
+    server.jobs.cancel(job)
+    return job.info()
+
+
+@router.delete("/jobs/{job_id:key}", status_code=204, responses=refusals(404))
+def remove_job(job: TheJob, server: TheServer) -> Response:
+    """Stop a job and forget what it found."""
+    server.jobs.remove(job)
+    return Response(status_code=204)

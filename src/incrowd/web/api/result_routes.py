@@ -1,0 +1,130 @@
+"""Routes of results: JSON, figures, reports, protected tables, and equivalent commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
+
+from incrowd.assessment import Assessment
+from incrowd.web import models
+from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
+from incrowd.web.jobs import Job
+from incrowd.web.refusals import Refusal
+
+router = APIRouter(tags=["results"])
+
+_ROWS = 50_000  # of a table, in memory at a time
+_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+        }
+    }
+}
+
+
+@router.get("/jobs/{job_id:key}/result", responses=refusals(404, 409), response_model=dict[str, Any])
+def read_result(job: TheJob) -> JSONResponse:
+    """What was found, as the library's own JSON. Of an assessment that runs, what is known so far."""
+    return JSONResponse(job.answer().to_json())
+
+
+@router.get("/jobs/{job_id:key}/figures", responses=refusals(404, 409), response_model=dict[str, models.FigureInfo])
+def read_figures(job: TheJob) -> JSONResponse:
+    """The figures as Vega-Lite, each with its numbers and a sentence."""
+    return JSONResponse(job.answer().to_figures())
+
+
+@router.get("/jobs/{job_id:key}/equivalent", responses=refusals(404))
+def read_equivalent(job: TheJob) -> models.Equivalent:
+    """The command and the Python script that do the same."""
+    return job.equivalent
+
+
+@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
+def download_report(job: TheJob, session: TheSession) -> Response:
+    """The report of an assessment as one self-contained page."""
+    return _attachment(_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
+
+
+@router.get(
+    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response
+)
+def download_external_report(job: TheJob, session: TheSession) -> Response:
+    """The short report for outsiders, which leaves out what would help an attacker."""
+    page = _assessment(job).to_html(external=True)
+    return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
+
+
+@router.get("/jobs/{job_id:key}/report.json", responses=refusals(404, 409), response_model=dict[str, Any])
+def download_json(job: TheJob, session: TheSession) -> JSONResponse:
+    """The assessment by its published schema, as `incrowd compare` reads it."""
+    name = _file_name(job, session.tables, "assessment.json")
+    return JSONResponse(_assessment(job).to_dict(), headers=_as_attachment(name))
+
+
+@router.get("/jobs/{job_id:key}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
+def download_table(
+    job: TheJob, session: TheSession, format: Annotated[Literal["csv", "parquet"], Query()] = "csv"
+) -> Response:
+    """The protected table. In CSV, text that a spreadsheet would run as a formula is escaped."""
+    file = job.answer().file
+    if file is None:
+        raise Refusal(409, "only a protection has a table to download")
+    name = _file_name(job, session.tables, f"protected.{format}")
+    if format == "parquet":
+        return FileResponse(file, media_type="application/vnd.apache.parquet", headers=_as_attachment(name))
+    return StreamingResponse(_as_csv(file), media_type="text/csv", headers=_as_attachment(name))
+
+
+@router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
+def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> models.TableInfo:
+    """Go on with the protected table: it becomes a table of the session."""
+    return server.open_protected(session, job).info()
+
+
+def _assessment(job: Job) -> Assessment:
+    found = job.answer().value
+    if not isinstance(found, Assessment):
+        raise Refusal(409, "only an assessment has a report")
+    if job.state != "done":  # what is known so far is shown on the page, but does not leave it as a report
+        ended = {"cancelled": "was cancelled; start it again", "failed": "failed; start it again"}
+        raise Refusal(409, f"a report is made of a whole assessment; this one {ended.get(job.state, 'still runs')}")
+    return found
+
+
+def _as_csv(file: Path) -> Iterator[bytes]:
+    """The table as CSV, one block of rows at a time, to bound the memory of a download."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from incrowd.tables.formats.delimited import csv_blocks
+
+    with pq.ParquetFile(file) as rows:
+        blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
+        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks))
+
+
+def _file_name(job: Job, tables: Any, ending: str) -> str:
+    """A file name for a download, with the name of the table."""
+    table = tables.get(job.table)
+    stem = re.sub(r"[^\w-]+", "-", Path(table.name).stem if table else "table").strip("-")[:60] or "table"
+    return f"{stem}-{ending}"
+
+
+def _as_attachment(name: str) -> dict[str, str]:
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
+
+
+def _attachment(text: str, kind: str, name: str) -> Response:
+    return Response(text, media_type=kind, headers=_as_attachment(name))

@@ -1,0 +1,135 @@
+"""Routes of tables: opening, preview, settings and live counts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from incrowd.web import models
+from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
+from incrowd.web.uploads import receive_upload
+
+router = APIRouter(tags=["tables"])
+
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+def _reading(
+    separator: Annotated[models.Separator | None, Query(description="Of a text file.")] = None,
+    encoding: Annotated[models.Encoding | None, Query(description="Of a text file, such as cp1252.")] = None,
+    null: Annotated[models.Short | None, Query(description="Text that stands for a missing value.")] = None,
+    sheet: Annotated[models.Short | None, Query(description="Of a workbook.")] = None,
+    skip_bad_lines: Annotated[bool, Query(description="Leave out lines that do not fit.")] = False,
+) -> models.Reading:
+    return models.Reading(separator=separator, encoding=encoding, null=null, sheet=sheet, skip_bad_lines=skip_bad_lines)
+
+
+@router.get("/tables", responses=refusals())
+def list_tables(session: TheSession) -> list[models.TableInfo]:
+    """The tables of this session."""
+    return [table.info() for table in list(session.tables.values())]
+
+
+@router.post("/tables", status_code=201, responses=refusals(409, 415), openapi_extra=_FORM)
+async def upload_table(
+    request: Request, server: TheServer, session: TheSession, reading: Annotated[models.Reading, Depends(_reading)]
+) -> models.TableInfo:
+    """Upload a file: CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, in the form field `file`."""
+    said = request.headers.get("content-length")
+    with server.reserve_place(session, int(said) if said else server.settings.max_bytes) as most:
+        folder = server.store.new_folder()
+        name = await receive_upload(request.headers.get("content-type", ""), request.stream(), folder, most)
+        table = await run_in_threadpool(server.open_upload, session, folder, name, reading)
+    return table.info()
+
+
+@router.post("/tables/open", status_code=201, responses=refusals(404, 409, 415))
+def open_path(path: models.Path, server: TheServer, session: TheSession) -> models.TableInfo:
+    """Open a file on the server's machine, in one of the folders it allows."""
+    return server.open_path(session, path.path, path.reading).info()
+
+
+@router.post("/tables/demo", status_code=201, responses=refusals(409))
+def open_demo(server: TheServer, session: TheSession, demo: models.Demo | None = None) -> models.TableInfo:
+    """Open a table of invented hospital stays."""
+    wanted = demo or models.Demo()
+    return server.open_demo(session, wanted.rows, wanted.seed).info()
+
+
+@router.get("/tables/{table_id:key}", responses=refusals(404, 409))
+def read_table(table: TheTable) -> models.TableInfo:
+    """A table's columns, roles and notes."""
+    return table.info()
+
+
+@router.delete("/tables/{table_id:key}", status_code=204, responses=refusals(404, 409))
+def close_table(table: TheTable, server: TheServer, session: TheSession) -> Response:
+    """Close a table: work on it stops, its results and files are deleted."""
+    server.close_table(session, table)
+    return Response(status_code=204)
+
+
+@router.get("/tables/{table_id:key}/preview", responses=refusals(404, 409))
+def preview_table(
+    table: TheTable,
+    show: Annotated[bool, Query(description="Show values; otherwise only their kind.")] = False,
+    rows: Annotated[int, Query(ge=0, le=100)] = 10,
+) -> models.Preview:
+    """The first rows, masked unless values are asked for."""
+    return table.preview(rows, show)
+
+
+@router.get("/tables/{table_id:key}/settings", responses=refusals(404, 409))
+def read_settings(table: TheTable) -> models.SettingsState:
+    """The roles of the columns and what is asked."""
+    return table.state
+
+
+@router.put("/tables/{table_id:key}/settings", responses=refusals(404, 409))
+def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
+    """Replace the settings: what is not named is as at first. The old ones can be had back with undo."""
+    table.replace_settings(settings)
+    return table.state
+
+
+@router.patch("/tables/{table_id:key}/settings", responses=refusals(404, 409))
+def change_some_settings(changes: models.TableSettings, table: TheTable) -> models.SettingsState:
+    """Change what is named; all else, roles of other columns too, stays as it is."""
+    table.update_settings(changes)
+    return table.state
+
+
+@router.post("/tables/{table_id:key}/settings/undo", responses=refusals(404, 409))
+def undo_settings(table: TheTable) -> models.SettingsState:
+    """Back to the settings before."""
+    table.step(-1)
+    return table.state
+
+
+@router.post("/tables/{table_id:key}/settings/redo", responses=refusals(404, 409))
+def redo_settings(table: TheTable) -> models.SettingsState:
+    """Forward to the settings that were undone."""
+    table.step(1)
+    return table.state
+
+
+@router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))
+def count_live(question: models.LiveQuestion, table: TheTable, server: TheServer) -> models.Live:
+    """Count by the given columns, at once."""
+    with server.limit_concurrency():
+        return table.live(question)

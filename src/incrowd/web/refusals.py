@@ -1,0 +1,61 @@
+"""Refusals of the app: an HTTP status and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from incrowd.errors import IncrowdError
+
+_MUST = {
+    "less_than_equal": "at most {le:g}",
+    "less_than": "below {lt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "greater_than": "above {gt:g}",
+    "literal_error": "{expected}",
+    "too_long": "a list of at most {max_length}",
+    "too_short": "a list of at least {min_length}",
+    "string_too_long": "at most {max_length} letters long",
+    "string_too_short": "at least {min_length} letters long",
+    "model_attributes_type": "an object with named fields, {{…}}",
+    "model_type": "an object with named fields, {{…}}",
+    "dict_type": "an object with named fields, {{…}}",
+    "list_type": "a list",
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_parsing": "a whole number",
+    "string_pattern_mismatch": "written as the document says (/api/v1/openapi.json)",
+}
+
+
+class Refusal(IncrowdError):  # noqa: N818
+    """A refused request; the sentence says what to do instead."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def not_found(what: str) -> Refusal:
+    """The refusal for an unknown name; tables and jobs of other sessions are unknown too."""
+    return Refusal(404, f"there is no such {what}; it may have been removed, or belong to somebody else")
+
+
+def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Why a request does not fit its model, as a sentence that repeats only names of fields."""
+    first = next(iter(errors), {})
+    kind, places = first.get("type", ""), [str(part) for part in first.get("loc", ()) if part != "body"]
+    where = ".".join(part for part in places if part.replace("_", "").isalnum())  # without the kinds that were tried
+    if kind == "json_invalid":
+        return "the request is not JSON that can be read"
+    if kind == "missing":
+        return f"{where} is missing" if where else "the request has no body; send JSON"
+    if kind == "extra_forbidden":
+        return f"there is no field {where} here; /api/v1/openapi.json says which there are"
+    must = _MUST.get(kind, "as the document says (/api/v1/openapi.json)").format(**first.get("ctx", {}))
+    return f"{where or 'the request'} is not right: it must be {must}"

@@ -1,0 +1,87 @@
+"""Results of jobs as HTML, with the templates of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from incrowd.assessment.sections.section import PENDING
+from incrowd.reports import DataTable, Figure
+from incrowd.reports.template_values import plain_document, plain_figure, safe_json
+from incrowd.wording import Advice, display_names, with_display_names
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from incrowd.web.jobs import Job
+    from incrowd.web.sessions import Session
+
+
+def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
+    """The result of a job as HTML. `form` is "release" for the downloads of an assessment."""
+    outcome = job.answer()
+    if job.kind == "assessment":
+        plain = plain_document(outcome.value)
+        columns = [one.column for one in outcome.value.roles.suggested]
+        context = {**plain, "specs": safe_json(plain["specs"])}
+        context["notes"] = [_as_sentence(note, columns) for note in context["notes"]]
+        context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.value.skipped)}
+        name = "release" if form == "release" else "assessment"
+    else:
+        context, name = _of_figures(session, job), "forecast" if job.kind == "points" else job.kind
+    return environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
+
+
+def _unfinished(job: Job, skipped: Mapping[str, Advice]) -> str:
+    """What is missing from an unfinished assessment, in words."""
+    missing = ", ".join(name for name, why in skipped.items() if str(why) == PENDING) or "what comes last"
+    if job.state == "cancelled":
+        return f"This assessment was cancelled. Not worked out: {missing}."
+    if job.state == "failed":
+        return f"This assessment failed: {job.message}. Not worked out: {missing}."
+    return f"Still being worked out: {missing}."
+
+
+def _of_figures(session: Session, job: Job) -> dict[str, Any]:
+    """The context of a template: figures, the result with display names, and as JSON for the script."""
+    outcome = job.answer()
+    table = session.tables.get(job.table or "")
+    shown = display_names([one.column for one in table.columns]) if table else {}
+    result, figures = outcome.to_json(), outcome.to_figures()
+    undone = result.get("undone", [])  # told above all else
+    notes = [
+        *(note for note in result.get("notes", []) if note not in undone),
+        *result.get("forecast", {}).get("notes", []),
+    ]
+    specs = {name: figure["spec"] for name, figure in figures.items()}
+    if "forecast" in specs:
+        specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
+    return {
+        "result": with_display_names(result, shown),
+        "data": safe_json(result),
+        "notes": [_as_sentence(note, list(shown.values())) for note in with_display_names(notes, shown)],
+        "figures": [_plain(name, figure) for name, figure in figures.items()],
+        "specs": safe_json(specs),
+    }
+
+
+def _as_sentence(note: str, columns: Sequence[str]) -> str:
+    """A note with a capital, unless it begins with a column's name, and a full stop."""
+    named = any(note.startswith(name) for name in columns)
+    return (note if named else note[:1].upper() + note[1:]) + ("" if note.endswith(".") else ".")
+
+
+def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
+    table = figure["table"]
+    rows = DataTable(table["caption"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"]))
+    return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows), {})
+
+
+def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
+    """The chart of a forecast with a line at the position of the slider, which the page's script moves."""
+    rule = {
+        "data": {"name": "chosen", "values": [{"n": people}]},
+        "mark": {"type": "rule", "color": "#d9822b", "strokeWidth": 2},
+        "encoding": {"x": {"field": "n", "type": "quantitative", "title": "people"}},
+    }
+    return {**spec, "layer": [*spec["layer"], rule]}

@@ -1,0 +1,80 @@
+"""Opens tables for a session within the server's limits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import IncrowdError, InputError, TooLargeError
+from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
+from incrowd.web.refusals import Refusal
+from incrowd.web.server_settings import ServerSettings
+from incrowd.web.session_table import OpenTable, Source
+
+
+def open_table(
+    read: Callable[[], Table], name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
+) -> OpenTable:
+    """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
+    try:
+        table = read()
+        _check_size(table, settings)
+        table.name = name
+        if not table.rows:
+            raise InputError(f"{name} has a header but no rows")
+        columns = suggest_roles(table)
+    except Refusal:
+        raise
+    except TooLargeError as error:
+        raise Refusal(413, str(error)) from None
+    except IncrowdError as error:
+        raise InputError(_renamed(str(error), folder, name), hint=error.hint) from None
+    bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
+    found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
+    threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
+    return found
+
+
+def read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
+    """A file as a table, within the server's limits of memory and columns."""
+    return read_table(path, memory=settings.memory, most_columns=settings.max_columns, **how)
+
+
+def _warmed(table: OpenTable) -> None:
+    try:
+        table.warm()
+    except (IncrowdError, MemoryError, OSError, RuntimeError):
+        return  # whoever asks gets the same error in words; a server that ends takes no new work
+
+
+def _check_size(table: Table, settings: ServerSettings) -> None:
+    if len(table.columns) > settings.max_columns:
+        raise Refusal(
+            413, f"{len(table.columns):,} columns; this server takes {settings.max_columns:,}: leave some out"
+        )
+    if table.rows > settings.max_rows:
+        raise Refusal(413, f"{table.rows:,} rows; this server takes {settings.max_rows:,}: use the command line")
+
+
+def _one_of_a_kind(columns: Sequence[SuggestedRole]) -> tuple[SuggestedRole, ...]:
+    """Suggest only the first of several columns that look like the person or the weight."""
+    seen: set[str] = set()
+    found = []
+    for one in columns:
+        if one.secondary or (one.role in ("person", "weight") and one.role in seen):
+            one = replace(one, role="other", reason=f"looks like a second {one.role} column; there can be only one")
+        seen.add(one.role)
+        found.append(one)
+    return tuple(found)
+
+
+def _renamed(text: str, folder: Path | None, name: str) -> str:
+    """The message of an error with the name of the upload in place of the file on the server."""
+    if folder is None:
+        return text
+    for file in folder.iterdir():
+        text = text.replace(str(file), name).replace(file.name, name)
+    return text.replace(str(folder), "")

@@ -1,0 +1,64 @@
+"""An assessment, shown in stages: the facts first, what takes longer as it comes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from incrowd._support.progress import Progress
+from incrowd.assessment import Assessment, Question, assess_question
+from incrowd.reports import document, verdict_figure
+from incrowd.web import models
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.risk_basis import question_of, remember
+
+
+def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Question:
+    """The question that the settings of a table make up now."""
+    settings = table.settings
+    return replace(
+        question_of(table),
+        sensitive=table.with_role("sensitive"),
+        other=table.roles_changed_to_other(),
+        recipient=settings.recipient,
+        threshold=settings.threshold,
+        groups=settings.groups,
+        protection=asked.protection,
+        seed=asked.seed,
+    )
+
+
+def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
+    """Assess the table by the settings it has now."""
+    question, about = assessment_question(table, asked), question_of(table)
+
+    def kept(found: Assessment) -> Outcome:
+        remember(table, about, found)
+        return outcome(_as_chosen(found))
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        return kept(
+            assess_question(table.table, question, progress=progress, partial=lambda early: publish(kept(early)))
+        )
+
+    return run
+
+
+def _as_chosen(found: Assessment) -> Assessment:
+    """Mark as stated only roles that differ from the suggestion: the app passes all roles on, as they stand."""
+    roles = found.roles
+    stated = tuple(one.column for one in roles.suggested if roles.role(one.column) != one.role)
+    return replace(found, roles=replace(roles, stated=stated))
+
+
+def outcome(found: Assessment) -> Outcome:
+    """The assessment with its JSON and the figures of its report."""
+    columns = [one.column for one in found.roles.suggested]
+    return Outcome(
+        found,
+        found.to_dict,
+        lambda: as_figures(
+            [verdict_figure(found), *(figure for section in document(found) for figure in section.figures)], columns
+        ),
+    )

@@ -1,0 +1,160 @@
+"""Forecast tasks: from a table, or from measured points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from incrowd._support.progress import Progress, part
+from incrowd.curves import Curve, correctness_curve
+from incrowd.figures import forecast_plot
+from incrowd.forecasts import Forecast, forecast, forecast_table
+from incrowd.forecasts.api import check_forecast
+from incrowd.forecasts.table_forecast import round_sizes
+from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_curve
+from incrowd.pitman_yor.model_checks import HoldOut
+from incrowd.reports import DataTable, Figure
+from incrowd.web import models
+from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.figure_json import as_figures
+from incrowd.wording import chosen_percent, interval_at, large_number, percent, percent_interval, population
+
+_NAMES_IN_WORDS = {"city": "a city", "us": "the United States", "eu": "the European Union", "world": "the world"}
+_LARGEST = 8_000_000_000
+
+
+def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
+    """Forecast a table as an assessment does, so that the risk has one answer."""
+    names, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    weights = table.one_with_role("weight") if person is None else None
+    drawn_from = table.settings.population
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        progress("counting people who look alike", 0.0)
+        known = table.table.require(names, "quasi-identifiers")
+        sizes = table.count(known, person)
+        found = forecast_table(
+            table.table,
+            question.at,
+            quasi_identifiers=known,
+            population=drawn_from,
+            weights=weights,
+            person=person,
+            k=question.k,
+            seed=question.seed,
+            sizes=sizes,
+            progress=part(progress, 0.1, 0.9),
+        )
+        method = _method_in_words(found.forecast, found.why_no_columns)
+        measured = correctness_curve(sizes)
+        return _outcome(measured, found.fit, found.forecast, found.curve, method, population=found.population)
+
+    return run
+
+
+def points_task(question: models.PointsQuestion) -> Task:
+    """Fit the law to measured points."""
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        progress("fitting a law to the points", 0.0)
+        curve = Curve.from_points(
+            [point.n for point in question.points],
+            [point.correctness for point in question.points],
+            people=question.people or 0,
+        )
+        fit = fit_curve(curve)
+        answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.3, 0.5))
+        sizes = round_sizes(max(_LARGEST, float(answer.at.max())))
+        smooth = forecast(fit, sizes, seed=question.seed, progress=part(progress, 0.6, 0.95))
+        answer, check, why_not = check_forecast(answer, fit, seed=question.seed)
+        return _outcome(curve, fit, answer, smooth, _method_in_words(answer, None), check=check, why_not=why_not)
+
+    return run
+
+
+def _outcome(
+    curve: Curve,
+    fit: ClassSizeFit | CurveFit,
+    answer: Forecast,
+    smooth: Forecast,
+    method: str,
+    *,
+    check: HoldOut | None = None,
+    why_not: str | None = None,
+    population: int | None = None,
+) -> Outcome:
+    """The forecast with its figure; `population` is the one that the table was drawn from, if it is known."""
+    result: dict[str, Any] = {
+        "population": population,
+        "fit": fit.to_dict(),
+        "forecast": answer.to_dict(),
+        "curve": smooth.to_dict(),
+        "hold_out": check.to_dict() if check else None,
+        "not_checked": why_not,
+        "method": method,
+        "sentences": [_sentence(answer, index) for index in range(len(answer.names))],
+    }
+    return Outcome(answer, lambda: result, lambda: as_figures([_figure(curve, smooth, answer, check)]))
+
+
+def _method_in_words(answer: Forecast, why: str | None) -> str:
+    """What the numbers are based on."""
+    if answer.method == "law":
+        return (
+            "These numbers follow a law that was fitted to the points alone. With the table at hand its columns tell "
+            "more: open it, and its forecast is the one to believe."
+        )
+    if why is not None:
+        return (
+            "This is the same estimate as on the Risk page. It follows a law fitted to how many people look alike, "
+            f"for the columns cannot be used: {why}."
+        )
+    return "This is the same estimate as on the Risk page: from the columns and how many people look alike."
+
+
+def _sentence(answer: Forecast, index: int) -> str:
+    """The forecast for one population as a sentence."""
+    size, name = large_number(float(answer.at[index])), answer.names[index]
+    called = "" if name.replace(",", "").isdigit() else f" ({_NAMES_IN_WORDS.get(name, name)})"
+    value, low, high = (float(getattr(answer.correctness, side)[index]) for side in ("value", "low", "high"))
+    sure = "counted" if _is_counted(answer, index) else interval_at(answer.level, low, high)
+    named = large_number(float(answer.people_named[index]))
+    return f"Among {size} people{called}, {percent(value)} are named correctly ({sure}): about {named} people."
+
+
+def _is_counted(answer: Forecast, index: int) -> bool:
+    """Whether a number is counted in the table, and not estimated."""
+    low, high = (float(getattr(answer.correctness, side)[index]) for side in ("low", "high"))
+    return answer.method != "law" and float(answer.at[index]) <= answer.measured and low == high
+
+
+def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | None) -> Figure:
+    rows = tuple(
+        (
+            population(_NAMES_IN_WORDS.get(name, name), float(size)),
+            percent(float(value)),
+            "counted" if _is_counted(answer, index) else percent_interval(float(low), float(high)),
+            large_number(float(people)),
+        )
+        for index, name, size, value, low, high, people in zip(
+            range(len(answer.names)),
+            answer.names,
+            answer.at,
+            answer.correctness.value,
+            answer.correctness.low,
+            answer.correctness.high,
+            answer.people_named,
+            strict=True,
+        )
+    )
+    return Figure(
+        "forecast",
+        "How many people are named correctly as the crowd grows",
+        _sentence(answer, int(np.argmax(answer.at))),
+        forecast_plot(curve, smooth, asked=answer, check=check),
+        DataTable(
+            "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
+        ),
+    )

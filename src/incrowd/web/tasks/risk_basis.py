@@ -1,0 +1,84 @@
+"""What a risk is held against: the people in the table or a population, on Protect as on Risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.assessment import Assessment, Question
+from incrowd.assessment.sections.protection import risk_of_large_classes
+from incrowd.assessment.sections.section import PENDING
+from incrowd.classes import ClassSizes
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.populations.sample import read_sample
+from incrowd.recipients import judge
+from incrowd.web.session_table import OpenTable
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The `population`, none where it is the table itself, and the risk there `before` protection, if it is known."""
+
+    population: int | None
+    before: float | None
+
+    def after(self, sizes: ClassSizes, limit: float) -> dict[str, Any]:
+        """The risk that is left on this basis, and how it stands to a limit.
+
+        Where somebody is still alone the population would have to be modelled anew; an assessment of the protected
+        table does so.
+        """
+        if self.population is None:
+            judgement = judge(sizes.correctness, limit)
+            return {"basis": "table", "risk": sizes.correctness, "judgement": judgement, "population": None}
+        risk = None if sizes.uniques else risk_of_large_classes(sizes, self.population)
+        return {
+            "basis": "population",
+            "risk": risk,
+            "judgement": None if risk is None else judge(risk, limit),
+            "population": {"people": self.population, "before": self.before, "after": risk},
+        }
+
+
+def question_of(table: OpenTable) -> Question:
+    """What the risk in the population depends on, as it is set now."""
+    return Question(
+        quasi_identifiers=table.with_role("quasi-identifier"),
+        person=table.one_with_role("person"),
+        weights=table.one_with_role("weight"),
+        population=table.settings.population,
+    )
+
+
+def basis_of(table: OpenTable, question: Question) -> Basis:
+    """The basis of an assessment: of the one that was made for this question, or of one that would be."""
+    answered, found = table.assessed or (None, None)
+    if answered == question:
+        return Basis(None, None) if found is None else Basis(found.population, found.overall)
+    return Basis(_population(table, question), None)
+
+
+def remember(table: OpenTable, question: Question, found: Assessment) -> None:
+    """Keep with the table what an assessment found about the population, unless that is still being worked on."""
+    if str(found.skipped.get("population")) != PENDING:
+        table.assessed = (question, found.population)
+
+
+def _population(table: OpenTable, question: Question) -> int | None:
+    """How many people the table was drawn from: as was said, or as its weights say."""
+    known, person = question.quasi_identifiers or (), question.person
+    weights = question.weights if person is None else None
+    if question.population is None and weights is None:
+        return None
+    try:
+        sample = read_sample(
+            table.table,
+            population=question.population,
+            quasi_identifiers=known,
+            weights=weights,
+            person=person,
+            sizes=table.count(known, person),
+        )
+    except (InputError, UnsupportedError):
+        return None  # an assessment says why; the risk within the table is the larger one
+    return sample.population

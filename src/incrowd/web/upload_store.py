@@ -1,0 +1,86 @@
+"""The private temporary directory of a server, which holds uploads and protected tables."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import unicodedata
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.tables.formats import EXTENSIONS
+from incrowd.web.refusals import Refusal
+from incrowd.wording import data_size
+
+_BLOCK = 1 << 20
+_ZIPPED = {".xlsx", ".xlsb", ".ods"}
+_LONGEST = 120
+
+
+class Store:
+    """A directory that only this user can read; deleted when the server ends, or when the next one starts."""
+
+    def __init__(self) -> None:
+        self._private = PrivateFolder("web-")
+        self.folder = self._private.path
+
+    def new_folder(self) -> Path:
+        """Make a directory for one table or one job."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    def free(self, left: int) -> int:
+        """Bytes that may still be written so that `left` bytes, or a twentieth of a small disk, stay free."""
+        disk = shutil.disk_usage(self.folder)
+        return disk.free - min(left, disk.total // 20)
+
+    def close(self) -> None:
+        """Delete everything."""
+        self._private.close()
+
+
+def shown_name(given: str) -> str:
+    """The name of an uploaded file without folders and control characters, and of limited length.
+
+    >>> shown_name("C:\\\\data\\\\..\\\\patients.csv"), shown_name("../../etc/passwd"), shown_name("")
+    ('patients.csv', 'passwd', 'table')
+    """
+    last = PurePosixPath(given.replace("\\", "/")).name
+    clean = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C").strip()
+    if len(clean) > _LONGEST:
+        ending = PurePosixPath(clean).suffix[:12]
+        clean = clean[: _LONGEST - len(ending) - 1] + "…" + ending
+    return clean if clean.strip(".") else "table"
+
+
+def ending_of(name: str) -> str:
+    """The ending of a file name; refused unless tables are read from such files."""
+    ending = PurePosixPath(name).suffix.lower()
+    if ending not in EXTENSIONS:
+        kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines"
+        raise Refusal(415, f"{name} is not a kind of file that tables are read from; use {kinds}")
+    return ending
+
+
+def check_unpacked(path: Path, most: int) -> None:
+    """Refuse a compressed workbook that unpacks to more than `most` bytes. It is unpacked, because headers can lie."""
+    if path.suffix.lower() not in _ZIPPED:
+        return
+    try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(one.file_size for one in packed.infolist()) > most:
+                raise _too_large(most)
+            unpacked = 0
+            for one in packed.infolist():
+                with packed.open(one) as file:
+                    while block := file.read(_BLOCK):
+                        unpacked += len(block)
+                        if unpacked > most:
+                            raise _too_large(most)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error):
+        raise Refusal(400, "this workbook cannot be read; it may be damaged or need a password") from None
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, f"this workbook unpacks to more than {data_size(most)}; save it as CSV or Parquet")

@@ -1,0 +1,179 @@
+"""The question: as a command, as Python and as a settings file, and read back from each."""
+
+import shlex
+import tomllib
+from dataclasses import replace
+from inspect import signature
+
+import pytest
+import typer
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from incrowd import InputError, assess, read_table
+from incrowd.assessment import Question, read_question
+from incrowd.assessment.question import OPTIONS, READING
+from incrowd.cli.app import _spread_groups, app
+from incrowd.cli.question_options import ASSESS, question_from
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
+    [
+        "age",
+        "income, net",
+        "a,b",
+        "a",
+        "b",
+        "a=b",
+        "-dash",
+        "--qi",
+        "--groups",
+        " led",
+        "it's",
+        'say "hi"',
+        "$(x)",
+        "🙂",
+    ]
+)
+COLUMNS = st.lists(NAMES, min_size=1, max_size=4, unique=True).map(tuple)
+TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+QUESTIONS = st.builds(
+    Question,
+    quasi_identifiers=st.none() | COLUMNS,
+    sensitive=st.none() | COLUMNS,
+    person=st.none() | NAMES,
+    weights=st.none() | NAMES,
+    identifiers=st.just(()) | COLUMNS,
+    other=st.just(()) | COLUMNS,
+    population=st.none() | st.integers(1, 10**12),
+    recipient=st.sampled_from([None, "trusted", "restricted", "public"]),
+    threshold=st.none() | st.floats(1e-9, 1).filter(lambda limit: limit not in (0.05, 0.09, 0.33)),
+    groups=st.dictionaries(NAMES, COLUMNS, max_size=3),
+    protection=st.booleans(),
+    seed=st.none() | st.integers(-9, 10**9).filter(bool),
+    source=st.none() | NAMES.filter(lambda name: not name.startswith("-")),
+    separator=TEXTS,
+    null=TEXTS,
+    skip_bad_lines=st.booleans(),
+    sheet=TEXTS,
+    table=TEXTS,
+    query=TEXTS,
+    timeout=st.none() | st.floats(0.1, 1e6),
+    engine=st.sampled_from([None, "duckdb", "spark"]),
+)
+
+
+def columns_of(question):
+    lists = [question.quasi_identifiers, question.sensitive, question.identifiers, question.other]
+    return [name for names in lists for name in names or ()]
+
+
+def typed(command, columns):
+    """What the parser of the command line makes of a command."""
+    words = _spread_groups(shlex.split(command)[1:])
+    verb = typer.main.get_command(app).commands[words[0]]
+    given_options = dict(verb.make_context(words[0], words[1:]).params)
+    source, reading_table = given_options.pop("table"), given_options.pop("from_table")
+    return replace(question_from({**given_options, "table": reading_table}, columns), source=source)
+
+
+@given(QUESTIONS)
+@example(Question(source="t.csv", quasi_identifiers=("a", "b"), sensitive=("a,b",)))
+@example(Question(source="t.csv", quasi_identifiers=("--qi", "-dash"), groups={"-x": ("--groups",)}))
+def test_a_command_is_read_back_as_the_question_it_was_made_from(question):
+    question = replace(question, source=question.source or "TABLE")
+    command = question.to_command()
+    if command is not None:
+        again = typed(command, columns_of(question))
+        assert again == question
+        assert again.to_command() == command
+
+
+@given(COLUMNS, st.dictionaries(NAMES, COLUMNS, max_size=2))
+def test_only_names_that_a_command_line_cannot_hold_have_no_command(names, groups):
+    question = Question(quasi_identifiers=names, groups=groups)
+    blank = any(not name.strip() for name in names)
+    members = [name for members in groups.values() for name in members]
+    cut = any("=" in label for label in groups) or any("," in name for name in [*groups, *members])
+    stripped = any(name != name.strip() for name in [*groups, *members])
+    assert (question.to_command() is None) == (blank or cut or stripped)
+
+
+@given(QUESTIONS)
+def test_a_settings_file_is_read_back_as_the_question_it_was_made_from(question):
+    text = question.to_toml()
+    kept = replace(question, protection=True)
+    if question.source is None:  # how a table is read is kept with its name
+        kept = replace(kept, **{option.name: option.default for option in READING})
+    assert Question.from_toml(text) == kept
+    assert Question.from_toml(text).to_toml() == text
+
+
+@given(QUESTIONS)
+def test_a_script_asks_the_question_it_was_made_from(question):
+    calls = {}
+
+    def read(source, **reading):
+        calls["source"], calls["reading"] = source, reading
+        return "the table"
+
+    def ask(table, **keywords):
+        calls["table"], calls["keywords"] = table, keywords
+
+    _, _, *lines = question.to_python().split("\n")
+    exec("\n".join(lines[:-1]), {"read_table": read, "assess": ask})
+    again = Question(source=question.source and calls["source"], **calls["reading"], **calls["keywords"])
+    assert again == question
+    assert calls["table"] == "the table"
+
+
+def test_every_option_of_a_question_is_a_keyword_of_assess_and_an_option_of_its_verb():
+    asked = {option.name for option in OPTIONS if option.flag is not None and not option.reading}
+    assert asked == set(ASSESS) == set(signature(assess).parameters) - {"data", "progress", "partial"}
+    assert {option.name for option in READING} == set(signature(read_table).parameters) - {"source", "most_columns"}
+    verb = typer.main.get_command(app).commands["assess"]
+    flags = {flag for parameter in verb.params for flag in parameter.opts}
+    assert {option.flag for option in OPTIONS if option.flag} <= flags
+
+
+def test_a_threshold_that_is_the_recipients_own_is_not_written():
+    question = Question(recipient="trusted", threshold=0.33)
+    assert (question.to_command(), question.limit) == ("incrowd assess TABLE --recipient trusted", 0.33)
+    assert "threshold" not in question.to_toml()
+    assert tomllib.loads(replace(question, threshold=0.2).to_toml())["question"]["threshold"] == 0.2
+
+
+def test_one_text_in_the_place_of_names_is_refused():
+    with pytest.raises(InputError, match=r"not one text; write \['age'\]"):
+        Question(quasi_identifiers="age")
+
+
+def test_what_is_written_to_a_file_is_read_back(tmp_path):
+    question = Question(quasi_identifiers=("age",), rules={"min_k": 5, "max_t": 0.2}, seed=3)
+    assert read_question(question.save(tmp_path / "incrowd.toml")) == question
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[columns]\nqi = ['age']", "there are: quasi_identifiers"),
+        ("[column]\nx = 1", "there are: columns"),
+        ("columns = 1", r"write \[columns\]"),
+        ("[columns]\nquasi_identifiers = 'age'", "list of column names"),
+        ("[columns]\nperson = 3", "text in quotes"),
+        ("[question]\npopulation = 1.5", "a whole number"),
+        ("[question]\nseed = true", "a whole number"),
+        ("[question]\nthreshold = 'low'", "a number"),
+        ("[groups]\ncensus = 'age'", "list of column names"),
+        ("[columns", "not valid TOML"),
+    ],
+)
+def test_what_is_not_understood_is_said(tmp_path, text, message):
+    file = tmp_path / "policy.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_question(file)
+
+
+def test_a_missing_file_is_said():
+    with pytest.raises(InputError, match="there is no file"):
+        read_question("nowhere.toml")

@@ -1,0 +1,115 @@
+"""No output of any verb is written over what the command reads, or to an address; found by looking at every option."""
+
+import inspect
+import os
+import re
+import typing
+from pathlib import Path
+
+import pytest
+import typer
+from tests.cli.running import run
+
+from incrowd.cli.app import app
+from incrowd.cli.outputs import Input, Output, declared
+
+VERBS = typer.main.get_command(app).commands
+CONTENT = "age,sex\n30,f\n31,m\n"
+NO_FILES = {"separator", "encoding", "folder", "max_upload", "people"}  # they speak of files and name none
+
+
+def pairs():
+    """Every output option of every verb with every input option of it."""
+    for verb, command in VERBS.items():
+        for output, marker in declared(command.callback, Output).items():
+            for given, source in declared(command.callback, Input).items():
+                yield pytest.param(verb, output, marker, given, source, id=f"{verb}-{output}-{given}")
+
+
+def words(verb, values):
+    """The command line that gives these values to the parameters of a verb."""
+    found, arguments = [verb], []
+    for one in VERBS[verb].params:
+        if one.name in values and one.param_type_name == "argument":
+            arguments.append(values[one.name])
+        elif one.name in values:
+            found += [one.opts[0]] if one.is_flag else [one.opts[0], values[one.name]]
+        elif one.required:
+            arguments += ["other.csv"] if one.param_type_name == "argument" else []
+            found += [one.opts[0], "1"] if one.param_type_name == "option" else []
+    return [*found, *arguments]
+
+
+@pytest.mark.parametrize("link", [None, os.symlink, os.link], ids=["itself", "symbolic link", "hard link"])
+@pytest.mark.parametrize(("verb", "output", "marker", "given", "source"), list(pairs()))
+def test_no_output_replaces_an_input_even_by_force(
+    capsys, tmp_path, monkeypatch, verb, output, marker, given, source, link
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text(CONTENT)
+    target = tmp_path / (marker.beside or "people.csv")
+    read = target if link is None else tmp_path / "original.csv"
+    read.write_text(CONTENT)
+    if link is not None:
+        link(read, target)
+    values = {"table": tmp_path / "other.csv"} if marker.beside else {}
+    values |= {given: f"age{source.after}{read}" if source.after else read, output: target}
+    force = ["--force"] if any(one.name == "force" for one in VERBS[verb].params) else []
+    code, _, err = run(capsys, *words(verb, values), *force)
+    assert code == 2
+    assert "is read by this command; it is never overwritten" in err
+    assert read.read_text() == CONTENT
+    assert target.is_symlink() == (link is os.symlink)
+
+
+def test_there_are_pairs_to_look_at():
+    found = {(case.values[0], case.values[1], case.values[3]) for case in pairs()}
+    assert {("curve", "out", "table"), ("curve", "plot", "probes"), ("forecast", "plot", "gallery")} <= found
+    assert {("protect", "out", "hierarchy"), ("check", "junit", "policy"), ("assess", "save", "config")} <= found
+
+
+@pytest.mark.parametrize("address", ["postgresql://ann:hunter2@db.example/clinic", "s3a://key:hunter2@bucket/a.csv"])
+@pytest.mark.parametrize(
+    ("verb", "output"),
+    [
+        (verb, name)
+        for verb, command in VERBS.items()
+        for name, one in declared(command.callback, Output).items()
+        if not one.beside
+    ],
+)
+def test_an_address_is_no_output_and_its_password_is_not_shown(capsys, tmp_path, monkeypatch, verb, output, address):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text(CONTENT)
+    code, out, err = run(capsys, *words(verb, {output: address}))
+    assert code == 2
+    assert "is an address" in err
+    assert "hunter2" not in out + err
+    assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
+
+
+def test_one_file_is_not_two_outputs(capsys, tmp_path):
+    (tmp_path / "people.csv").write_text(CONTENT)
+    page = tmp_path / "page.html"
+    code, _, err = run(capsys, "assess", tmp_path / "people.csv", "--qi", "age", "--html", page, "--plot", page)
+    assert (code, "two outputs" in err, page.exists()) == (2, True, False)
+
+
+def test_a_database_that_is_read_is_not_written_to(capsys, tmp_path):
+    file = tmp_path / "people.db"
+    file.write_bytes(b"SQLite format 3\0")
+    for source in (file, f"sqlite:///{file}"):
+        code, _, err = run(capsys, "check", source, "--qi", "age", "--min-k", "2", "--junit", file)
+        assert (code, "never overwritten" in err, file.read_bytes()) == (2, True, b"SQLite format 3\0")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_that_names_a_file_says_whether_it_is_read_or_written(verb):
+    callback = VERBS[verb].callback
+    marked = {*declared(callback, Input), *declared(callback, Output)}
+    helps = {one.name: getattr(one, "help", None) or "" for one in VERBS[verb].params}
+    for name, parameter in inspect.signature(callback, eval_str=True).parameters.items():
+        kind = typing.get_args(parameter.annotation)[0]
+        named = Path in (kind, *typing.get_args(kind))
+        told = kind is not bool and re.search(r"\bfiles?\b|^Write|\.(csv|npy|parquet|html)\b", helps.get(name, ""))
+        assert name in marked | NO_FILES or not (named or told), f"mark --{name} of {verb} as Input() or Output()"

@@ -1,0 +1,61 @@
+"""Figures of an assessment hold the numbers of the assessment."""
+
+import pytest
+
+from incrowd import InputError, assess, demo_table
+from incrowd.figures import assessment_charts as plots
+from incrowd.figures.concept_charts import sample_against_population, what_kappa_is
+from incrowd.figures.theme import save
+
+NAMES = ["age_yrs", "sex", "patcnty"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return assess(demo_table(1_500), quasi_identifiers=NAMES, population=100_000)
+
+
+def values(chart):
+    """All data rows of a chart."""
+    plain = chart.to_dict()
+    layers = [plain, *plain.get("layer", [])]
+    inline = [layer["data"]["values"] for layer in layers if "values" in layer.get("data", {})]
+    return [row for rows in [*plain.get("datasets", {}).values(), *inline] for row in rows]
+
+
+def test_every_person_is_in_one_bin(found):
+    rows = plots.class_size_bins(found.facts.sizes)
+    assert sum(row["people"] for row in rows) == found.facts.people
+    assert sum(row["classes"] for row in rows) == found.facts.classes
+    assert rows[0]["people"] == found.facts.uniques
+
+
+@pytest.mark.parametrize("kind", ["svg", "html"])
+def test_a_figure_becomes_a_file(found, tmp_path, kind):
+    assert save(plots.overview(found), tmp_path / f"risk.{kind}").stat().st_size > 2_000
+
+
+def test_figures_hold_the_numbers(found):
+    assert found.verdict.risk in [row.get("risk") for row in values(plots.overview(found))]
+    added = {row["column"]: row["added"] for row in values(plots.contributions(found.knowledge.contributions))}
+    assert added == {part.column: part.correctness for part in found.knowledge.contributions.columns}
+    law = [row["risk"] for row in values(plots.forecast(found.forecast)) if "risk" in row]
+    assert max(law) == pytest.approx(found.facts.correctness)
+    assert {row["k"] for row in values(plots.protection(found.protection)) if "k" in row} >= {"k = 3", "k = 10"}
+    assert len(values(plots.leaks(found.leaks))) == 5 * 4
+
+
+def test_no_figure_of_a_population_that_was_not_given():
+    alone = assess(demo_table(300), quasi_identifiers=["sex"], protection=False)
+    with pytest.raises(InputError, match="population="):
+        plots.population(alone)
+
+
+def test_pictures_of_the_concepts_tell_the_truth():
+    dots = [row for row in values(what_kappa_is([1, 2, 3])) if "who" in row]
+    assert len(dots) == 6
+    assert sum(row["who"].startswith("named") for row in dots) == 3
+    rows = values(sample_against_population(demo_table(3_000), NAMES, shares=(0.1, 1.0)))
+    by = {(row["share"], row["kind"]): row["value"] for row in rows}
+    assert by[1.0, "unique in the sample"] == by[1.0, "unique in the population too"]
+    assert by[0.1, "unique in the sample"] > by[1.0, "unique in the sample"]

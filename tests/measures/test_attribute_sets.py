@@ -1,0 +1,112 @@
+"""Sets of attributes and the sets that single people out, against brute force."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import reference
+
+from incrowd import InputError
+from incrowd.measures import minimal_sets, risk_by_group, risk_by_subset
+from incrowd.measures.subset_counts import chains
+
+NAMES = ["a", "b", "c", "d"]
+ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=14)
+
+
+def table_of(rows):
+    return {name: [row[place] for row in rows] for place, name in enumerate(NAMES)}
+
+
+@given(ROWS)
+def test_every_set_is_counted_as_if_alone(rows):
+    found = risk_by_subset(table_of(rows), NAMES)
+    assert [risk.columns for risk in found] == [s for size in range(1, 5) for s in combinations(NAMES, size)]
+    for risk in found:
+        sizes = [len(m) for m in reference.classes_of(rows, [NAMES.index(name) for name in risk.columns])]
+        assert (risk.classes, risk.uniques, risk.smallest, risk.people) == (
+            len(sizes),
+            sizes.count(1),
+            min(sizes),
+            len(rows),
+        )
+
+
+@given(ROWS, st.integers(1, 4))
+def test_minimal_sets_are_those_of_brute_force(rows, up_to):
+    found = minimal_sets(table_of(rows), NAMES, up_to=up_to)
+    unique = {}
+    for size in range(1, up_to + 1):
+        for columns in combinations(range(4), size):
+            alone = {m[0] for m in reference.classes_of(rows, columns) if len(m) == 1}
+            for number in alone:
+                unique.setdefault(number, []).append(set(columns))
+    expected, score, fewest = {}, np.zeros(len(rows)), np.zeros(len(rows))
+    for number, sets in unique.items():
+        for columns in sets:
+            if not any(other < columns for other in sets):
+                key = tuple(NAMES[place] for place in sorted(columns))
+                expected[key] = expected.get(key, 0) + 1
+                score[number] += np.prod([4 - i for i in range(len(columns), up_to)])
+                fewest[number] = min(fewest[number] or 9, len(columns))
+    assert found.singled_out == expected
+    assert found.score == pytest.approx(score)
+    assert found.fewest.tolist() == fewest.tolist()
+    assert found.singled_out_by(up_to) == int((fewest > 0).sum())
+
+
+@pytest.mark.parametrize(("columns", "up_to"), [(1, 1), (2, 2), (5, 5), (9, 9), (9, 3), (7, 5), (12, 2)])
+def test_chains_hold_every_set_once(columns, up_to):
+    found = [
+        frozenset(order[:size]) for fewest, order in chains(columns, up_to) for size in range(fewest, len(order) + 1)
+    ]
+    assert len(found) == len(set(found)) == sum(comb(columns, size) for size in range(1, up_to + 1))
+
+
+def test_nine_columns_need_126_orders():
+    assert len(list(chains(9, 9))) == comb(9, 4)
+
+
+def test_sets_beyond_64_bits_are_counted_too():
+    generator = np.random.default_rng(2)
+    table = {f"c{number}": generator.integers(0, 2**20, 300) for number in range(5)}
+    table["c0"] = generator.integers(0, 3, 300)
+    found = risk_by_subset(table, list(table))[-1]
+    assert (found.classes, found.uniques) == (300, 300)
+    assert risk_by_subset(table, list(table))[0].classes == 3
+
+
+def test_groups_are_combined():
+    table = {"age": [1, 1, 2, 2], "sex": ["f", "m", "f", "m"], "zip": [1, 1, 1, 2]}
+    found = {r.label: r for r in risk_by_group(table, {"census": ["age", "sex"], "spatial": ["zip"]})}
+    assert found["census"].uniques == 4
+    assert (found["spatial"].uniques, found["spatial"].smallest) == (1, 1)
+    assert found["census + spatial"].columns == ("age", "sex", "zip")
+
+
+def test_people_with_histories_are_counted_by_group_too():
+    table = {"who": [1, 1, 2, 2, 3], "x": [1, 2, 2, 1, 1], "y": [1, 1, 1, 1, 1]}
+    found = {r.label: r for r in risk_by_group(table, {"one": ["x"], "two": ["y"]}, person="who")}
+    assert (found["one"].people, found["one"].classes, found["one"].uniques) == (3, 2, 1)
+    assert risk_by_subset(table, ["x"], person="who")[0].classes == 2
+
+
+def test_too_many_sets_are_refused():
+    table = {f"c{number}": [1, 2] for number in range(30)}
+    with pytest.raises(InputError, match=r"30 columns have .* sets of at most 30; ask for smaller sets") as refused:
+        risk_by_subset(table, list(table))
+    assert refused.value.hint == ("up_to",)
+    assert len(risk_by_subset(table, list(table), up_to=1)) == 30
+
+
+def test_an_unknown_column_in_a_group_is_named():
+    with pytest.raises(InputError, match=r"'agee'.*the table has: age"):
+        risk_by_group({"age": [1]}, {"census": ["agee"]})
+
+
+def test_risks_are_a_frame_with_a_row_for_each_set():
+    found = risk_by_subset({"age": [3, 3, 4], "zip": ["a", "b", "b"]}, ["age", "zip"])
+    assert found.to_frame()[["label", "classes", "uniqueness"]].iloc[2].tolist() == ["age, zip", 3, 1.0]

@@ -1,0 +1,218 @@
+"""Who learns something new for certain: against a plain count of small tables, and on columns that used to mislead."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd import InputError, measure, read_table
+from incrowd.backends import MemoryNeeds
+from incrowd.measures import Secret, count_disclosed_secrets
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["p", "q"]), st.sampled_from([None, 1, 2, 3])), min_size=1, max_size=25
+)
+
+
+def counted_plainly(rows, structural, *, secret, null_is_secret, certain_from, common_above):
+    """Certain, missing and common records, and the base rate and the certainty of each record that is news."""
+    classes = {}
+    for x, y, value in rows:
+        classes.setdefault((x, y), []).append(value)
+    values = [value for *_, value in rows]
+    asked = len(values) if null_is_secret else len(values) - structural
+    certain = missing = common = 0
+    base, sure = [], []
+    for members in classes.values():
+        for value in members:
+            if secret is None:
+                alike, everywhere = members.count(value), values.count(value)
+            elif value in secret:
+                alike, everywhere = (sum(one in secret for one in among) for among in (members, values))
+            else:
+                continue
+            if alike < certain_from * len(members):
+                continue
+            certain += 1
+            if secret is None and value is None and not null_is_secret:
+                missing += 1
+            elif secret is None and everywhere > common_above * asked:
+                common += 1
+            else:
+                base.append(everywhere / asked)
+                sure.append(alike / len(members))
+    return certain, missing, common, base, sure
+
+
+@given(
+    ROWS,
+    st.sampled_from([None, (1,), (2, 3), (None, 1)]),
+    st.booleans(),
+    st.sampled_from([1.0, 0.75, 0.6]),
+    st.sampled_from([0.5, 0.3, 1.0]),
+)
+def test_counts_are_those_of_a_plain_count(rows, secret, null_is_secret, certain_from, common_above):
+    rows = [(0, "p", value) for value in (secret or ())] + rows  # a secret that does not occur is refused
+    table = pa.table(
+        {
+            "x": [x for x, *_ in rows],
+            "y": [y for _, y, _ in rows],
+            "s": pa.array([value for *_, value in rows], pa.int64()),
+        }
+    )
+    options = {"null_is_secret": null_is_secret, "certain_from": certain_from, "common_above": common_above}
+    found = count_disclosed_secrets(
+        table,
+        quasi_identifiers=["x", "y"],
+        sensitive=["s"],
+        secrets={"s": Secret(values=secret)} if secret else None,
+        **options,
+    ).columns[0]
+    certain, missing, common, base, sure = counted_plainly(rows, found.structural_missing, secret=secret, **options)
+    assert (found.certain, found.certain_missing, found.certain_common) == (certain, missing, common)
+    assert found.news == len(base)
+    assert found.base_rate == pytest.approx(np.mean(base) if base else 0)
+    assert found.rise == pytest.approx(np.mean(sure) - np.mean(base) if base else 0)
+
+
+def test_a_drug_that_nobody_takes_is_no_secret_given_away():
+    rows = 20_000
+    drug = np.array(["No"] * rows, dtype=object)
+    drug[[17, 4_000]] = "Yes"
+    table = {"zip": np.arange(rows) // 10, "drug": drug}
+    found = count_disclosed_secrets(table, quasi_identifiers=["zip"], sensitive=["drug"]).columns[0]
+    assert found.certain == measure(table, quasi_identifiers=["zip"], sensitive=["drug"]).sensitive[0].homogeneous
+    assert (found.certain, found.certain_common, found.news) == (rows - 20, rows - 20, 0)
+    asked = {"drug": Secret(values=["No"])}
+    named = count_disclosed_secrets(table, quasi_identifiers=["zip"], sensitive=["drug"], secrets=asked).columns[0]
+    assert named.news == rows - 20, "a common value counts where it is named"
+
+
+def children(rows=6_000, nonresponse=0.0):
+    """A survey in which only children are asked; the answer is one of three, and a few do not answer."""
+    generator = np.random.default_rng(1)
+    age, place = generator.integers(0, 90, rows), generator.integers(0, 300, rows)
+    answer = pa.array(
+        generator.choice(["a", "b", "c"], rows, p=[0.8, 0.1, 0.1]),
+        mask=(age >= 18) | (generator.random(rows) < nonresponse),
+    )
+    return pa.table({"age": age, "place": place, "answer": answer})
+
+
+@pytest.mark.parametrize("nonresponse", [0.0, 0.1])
+def test_a_column_for_children_is_missing_for_adults_and_that_is_no_news(nonresponse):
+    table = children(nonresponse=nonresponse)
+    adults = int((table["age"].to_numpy() >= 18).sum())
+    found = count_disclosed_secrets(table, quasi_identifiers=["place", "age"], sensitive=["answer"]).columns[0]
+    assert found.missing_follows_from == ("age",)
+    assert found.structural_missing == adults
+    assert (found.missing == adults) == (nonresponse == 0)
+    assert found.certain_missing >= adults
+    assert found.certain_common > 0, "most children answer a, though few people do"
+    assert found.news < found.certain - found.certain_missing
+    kept = count_disclosed_secrets(
+        table, quasi_identifiers=["place", "age"], sensitive=["answer"], null_is_secret=True
+    ).columns[0]
+    assert (kept.certain_missing, kept.certain) == (0, found.certain)
+
+
+def test_missing_that_follows_from_two_columns_is_recognised():
+    generator = np.random.default_rng(2)
+    age, sex = generator.integers(0, 80, 8_000), generator.integers(0, 2, 8_000)
+    pregnant = pa.array(generator.choice(["yes", "no"], 8_000), mask=(sex == 0) | (age > 45) | (age < 15))
+    table = pa.table({"age": age, "sex": sex, "zip": np.arange(8_000), "pregnant": pregnant})
+    found = count_disclosed_secrets(table, quasi_identifiers=["zip", "age", "sex"], sensitive=["pregnant"]).columns[0]
+    assert found.missing_follows_from == ("age", "sex")
+    assert found.structural_missing == found.missing
+
+
+def test_missing_at_random_follows_from_nothing():
+    generator = np.random.default_rng(3)
+    answer = pa.array(generator.choice(["a", "b"], 5_000), mask=generator.random(5_000) < 0.5)
+    table = pa.table({"zip": np.arange(5_000), "age": generator.integers(0, 500, 5_000), "answer": answer})
+    found = count_disclosed_secrets(table, quasi_identifiers=["zip", "age"], sensitive=["answer"]).columns[0]
+    assert (found.structural_missing, found.missing_follows_from) == (0, ())
+    assert found.certain == 5_000
+
+
+def test_a_class_of_equal_rare_values_is_news():
+    ill = ["hiv"] * 5 + ["flu", "cold", "none", "none", "flu"] * 19
+    table = {"zip": np.arange(100) // 5, "ill": ill}
+    found = count_disclosed_secrets(table, quasi_identifiers=["zip"], sensitive=["ill"]).columns[0]
+    assert (found.certain, found.news, found.base_rate, found.rise) == (5, 5, 0.05, 0.95)
+
+
+def test_ranges_and_several_columns():
+    table = {
+        "zip": [1, 1, 2, 2, 3],
+        "income": [120_000, 130_000.5, 90_000, 200_000, None],
+        "since": [datetime.date(2020, 1, day) for day in (1, 2, 3, 4, 5)],
+        "ill": ["a", "b", "a", "b", "a"],
+    }
+    found = count_disclosed_secrets(
+        table,
+        quasi_identifiers=["zip"],
+        sensitive=["income", "since", "ill"],
+        secrets={
+            "income": Secret(above="100000"),
+            "since": Secret(above="2020-01-01", below=datetime.date(2020, 1, 5)),
+        },
+    )
+    assert [(column.column, column.certain, column.news) for column in found.columns] == [
+        ("income", 2, 2), ("since", 2, 2), ("ill", 1, 0)
+    ]  # fmt: skip
+    assert found.columns[0].secret == "above 100000"
+    assert found.to_frame()["news_share"].tolist() == [0.4, 0.4, 0.0]
+
+
+def test_values_of_histories_are_compared_among_equal_histories():
+    table = {"who": ["a", "a", "b", "b"], "age": [30, 60, 30, 60], "ill": ["flu", "hiv", "flu", "hiv"]}
+    found = count_disclosed_secrets(table, quasi_identifiers=["age"], sensitive=["ill"], person="who").columns[0]
+    assert (found.certain, found.news) == (4, 4)
+
+
+def test_a_table_larger_than_memory_gives_the_same_counts(tmp_path):
+    pq.write_table(children(3_000, 0.1), tmp_path / "table.parquet")
+    options = {"quasi_identifiers": ["place", "age"], "sensitive": ["answer"]}
+    whole = count_disclosed_secrets(tmp_path / "table.parquet", **options)
+    table = read_table(tmp_path / "table.parquet", memory="50MB")
+    table.backend.needs = MemoryNeeds(record_class=10**6, class_value=10**6, split_record=10**6)
+    parts = count_disclosed_secrets(table, **options)
+    assert parts.to_dict() == whole.to_dict()
+    assert whole.columns[0].missing_follows_from == ("age",)
+    assert whole.columns[0].certain_missing > 0
+
+
+PATIENTS = {"zip": [1, 2], "ill": ["a", "b"], "age": [3, 4]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"sensitive": []}, "no sensitive columns"),
+        ({"sensitive": "ill"}, "must be a list"),
+        ({"sensitive": ["zip"]}, "cannot be sensitive and a quasi-identifier"),
+        ({"certain_from": 0.5}, "above 0.5"),
+        ({"common_above": 1.5}, "from 0 to 1"),
+        ({"secrets": {"age": Secret(above=3)}}, "not among the sensitive columns"),
+        ({"secrets": {"ill": Secret(values=["a", "zebra"])}}, "1 of 2 secret values of 'ill' not found"),
+        ({"secrets": {"ill": Secret(above=3)}}, "does not fit its type"),
+        ({"sensitive": ["age"], "secrets": {"age": Secret(values=["old"])}}, "does not fit its type"),
+        ({"sensitive": ["age"], "secrets": {"age": Secret(below="old")}}, "does not fit its type"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(wrong, words):
+    with pytest.raises(InputError, match=words) as refused:
+        count_disclosed_secrets(PATIENTS, **{"quasi_identifiers": ["zip"], "sensitive": ["ill"]} | wrong)
+    assert "zebra" not in str(refused.value)
+
+
+def test_a_secret_is_values_or_a_range():
+    with pytest.raises(InputError, match="not by both"):
+        Secret(values=["a"], above=3)
+    with pytest.raises(InputError, match="must be a list"):
+        Secret(values="hiv")

@@ -1,0 +1,78 @@
+"""What a row is: a person, a person at one time, one of several records, or no person at all."""
+
+import numpy as np
+import pytest
+
+from incrowd import read_table
+from incrowd.tables import describe_rows
+
+GENERATOR = np.random.default_rng(3)
+PEOPLE, TIMES = 400, 5
+ROWS = PEOPLE * TIMES
+
+
+def people(rows):
+    return {"age": GENERATOR.integers(18, 90, rows), "sex": GENERATOR.integers(1, 3, rows)}
+
+
+def describe(**columns):
+    return describe_rows(read_table(columns))
+
+
+@pytest.mark.parametrize(("person", "time"), [("pid", "wave"), ("num_individu", "annee"), ("persnr", "syear")])
+def test_a_panel_is_people_at_several_times(person, time):
+    numbers = np.repeat(GENERATOR.choice(np.arange(10_000, 99_999), PEOPLE, replace=False), TIMES)
+    found = describe(**{person: numbers, time: np.tile(np.arange(1, TIMES + 1), PEOPLE)}, **people(ROWS))
+    assert (found.kind, found.person, found.time) == ("panel", person, time)
+    assert time in found.reason
+
+
+def test_several_records_for_each_person_are_transactions():
+    found = describe(patient_id=np.sort(GENERATOR.integers(1, PEOPLE, ROWS)), item=GENERATOR.integers(1, 60, ROWS))
+    assert (found.kind, found.person) == ("transactions", "patient_id")
+
+
+def test_people_within_households():
+    sizes = GENERATOR.integers(1, 6, PEOPLE)
+    household = np.repeat(np.arange(PEOPLE), sizes)
+    number = np.concatenate([np.arange(1, size + 1) for size in sizes])
+    for columns in ({"serial": household, "pernum": number}, {"hhid": household}):
+        found = describe(**columns, **people(len(household)))
+        assert found.kind == "households"
+        assert found.household == next(iter(columns))
+
+
+def test_one_row_for_each_person():
+    assert describe(id=np.arange(ROWS), **people(ROWS)).kind == "people"
+    assert describe(**people(ROWS)).kind == "people"
+
+
+def test_communes_firms_and_tables_of_counts_are_no_people():
+    names = [f"place {number}" for number in range(300)]
+    population = GENERATOR.integers(100, 90_000, 300)
+    assert describe(commune=names, population=population, surface=GENERATOR.uniform(1, 90, 300)).kind == "not people"
+    firms = describe(siren=np.arange(10**8, 10**8 + 300), turnover=population * 7, employees=population // 100)
+    assert firms.kind == "not people"
+    region, sex = np.repeat(np.arange(1, 21), 2), np.tile([1, 2], 20)
+    assert describe(region=region, sex=sex, count=GENERATOR.integers(5, 900, 40)).kind == "not people"
+
+
+def test_where_nothing_says_what_a_row_is_the_answer_is_unsure():
+    found = describe(q1=GENERATOR.integers(1, 5, ROWS), q2=GENERATOR.integers(1, 5, ROWS))
+    assert (found.kind, found.confidence) == ("people", "low")
+
+
+def test_kinds_of_rows_of_public_tables(shared_data):
+    kinds = {
+        "adult": "people",
+        "hdv2003": "people",
+        "diabetes130": "transactions",
+        "eusilc_population": "households",
+        "sdc_testdata": "households",
+        "happy": "panel",  # its numbers start again each year, which the reason says
+        "nhanes": "people",
+        "msweb_visits": "transactions",
+        "groceries": "transactions",
+    }
+    found = {name: describe_rows(read_table(shared_data / f"{name}.parquet")).kind for name in kinds}
+    assert found == kinds
