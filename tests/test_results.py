@@ -16,6 +16,7 @@ from incrowd.figures.registry import FIGURES
 from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
 from incrowd.measures.determination import determination
+from incrowd.measures.kept_columns import kept_column_facts
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
 from incrowd.populations import classical_risk, record_risk, sensitivity
@@ -122,6 +123,7 @@ def every_result(results):
         "illness": [draw.choice(["flu", "gout", "none"]) for _ in range(rows)],
     }
     names = [NAME, "age"]
+    born = {"age": [20 + row // 2 for row in range(80)], "born": [2000 - row // 2 for row in range(80)]}
     safe = incrowd.protect(table, quasi_identifiers=names, k=4)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names)
     fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))
@@ -136,6 +138,7 @@ def every_result(results):
         incrowd.evaluate(table, safe.table, quasi_identifiers=names, sensitive=["illness"], secret="flu"),
         *distributions(table, safe.table, columns=names),
         safe,
+        incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
         incrowd.population_risk(table, quasi_identifiers=names, population=5_000),
         record_risk(table, quasi_identifiers=names, population=5_000),
         classical_risk(table, quasi_identifiers=names, population=5_000),
@@ -149,6 +152,7 @@ def every_result(results):
         measures.minimal_sets(table, names, up_to=2),
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
         determination(np.arange(rows) % 10, np.arange(rows) % 5),
+        *kept_column_facts(born, born, ["age"], ["born"]),
         measures.count_disclosed_secrets(table, quasi_identifiers=names, sensitive=["illness"]),
         measures.measure_presence(table, table, quasi_identifiers=names),
         *fits.values(),
