@@ -140,7 +140,6 @@ def _judge(safe: Protected, recipient: str, sensitive: list[str], other: Sequenc
         person=safe.person,
         other=[name for name in options.names(other, released.columns) if name in released.columns],
         recipient=recipient,
-        rows_are_people=safe.person is None,
     )
     return judge_release(released, question)
 
