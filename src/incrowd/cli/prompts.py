@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import options, terminal
 from incrowd.cli.hints import with_flags
 from incrowd.errors import InputError
-from incrowd.recipients import listed, usual_threshold
+from incrowd.recipients import limits_of, listed
 
 if TYPE_CHECKING:
     from incrowd.assessment import Question, Roles
@@ -120,7 +120,7 @@ def _people(text: str) -> int | None:
 
 def _recipient(text: str) -> str:
     wanted = "public" if text.lower() in ("", *_YES) else text.lower()
-    usual_threshold(wanted)
+    limits_of(wanted)
     return wanted
 
 

@@ -43,6 +43,11 @@ def line(text: str = "") -> None:
     _out().print(_safe(text), soft_wrap=True)
 
 
+def command(text: str) -> None:
+    """Write a command to copy, on a line of its own that is never broken."""
+    _out().print(f"     [bold]{_safe(text)}[/bold]", soft_wrap=True, highlight=False)
+
+
 def heading(text: str) -> None:
     """Write a heading of the result."""
     _out().print(f"\n[bold]{_safe(text)}[/bold]")

@@ -51,7 +51,7 @@ def assess_leaks(sizes: ClassSizes, threshold: float) -> Leaks:
 
 def _leaks(work: Work) -> Leaks:
     work.progress("working out leaks", 0.1)
-    return assess_leaks(work.answers["facts"].sizes, work.question.limit)
+    return assess_leaks(work.answers["facts"].sizes, work.question.limits.highest)
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:

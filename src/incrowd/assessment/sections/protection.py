@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,7 +18,7 @@ from incrowd.measures import measure
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
-from incrowd.recipients import judge
+from incrowd.recipients import Limits, judge
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
 from incrowd.wording import percent
@@ -106,7 +105,7 @@ def assess_protection(
     *,
     sensitive: Sequence[str],
     person: str | None,
-    threshold: float,
+    limits: Limits,
     population: int | None = None,
     progress: Progress = silent,
 ) -> Protection:
@@ -116,7 +115,7 @@ def assess_protection(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
             "assess a sample of it"
         )
-    wanted = [k for k in sorted({*KS, ceil(1 / threshold)}) if k <= table.rows // 2]
+    wanted = [k for k in sorted({*KS, limits.class_size}) if k <= table.rows // 2]
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
     for done, k in enumerate(wanted):
@@ -177,7 +176,7 @@ def _protection(work: Work) -> Protection:
         work.roles.quasi_identifiers,
         sensitive=work.roles.sensitive,
         person=work.roles.person,
-        threshold=work.question.limit,
+        limits=work.question.limits,
         population=None if risk is None else risk.population,
         progress=work.part(SECTION),
     )
