@@ -42,7 +42,7 @@ def test_assess_writes_a_page_and_json_for_machines(capsys, stays, tmp_path):
     code, out, err = run(capsys, "assess", stays, *QI, *options)
     found = json.loads(out)
     assert code in (0, 1)
-    assert found["schema"] == "incrowd/assessment/1"
+    assert found["schema"] == "incrowd/assessment/2"
     assert found["population"]["population"] == 80_000
     assert len(found["provenance"]["sha256"]) == 64
     assert "<title>" in page.read_text(encoding="utf-8")

@@ -82,7 +82,7 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
     for name in ("report.html", "report-external.html", "report.json"):
         report = script.get(f"/api/v1/jobs/{job['id']}/{name}")
         assert report.headers["content-disposition"].startswith("attachment; filename=")
-    assert report.json()["schema"] == "incrowd/assessment/1"
+    assert report.json()["schema"] == "incrowd/assessment/2"
 
 
 def test_the_library_tells_what_it_knows_so_far():
