@@ -41,9 +41,9 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("detail kept (granularity)", "1 if no value was made coarser, 0 if nothing is left of any."),
     (
         "limit (threshold)",
-        "The most that is accepted for a kind of recipient: for the person at highest risk 1/3 (classes of 3, trusted), "
-        "1/11 (classes of 11, public) or 1/20 (strict); with an agreement that forbids attempts, 1/11 on average and "
-        "1/3 at most. A convention, not a law.",
+        "The most that is accepted for a kind of recipient: for the person at highest risk 1/3 (classes of 3, "
+        "trusted), 1/11 (classes of 11, public) or 1/20 (strict); with an agreement that forbids attempts, "
+        "1/11 on average and 1/3 at most. A convention, not a law.",
     ),
 )
 
