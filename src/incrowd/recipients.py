@@ -99,7 +99,8 @@ def smallest_class(limit: float) -> int:
     (3, 11, 20, 4, 11)
     """
     size = math.ceil(1 / limit - 1e-9)
-    return size - 1 if size > 1 and round(limit, 2) == limit == round(1 / (size - 1), 2) else size
+    is_rounded = 1 / size < limit * (1 - 1e-9) and size > 1 and limit == round(1 / (size - 1), 2)
+    return size - 1 if is_rounded else size
 
 
 def read_limit(value: float, what: str) -> float:
