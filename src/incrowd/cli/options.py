@@ -75,7 +75,9 @@ _MOST_DIGITS = 30  # before or after the point; more people than that there are 
 
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("columns", "texts", "groups"), list[str]),
-    **{"share": float, "whole": int, "number": float},
+    "share": float,
+    "whole": int,
+    "number": float,
 }
 
 
