@@ -17,6 +17,7 @@ Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "poin
 
 Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -166,9 +167,7 @@ class TableSettings(Model):
     recipient: Recipient = "public"
     threshold: Share | None = None
     highest: Share | None = None
-    secrets: Annotated[
-        list[Annotated[str, StringConstraints(min_length=1, max_length=2_000)]], Field(max_length=200)
-    ] = []
+    secrets: Annotated[list[Secret], Field(max_length=200)] = []
     tolerate: Share | None = None
     rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}

@@ -131,9 +131,7 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
     elif "undecided" in decisions:
         says = "None of these ways may go out yet: confirm what the columns are, on Roles."
     else:
-        says = (
-            "None of these ways may go out: the risk is above the limits, or a secret or a kept column gives it away."
-        )
+        says = "None of these ways may go out: the risk is above the limits, or something kept gives it away."
     return Figure(
         "frontier",
         "What protection leaves and costs",
