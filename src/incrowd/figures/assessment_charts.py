@@ -100,8 +100,9 @@ def _risk_mark(verdict: Verdict, place: int, name: str, risk: float, interval: t
     dot = base.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
         x="risk:Q", y=alt.value(place), tooltip=tooltip
     )
-    side = {"align": "right", "dx": -14} if risk > 0.5 else {"align": "left", "dx": 14}
-    return bar + dot + base.mark_text(fontSize=12, **side).encode(x="risk:Q", y=alt.value(place), text="name:N")
+    left = risk > 0.5
+    words = base.mark_text(fontSize=12, align="right" if left else "left", dx=-14 if left else 14)
+    return bar + dot + words.encode(x="risk:Q", y=alt.value(place), text="name:N")
 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:

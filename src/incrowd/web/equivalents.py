@@ -45,7 +45,9 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
 def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
     """A question as a command with further words, and as a script with further lines."""
     arguments = question.to_arguments()
-    found = _both(source, "assess", [*(arguments or []), *more], ["assess"], [question.to_call(), *lines])
+    unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
+    words = [*(arguments or []), *unattended, *more]
+    found = _both(source, "assess", words, ["assess"], [question.to_call(), *lines])
     return _without_command(found, arguments is None)
 
 

@@ -43,13 +43,8 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
                 lines[label] = [leak_risk(one, step, targets=wanted) for step in steps]
         risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
         result = _result(question, sizes, leaked, targets, risks)
-        bounds = (
-            [question.at_most]
-            if question.at_most
-            else sorted({kind.limits.highest for kind in KINDS}, reverse=True)
-            if targets == [1]
-            else []
-        )
+        usual = sorted({kind.limits.highest for kind in KINDS}, reverse=True) if targets == [1] else []
+        bounds = [question.at_most] if question.at_most else usual
         return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
 
     return run

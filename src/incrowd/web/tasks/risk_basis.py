@@ -42,7 +42,7 @@ class Basis:
 
 
 def question_of(table: OpenTable) -> Question:
-    """What the risk in the population depends on, as it is set now: roles that a person decided, else suggested ones."""
+    """What the risk in the population depends on: the roles that a person decided, or those that are suggested."""
     return Question(
         quasi_identifiers=table.decided_as("quasi-identifier") or table.with_role("quasi-identifier"),
         person=next(iter(table.decided_as("person")), None),
