@@ -183,12 +183,11 @@ def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
     assert highest_risk(sizes, estimated) == (0.2, interval)
     assert highest_risk(sizes, replace(estimated, still_unique=1.0)) == (1.0, None)
     assert highest_risk(sizes, None) == (1.0, None)
-    judged = decide(
-        here.provenance.question, here.roles, facts=here.facts, evidence=here.evidence, population=estimated
-    )
+    known = {"facts": here.facts, "evidence": here.evidence}
+    judged = decide(here.provenance.question, here.roles, **known, population=estimated)
     assert (judged.decision, judged.highest) == ("within", 0.2)
     wide = replace(estimated, highest_interval=(0.1, 0.5))
-    unsure = decide(here.provenance.question, here.roles, facts=here.facts, evidence=here.evidence, population=wide)
+    unsure = decide(here.provenance.question, here.roles, **known, population=wide)
     assert unsure.decision == "borderline"
     assert any("whoever knows that one of them is in it" in str(reason) for reason in there.verdict.internal_reasons)
 

@@ -73,6 +73,8 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
     ).to_dict()
     for found in (result, expected):
         del found["population"]["seconds"]
+        for action in found["verdict"]["actions"]:
+            action["commands"] = [command.split()[3:-1] for command in action["commands"]]  # the files have other names
     for section in ("verdict", "facts", "knowledge", "population", "forecast", "leaks", "protection", "skipped"):
         assert result[section] == expected[section], section
     figures = script.get(f"/api/v1/jobs/{job['id']}/figures").json()

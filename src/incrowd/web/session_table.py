@@ -71,6 +71,7 @@ class OpenTable:
 
     def __post_init__(self) -> None:
         self._history.append(models.TableSettings(roles=self._suggested))
+        self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
 
     @property
     def _suggested(self) -> dict[str, models.Role]:
