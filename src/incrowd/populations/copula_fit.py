@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.populations.copula import upper_edges
-from incrowd.populations.information import matching_correlation, observed_information
+from incrowd.populations.information import (
+    cell_chances,
+    expected_information,
+    matching_correlation,
+    observed_information,
+    shuffled_information,
+)
 from incrowd.populations.marginals import Columns, occurrences
 from incrowd.special import Floats
 
@@ -33,9 +39,13 @@ def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
 
 
 def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
-    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix."""
+    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix.
+
+    At ρ = 0 what is expected is the information of shuffled columns, so that independent columns get about 0.
+    """
     groups = group_values(columns, MOST_VALUES)
-    edges = [all_edges(occurrences(group, columns.counts(j)) / columns.people) for j, group in enumerate(groups)]
+    counts = [occurrences(group, columns.counts(j)) for j, group in enumerate(groups)]
+    edges = [all_edges(count / columns.people) for count in counts]
     people = np.array([float(columns.people)])
     matrix = np.eye(len(groups))
 
@@ -45,6 +55,9 @@ def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Float
             return 0.0  # a single value
         first, second, times = columns.pair(i, j)
         information = observed_information(groups[i][first], groups[j][second], times=times)
+        independent = cell_chances(edges[i], edges[j], 0.0)
+        information -= shuffled_information(counts[i], counts[j])
+        information += expected_information(independent, people, np.ones(1))
         return matching_correlation(edges[i], edges[j], information, people, np.ones(1))
 
     pairs = list(combinations(range(len(groups)), 2))
