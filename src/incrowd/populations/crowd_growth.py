@@ -55,7 +55,7 @@ class _Urn:
             model.margins,
         )
         room = 1 << int(n).bit_length()
-        self.groups = np.zeros((2 * room, 4), dtype=np.uint64)
+        self.groups = np.zeros((2 * room, 2), dtype=np.uint64)
         self.pairs, self.classes = np.zeros((2 * room, 2), dtype=np.uint64), np.zeros((2 * room, 2), dtype=np.uint64)
         self.pool = np.zeros(2 * room, dtype=np.int32)
         self.used = np.zeros(5, dtype=np.int64)

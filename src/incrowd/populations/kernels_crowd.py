@@ -8,6 +8,7 @@ import numpy as np
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
+_HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @numba.njit(inline="always", cache=True)
@@ -96,9 +97,10 @@ def add_people(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
 
-    Levels of one column follow each other, the most specific first. A row of `groups` holds the key of a context, how
-    many people have it, where the values of these people start in `pool` and how many fit there; a row of `pairs` the
-    key of a context with a value and its count; a row of `classes` the key of a whole record and its count. `used`
+    Levels of one column follow each other, the most specific first. A row of `groups` holds the key of a context
+    and, in one number, where the values of the people who have it start in `pool` (upper half) and how many they are
+    (lower half); they are moved to twice the room whenever their number is a power of two. A row of `pairs` holds the
+    key of a context with a value and its count, a row of `classes` the key of a whole record and its count. `used`
     holds how many groups, pairs, pool entries and classes there are, and how many classes have one person. Returns the
     first person who was not added: `stop`, or whoever did not fit into one of the arrays, which the caller enlarges.
     """
@@ -128,11 +130,11 @@ def add_people(  # type: ignore[no-untyped-def]
                     groups[row, 0] = key
                     used[0] += 1
                 keys[level], rows[level] = key, row
-                count = np.int64(groups[row, 1])
-                if count == np.int64(groups[row, 3]):
+                count = np.int64(groups[row, 1] & _LOWER)
+                if count & (count - 1) == 0:
                     room += max(1, 2 * count)
                 if drawn and not accepted and count > 0:
-                    taken = pool[np.int64(groups[row, 2]) + np.int64(_uniform(random) * count)]
+                    taken = pool[np.int64(groups[row, 1] >> _HALF) + np.int64(_uniform(random) * count)]
                     pair = np.int64(pairs[_row(pairs, _mix(key + _mark(column, taken)) | one), 1])
                     if _uniform(random) < (1.0 - discount[level] / pair) * count / (count + strength[level]):
                         accepted, value = True, taken
@@ -154,13 +156,13 @@ def add_people(  # type: ignore[no-untyped-def]
             return person
         for level in range(levels):
             row = rows[level]
-            count, begin = np.int64(groups[row, 1]), np.int64(groups[row, 2])
-            if count == np.int64(groups[row, 3]):
+            count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)
+            if count & (count - 1) == 0:
                 for place in range(count):
                     pool[used[2] + place] = pool[begin + place]
-                begin, room = used[2], max(1, 2 * count)
-                groups[row, 2], groups[row, 3] = np.uint64(begin), np.uint64(room)
-                used[2] += room
+                begin = used[2]
+                groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count)
+                used[2] += max(1, 2 * count)
             column = level_column[level]
             value = values[column, person]
             pool[begin + count] = value
