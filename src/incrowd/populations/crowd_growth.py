@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,40 @@ def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return larger
 
 
+def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]) -> Iterator[GrownPopulation]:
+    """Grow the sample of a model through ascending numbers of people, all of them larger than the sample or equal.
+
+    With one seed the people of a smaller population are the first ones of a larger population.
+
+    Args:
+        model: the fitted model.
+        stops: the numbers of people at which to stop.
+        seed: seed of the random draws.
+
+    Yields:
+        The population at each of the stops; its `values` are filled further when the next one is asked for.
+    """
+    from incrowd.populations import kernels_crowd
+
+    urn, n = _Urn(model, stops[-1], seed), model.people
+    urn.add(0, n, drawn=False)
+    sizes, classes, uniques, size = [], [], [], n
+    for stop in stops:
+        urn.add(size, stop, drawn=True)
+        size = stop
+        sizes.append(stop)
+        classes.append(int(urn.used[3]))
+        uniques.append(int(urn.used[4]))
+        yield GrownPopulation(
+            np.array(sizes, dtype=np.int64),
+            np.array(classes, dtype=np.int64),
+            np.array(uniques, dtype=np.int64),
+            kernels_crowd.class_sizes_of(urn.values, urn.classes, n),
+            urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
+            urn.values[:, :stop],
+        )
+
+
 def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Sequence[int] = (0,)) -> GrownPopulation:
     """Grow the sample of a model to a population.
 
@@ -106,22 +140,6 @@ def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Se
     Returns:
         The classes on the way and at the end.
     """
-    from incrowd.populations import kernels_crowd
-
-    urn, n = _Urn(model, population, seed), model.people
-    urn.add(0, n, drawn=False)
-    stops = sorted({n, *(size for size in at if n < size < population), population})
-    classes, uniques, size = [], [], n
-    for stop in stops:
-        urn.add(size, stop, drawn=True)
-        size = stop
-        classes.append(int(urn.used[3]))
-        uniques.append(int(urn.used[4]))
-    return GrownPopulation(
-        np.array(stops, dtype=np.int64),
-        np.array(classes, dtype=np.int64),
-        np.array(uniques, dtype=np.int64),
-        kernels_crowd.class_sizes_of(urn.values, urn.classes, n),
-        urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
-        urn.values,
-    )
+    stops = sorted({model.people, *(size for size in at if model.people < size < population), population})
+    *_, found = grow_through(model, stops, seed=seed)
+    return found

@@ -63,6 +63,11 @@ class CrowdModel:
         """How many people are in the sample."""
         return int(self.codes[0].size)
 
+    def class_sizes(self) -> NDArray[np.int64]:
+        """For each record how many records of the sample have its values."""
+        numbers = _joint(list(self.codes))
+        return np.bincount(numbers)[numbers]
+
 
 def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
     """Fit the model to a sample.

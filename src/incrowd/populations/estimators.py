@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit
-from incrowd.populations import anchored, combined, copula, posterior_estimator
+from incrowd.populations import anchored, combined, copula, crowd_estimator, posterior_estimator
 from incrowd.populations.constraints import (
     bound_uniques_interval,
     count_possible_classes,
@@ -21,7 +21,9 @@ from incrowd.populations.constraints import (
     pass_through,
 )
 from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
-from incrowd.populations.intervals import bound_estimate, interval_around, interval_of_uniques
+from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
+from incrowd.populations.crowd_records import CrowdRecords, assess_records
+from incrowd.populations.intervals import bound_estimate, interval_around, interval_of_crowd, interval_of_uniques
 from incrowd.populations.marginals import Columns
 from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.posterior_estimator import estimate_by_posterior
@@ -29,7 +31,7 @@ from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, settle_population
 from incrowd.wording import share
 
-Method = Literal["combined", "posterior", "anchored", "gaussian", "dvine", "average"]
+Method = Literal["combined", "crowd", "posterior", "anchored", "gaussian", "dvine", "average"]
 METHODS: tuple[Method, ...] = get_args(Method)
 """Names of the methods."""
 
@@ -49,10 +51,15 @@ class MethodEstimate:
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
     still_unique_interval: tuple[float, float] | None = None
+    highest: float | None = None
+    highest_interval: tuple[float, float] | None = None
+    crowd: CrowdEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class Options:
+    """How an estimate is made."""
+
     seed: int
     draws: int
     reference: bool
@@ -78,7 +85,16 @@ def estimate_risk(
     started: float | None = None,
 ) -> PopulationRisk:
     """The estimate of a method for a sample already read."""
+    options = Options(seed, draws, reference, progress)
+    return estimate_with_records(sample, method, options=options, started=started)[0]
+
+
+def estimate_with_records(
+    sample: Sample, method: Method = "combined", *, options: Options, started: float | None = None
+) -> tuple[PopulationRisk, CrowdRecords | None]:
+    """The estimate of a method, and the risk of every record where the method tells records apart by their values."""
     started = time.perf_counter() if started is None else started
+    seed = options.seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"the seed must be a whole number of 0 or more; {seed!r} was given")
     if sample.sizes.people == 1:
@@ -86,9 +102,30 @@ def estimate_risk(
     if sample.sizes.people == sample.population:
         estimate = _count_whole_population(sample)
     else:
-        estimate = _ESTIMATORS[method](sample, _Options(seed, draws, reference, progress))
-    risk = _as_result(sample, estimate, method, seed, time.perf_counter() - started)
-    return limit_classes(risk, count_possible_classes(sample)) if method == "combined" else risk
+        estimate = _ESTIMATORS[method](sample, options)
+    risk = _as_result(sample, estimate, method, seed)
+    if method in ("combined", "crowd"):
+        risk = limit_classes(risk, count_possible_classes(sample))
+    risk, records = _add_highest(sample, risk, estimate.crowd)
+    return replace(risk, seconds=time.perf_counter() - started), records
+
+
+def _add_highest(
+    sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None
+) -> tuple[PopulationRisk, CrowdRecords | None]:
+    """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them."""
+    if crowd is None or not crowd.growths:
+        return risk, None
+    model = sample.crowd_model
+    records = assess_records(
+        crowd,
+        model.log_chances,
+        model.class_sizes(),
+        correctness=risk.sample_to_population,
+        uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
+    )
+    highest, interval = records.highest
+    return replace(risk, highest=highest, highest_interval=interval), records
 
 
 def estimate_risks(
@@ -96,36 +133,35 @@ def estimate_risks(
 ) -> tuple[PopulationRisk, ...]:
     """The combined estimate for each of the populations `at`, fitted once.
 
-    One synthetic population is read at every N. It has `drawn` people, between a million and five; by default as many
-    as the largest population. At the sample's own population the estimate is that of `estimate_risk`.
+    One growth of the sample serves all populations on its way, and one synthetic population is read at every N. It has
+    `drawn` people, between a million and five; by default as many as the largest population. At the sample's own
+    population the estimate is that of `estimate_risk`.
     """
     if not at:
         raise InputError("an empty list of populations; give at least one number")
     people = sample.sizes.people
     samples = [replace(sample, population=settle_population(people, population=one)) for one in at]
-    largest = max(one.population for one in samples)
-    wanted = min(max(largest if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
-    estimate = _fit_once(sample, seed, wanted, part(progress, 0.0, 0.9))
+    populations = {one.population for one in samples}
+    wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
+    fitted = _FittedSample(sample, Options(seed, 1, False, part(progress, 0.0, 0.9)), populations, wanted)
 
-    def estimate_one(one: Sample) -> PopulationRisk:
-        found = _count_whole_population(one) if one.population == people else estimate(one)
-        return limit_classes(_as_result(one, found, "combined", seed), most)
+    def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
+        if one.population == people:
+            found = _count_whole_population(one)
+        else:
+            found = fitted.estimate(one, alone=alone)
+        risk = limit_classes(_as_result(one, found, "combined", seed), most)
+        return _add_highest(one, risk, found.crowd)[0] if alone else risk
 
     risks = make_monotone([estimate_one(one) for one in samples])
-    if sample.population in {one.population for one in samples} and sample.population > people:
-        if anchored.people_drawn(people, sample.population) == max(wanted, people):
-            known = estimate_one(sample)  # `estimate_risk` draws the same synthetic people
-        else:
-            known = estimate_risk(sample, "combined", seed=seed, progress=part(progress, 0.9, 1.0))
-        risks = pass_through(risks, known)
+    if sample.population in populations and sample.population > people:
+        risks = pass_through(risks, estimate_one(sample, alone=True))
     progress("along the populations", 1.0)
     return risks
 
 
-def _as_result(
-    sample: Sample, estimate: MethodEstimate, method: str, seed: int, seconds: float = 0.0
-) -> PopulationRisk:
+def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int) -> PopulationRisk:
     """The estimate as a result, within the certain limits and inside its own interval."""
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
@@ -151,8 +187,9 @@ def _as_result(
             notes=tuple(notes),
             parts=parts,
             still_unique_interval=estimate.still_unique_interval if sizes.uniques else None,
+            highest=estimate.highest,
+            highest_interval=estimate.highest_interval,
             seed=seed,
-            seconds=seconds,
         )
     )
 
@@ -161,12 +198,21 @@ def _count_whole_population(sample: Sample) -> MethodEstimate:
     """The risk where everybody is in the table."""
     note = "the table is the whole population: the answer is counted, not estimated"
     correctness, uniques = sample.sizes.correctness, float(sample.sizes.uniques)
+    highest = 1.0 / int(sample.sizes.sizes[0])
     return MethodEstimate(
-        correctness, (correctness, correctness), uniques, 1.0, (), (note,), still_unique_interval=(1.0, 1.0)
+        correctness,
+        (correctness, correctness),
+        uniques,
+        1.0,
+        (),
+        (note,),
+        still_unique_interval=(1.0, 1.0),
+        highest=highest,
+        highest_interval=(highest, highest),
     )
 
 
-def _by_posterior(sample: Sample, options: _Options) -> MethodEstimate:
+def _by_posterior(sample: Sample, options: Options) -> MethodEstimate:
     options.progress("fitting the class sizes", 0.0)
     return _from_class_sizes(sample)
 
@@ -184,7 +230,17 @@ def _from_class_sizes(sample: Sample) -> MethodEstimate:
         posterior_estimator.ASSUMPTIONS,
         found.notes,
         still_unique_interval=interval_of_uniques("posterior", still_unique, estimate, sample, deviation=deviation),
+        **_highest_by_size(found),
     )
+
+
+def _highest_by_size(found: posterior_estimator.PosteriorEstimate) -> dict[str, Any]:
+    """The highest risk of a record where only the size of its class is known: that of the smallest classes."""
+    growth = found.class_growth
+    place = int(np.argmax(growth.expected_inverse))
+    value = float(growth.expected_inverse[place])
+    ends = 1.0 / float(growth.high[place]), 1.0 / float(growth.low[place])
+    return {"highest": value, "highest_interval": (min(ends[0], value), max(ends[1], value))}
 
 
 def _scatter(sample: Sample) -> float:
@@ -199,7 +255,7 @@ def _columns(sample: Sample, *, pairs: bool) -> Columns:
     return sample.columns(pairs=pairs)
 
 
-def _by_copulas(sample: Sample, options: _Options, kinds: Sequence[str]) -> MethodEstimate:
+def _by_copulas(sample: Sample, options: Options, kinds: Sequence[str]) -> MethodEstimate:
     """The published estimators: one copula, or the average of two."""
     columns = _columns(sample, pairs=not (options.reference or "dvine" in kinds))
     if options.reference:
@@ -238,7 +294,7 @@ def _by_copulas(sample: Sample, options: _Options, kinds: Sequence[str]) -> Meth
     )
 
 
-def _fit_anchored(sample: Sample, options: _Options) -> anchored.AnchoredEstimate:
+def _fit_anchored(sample: Sample, options: Options) -> anchored.AnchoredEstimate:
     return anchored.fit_anchored(
         _columns(sample, pairs=True),
         sample.sizes,
@@ -249,7 +305,7 @@ def _fit_anchored(sample: Sample, options: _Options) -> anchored.AnchoredEstimat
     )
 
 
-def _by_anchored(sample: Sample, options: _Options) -> MethodEstimate:
+def _by_anchored(sample: Sample, options: Options) -> MethodEstimate:
     found = _fit_anchored(sample, options)
     estimate = found.sample_to_population
     return MethodEstimate(
@@ -268,10 +324,8 @@ def _why_class_sizes_alone(sample: Sample) -> str | None:
     reason = sample.why_no_columns()
     if reason is not None:
         return reason
-    if sample.sizes.uniques == sample.sizes.people:
-        return "all records are unique, so a copula has nothing to start from"
-    if len(copula.informative(sample.columns(pairs=True)).sizes) < 2:
-        return "one column alone tells the records apart, and a copula is about several"
+    if len(sample.telling_columns.sizes) < 2:
+        return "one column alone tells the records apart, and the other methods are about several"
     return None
 
 
@@ -279,13 +333,41 @@ def _note_alone(estimate: MethodEstimate, reason: str) -> MethodEstimate:
     return replace(estimate, notes=(*estimate.notes, f"the posterior estimator alone: {reason}"))
 
 
-def _by_combined(sample: Sample, options: _Options) -> MethodEstimate:
-    reason = _why_class_sizes_alone(sample)
+def _by_combined(sample: Sample, options: Options) -> MethodEstimate:
+    fitted = _FittedSample(sample, options, {sample.population}, None)
+    return fitted.estimate(sample, alone=True)
+
+
+def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
+    reason = sample.why_no_columns() or sample.why_no_records()
     if reason is not None:
-        return _note_alone(_by_posterior(sample, options), reason)
-    fitted = _fit_anchored(sample, options)
-    options.progress("joining it with the class sizes", 0.95)
-    return _combine(sample, fitted, combined.fit_trials(fitted, seed=[options.seed]))
+        raise UnsupportedError(f"the crowd model needs the records, but {reason}; use method='combined'")
+    if max(sample.columns().sizes) < 2:
+        return _note_alone(_from_class_sizes(sample), "all records are alike")
+    population = sample.population
+    crowd = grow_sample(
+        sample.crowd_model, [population], seed=[options.seed], keep=population, progress=options.progress
+    )[population]
+    return _join_crowd(sample, crowd, None)
+
+
+def _join_crowd(sample: Sample, crowd: CrowdEstimate, fitted: anchored.AnchoredEstimate | None) -> MethodEstimate:
+    """The estimate of the crowd model and, where it is given, the copula."""
+    joined = combined.join_crowd(crowd, fitted, sample.sizes)
+    estimate, uniqueness = joined.sample_to_population, joined.uniqueness
+    still_unique = uniqueness / sample.sizes.uniqueness if sample.sizes.uniques else None
+    notes = crowd.notes if fitted is None else (*crowd.notes, copula.PATENT)
+    return MethodEstimate(
+        estimate,
+        interval_of_crowd(estimate, sample, grown=crowd.grown, variance=crowd.variance),
+        sample.population * uniqueness,
+        still_unique,
+        crowd_estimator.ASSUMPTIONS,
+        (*sample.class_size_model.notes, *notes),
+        joined.parts,
+        interval_of_uniques("crowd", still_unique, estimate, sample),
+        crowd=crowd,
+    )
 
 
 def _combine(sample: Sample, fitted: anchored.AnchoredEstimate, trials: Sequence[ClassSizeFit]) -> MethodEstimate:
@@ -305,28 +387,77 @@ def _combine(sample: Sample, fitted: anchored.AnchoredEstimate, trials: Sequence
         (*sizes.notes, *fitted.notes, copula.PATENT),
         tuple(parts),
         interval_of_uniques("combined", both.still_unique, estimate, sample, deviation=deviation),
+        **_highest_by_size(sizes),
     )
 
 
-def _fit_once(sample: Sample, seed: int, drawn: int, progress: Progress) -> Callable[[Sample], MethodEstimate]:
-    """Fit the sample once; the function returned estimates for it with any population larger than it."""
-    reason = _why_class_sizes_alone(sample)
-    if reason is not None:
-        return lambda one: _note_alone(_from_class_sizes(one), reason)
-    fitted = anchored.fit_anchored(
-        sample.columns(pairs=True),
-        sample.sizes,
-        max(drawn, sample.population),
-        seed=[seed],
-        drawn=drawn,
-        progress=part(progress, 0.0, 0.8),
-    )
-    trials = combined.fit_trials(fitted, seed=[seed])
-    return lambda one: _combine(one, fitted.at(one.population), trials)
+class _FittedSample:
+    """A sample fitted once, by everything that its columns allow, for several populations larger than it.
+
+    `drawn` is how many synthetic people the copula draws for all of them; None: what the sample's own needs.
+    """
+
+    def __init__(self, sample: Sample, options: Options, populations: Collection[int], drawn: int | None) -> None:
+        self.sample, self.options = sample, options
+        self.reason = _why_class_sizes_alone(sample)
+        self.crowd: dict[int, CrowdEstimate] = {}
+        self.copula: anchored.AnchoredEstimate | None = None
+        people = sample.sizes.people
+        own = anchored.people_drawn(people, sample.population)
+        self.drawn = own if drawn is None else max(drawn, people)
+        self.trials: list[ClassSizeFit] = []
+        larger = [population for population in populations if population > people]
+        if self.reason is not None or not larger:
+            return
+        self.no_records = sample.why_no_records()
+        if self.no_records is None:
+            self.crowd = grow_sample(
+                sample.crowd_model,
+                larger,
+                seed=[options.seed],
+                keep=sample.population,
+                progress=part(options.progress, 0.0, 0.7),
+            )
+        if self.no_records is not None or combined.copula_weight(people) > 0.0:
+            self.copula = self._fit_copula(self.drawn, sample.population)
+        if self.no_records is not None and self.copula is not None:
+            options.progress("joining it with the class sizes", 0.95)
+            self.trials = combined.fit_trials(self.copula, seed=[options.seed])
+
+    def _fit_copula(self, drawn: int, population: int) -> anchored.AnchoredEstimate:
+        return anchored.fit_anchored(
+            self.sample.columns(pairs=True),
+            self.sample.sizes,
+            max(drawn, population),
+            seed=[self.options.seed],
+            draws=self.options.draws,
+            drawn=drawn,
+            progress=part(self.options.progress, 0.7, 0.9),
+        )
+
+    def estimate(self, sample: Sample, *, alone: bool) -> MethodEstimate:
+        """The estimate for one of the populations; `alone` where it must be the one made without the others."""
+        if self.reason is not None:
+            return _note_alone(_from_class_sizes(sample), self.reason)
+        fitted = self.copula
+        if fitted is not None:
+            own = anchored.people_drawn(sample.sizes.people, sample.population)
+            if alone and own != self.drawn:
+                fitted = self._fit_copula(own, sample.population)
+            fitted = fitted.at(sample.population)
+        if self.no_records is None:
+            return _join_crowd(sample, self.crowd[sample.population], fitted)
+        assert fitted is not None
+        trials = self.trials
+        if alone and fitted.copula is not (self.copula and self.copula.copula):
+            trials = combined.fit_trials(fitted, seed=[self.options.seed])
+        found = _combine(sample, fitted, trials)
+        return replace(found, notes=(*found.notes, f"by copula and class sizes, because {self.no_records}"))
 
 
-_ESTIMATORS: dict[Method, Callable[[Sample, _Options], MethodEstimate]] = {
+_ESTIMATORS: dict[Method, Callable[[Sample, Options], MethodEstimate]] = {
     "combined": _by_combined,
+    "crowd": _by_crowd,
     "posterior": _by_posterior,
     "anchored": _by_anchored,
     "gaussian": lambda sample, options: _by_copulas(sample, options, ("gaussian",)),
