@@ -12,8 +12,8 @@ hold one person, is what is joined; joining two estimates of uniqueness itself w
 **Without the records** (they stay in a cluster, or are too many), the anchored copula is joined with the *posterior*,
 which knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of population. The
 copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and most of what it
-gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are joined like
-two measurements of one thing:
+gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are joined
+like two measurements of one thing:
 
     log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
 

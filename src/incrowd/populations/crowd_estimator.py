@@ -211,10 +211,12 @@ def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None
         if tail is None:
             tail = Tail.of(grown)
             if tried is not None:
-                said = tried.carry_on(reached).inverse.mean()
-                true = (1.0 / counts).mean()
-                slope = float(logit(min(true, 1.0 - 1e-9)) - logit(min(said, 1.0 - 1e-9))) / np.log(
-                    reached / tried.people
-                )
-        found.append((size, tail.carry_on(size, float(np.clip(slope, -_STEEPEST, _STEEPEST)))))
+                slope = _trial_error(tried, reached, float(np.mean(1.0 / counts)))
+        found.append((size, tail.carry_on(size, slope)))
     return found
+
+
+def _trial_error(tried: Tail, reached: int, correctness: float) -> float:
+    """How much too low the tail of a part of the grown people is for all of them, in log-odds for every e-fold."""
+    true, said = (logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean())))
+    return float(np.clip((true - said) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))

@@ -6,8 +6,8 @@ equally likely are alike, so that a curve over that likelihood is fitted to all 
     P(F = 1 | f = 1) = exp(−exp(a + b x)),     E[f/F] = 1/(1 + exp(a + b x + c ln f)),     x = ln((N − n) G),
 
 where G is the chance of the record's values by the crowd model without the record. Each record's own share is drawn
-towards the curve, which counts as much as `_CURVE` growths. Then all records are moved, on the log-odds scale, by the one
-amount that makes them add up to the estimates of B and of uniqueness.
+towards the curve, which counts as much as `_CURVE` growths. Then all records are moved, on the log-odds scale, by the
+one amount that makes them add up to the estimates of B and of uniqueness.
 """
 
 from __future__ import annotations

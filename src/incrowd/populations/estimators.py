@@ -147,10 +147,7 @@ def estimate_risks(
     fitted = _FittedSample(sample, Options(seed, 1, False, part(progress, 0.0, 0.9)), populations, wanted)
 
     def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
-        if one.population == people:
-            found = _count_whole_population(one)
-        else:
-            found = fitted.estimate(one, alone=alone)
+        found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
         risk = limit_classes(_as_result(one, found, "combined", seed), most)
         return _add_highest(one, risk, found.crowd)[0] if alone else risk
 

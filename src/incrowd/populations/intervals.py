@@ -11,8 +11,8 @@ records, which the posterior knows (`scatter` is v/(B(1 − B))); `deviation` is
 constants are those under which 95 % of the truths lie inside on the tables used for tuning.
 
 The error of the crowd model, and of what it is joined with, falls with the size of the sample: half its interval is
-c log(N/n)/n^¼ on the log-odds scale, at least what the noise asks for, and wider where the population is larger than the
-people that were grown.
+c log(N/n)/n^¼ on the log-odds scale, at least what the noise asks for, and wider where the population is larger than
+the people that were grown.
 """
 
 from __future__ import annotations

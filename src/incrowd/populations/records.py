@@ -88,9 +88,10 @@ def record_risk(
 ) -> RecordRisk:
     """The chance to name each record in the population, from its own values by the crowd model.
 
-    The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used (people
-    with several records, one telling column, too many records) the risk is that of the size of the record's class, from
-    the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses the weights of the record's own class, is added and ranked.
+    The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used
+    (people with several records, one telling column, too many records) the risk is that of the size of the record's
+    class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
+    the weights of the record's own class, is added and ranked.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -155,8 +156,8 @@ def write_record_risk(
 ) -> Path | str:
     """Write a table as Parquet with the added columns of `record_risk`, by its engine and without loading it.
 
-    The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the engine joins a short list to the records: DuckDB
-    writes a file and Spark a folder, the rows in no particular order.
+    The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the
+    engine joins a short list to the records: DuckDB writes a file and Spark a folder, the rows in no particular order.
 
     Args:
         data: a table: a path, a frame or a `Table`.
