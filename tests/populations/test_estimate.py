@@ -328,10 +328,8 @@ def test_where_all_records_are_unique_everybody_may_be(method):
     found = population_risk(table, population=3_000, quasi_identifiers=["a", "b"], method=method)
     assert found.interval[0] <= 1.0 == found.interval[1]
     if method == "combined":
-        assert (
-            pytest.approx(population_risk(ClassSizes.from_sizes([1] * 300), population=3_000).sample_to_population)
-            == found.sample_to_population
-        )
+        by_sizes = population_risk(ClassSizes.from_sizes([1] * 300), population=3_000).sample_to_population
+        assert by_sizes < found.sample_to_population <= 1.0  # every value of one column is new: the columns know more
 
 
 def test_one_telling_column_is_left_to_the_class_sizes():

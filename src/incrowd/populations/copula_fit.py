@@ -35,13 +35,15 @@ _FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
 
 def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
     """The correlation matrix of the Gaussian copula: ρ pair by pair, then the nearest matrix that is one."""
-    return nearest_correlation(pair_correlations(columns, progress=progress))
+    return nearest_correlation(pair_correlations(columns, shuffled=True, progress=progress))
 
 
-def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
+def pair_correlations(columns: Columns, *, shuffled: bool = False, progress: Progress = silent) -> Floats:
     """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix.
 
-    At ρ = 0 what is expected is the information of shuffled columns, so that independent columns get about 0.
+    With `shuffled` what is expected at ρ = 0 is the information of shuffled columns, so that independent columns get
+    about 0. Without it the fit is the published one, to which samples of the observed margins are compared: they have
+    fewer rare values than the margins, and their lower information is made up for by a correlation.
     """
     groups = group_values(columns, MOST_VALUES)
     counts = [occurrences(group, columns.counts(j)) for j, group in enumerate(groups)]
@@ -55,9 +57,10 @@ def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Float
             return 0.0  # a single value
         first, second, times = columns.pair(i, j)
         information = observed_information(groups[i][first], groups[j][second], times=times)
-        independent = cell_chances(edges[i], edges[j], 0.0)
-        information -= shuffled_information(counts[i], counts[j])
-        information += expected_information(independent, people, np.ones(1))
+        if shuffled:
+            independent = cell_chances(edges[i], edges[j], 0.0)
+            information -= shuffled_information(counts[i], counts[j])
+            information += expected_information(independent, people, np.ones(1))
         return matching_correlation(edges[i], edges[j], information, people, np.ones(1))
 
     pairs = list(combinations(range(len(groups)), 2))

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
-from incrowd.pitman_yor import Posterior
+from incrowd.pitman_yor import Posterior, fit_class_sizes
 from incrowd.populations.class_growth import population_sizes
 from incrowd.populations.crowd_growth import GrownPopulation, grow_through
 from incrowd.populations.crowd_model import CrowdModel
@@ -177,11 +177,12 @@ class Tail:
     @classmethod
     def of(cls, grown: GrownPopulation) -> Tail:
         """Fit the class sizes of a grown population."""
-        fitted = model_class_sizes(ClassSizes.from_sizes(grown.class_sizes))
-        posterior = fitted.posterior
-        if fitted.fit is not None:
-            model = fitted.fit.model
+        sizes = ClassSizes.from_sizes(grown.class_sizes)
+        if 1 < sizes.classes < sizes.people:
+            model = fit_class_sizes(sizes).model
             posterior = Posterior(np.array([model.d]), np.array([model.alpha]), np.ones(1))
+        else:
+            posterior = model_class_sizes(sizes).posterior
         return cls(int(grown.sizes[-1]), posterior, grown.sample_class_sizes)
 
     def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:

@@ -199,11 +199,12 @@ def _risk_of_sizes(sample: Sample) -> Any:
 def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """The added columns, without the rank, for records in classes of these sizes."""
     place = np.searchsorted(growth.seen, sizes)
+    risk = growth.expected_inverse
     return {
         "class_size": sizes,
-        "risk": growth.expected_inverse[place],
-        "risk_low": (1.0 / growth.high)[place],
-        "risk_high": (1.0 / growth.low)[place],
+        "risk": risk[place],
+        "risk_low": np.minimum(1.0 / growth.high, risk)[place],
+        "risk_high": np.maximum(1.0 / growth.low, risk)[place],
         "risk_unique": growth.unique[place],
     }
 
