@@ -168,7 +168,7 @@ def report(cases: pd.DataFrame, title: str, methods: Sequence[str]) -> None:
     heads = [f"{fraction:.0%}" for fraction in FRACTIONS]
     parts = [cases[cases.fraction == fraction] for fraction in FRACTIONS]
     for quantile, name in ((0.5, "median"), (0.9, "90th percentile")):
-        rows = []
+        rows: list[list[Any]] = []
         for method in methods:
 
             def error(some: pd.DataFrame, method: str = method, quantile: float = quantile) -> float:
@@ -192,10 +192,13 @@ def report(cases: pd.DataFrame, title: str, methods: Sequence[str]) -> None:
     uniques = [f"{holds(p, 'unique_interval', 'truly_unique'):.2f}" for p in [*parts, cases]]
     rows.append(["unique in the population", *uniques])
     show(f"{title}: share of truths inside the 95 % interval (median width)", ["", *heads, "all"], rows)
-    rows = [
-        [name, *(with_error(p.dropna(subset=[name]), lambda c, m=name: c[m].mean(), 3) for p in parts)]
-        for name in ("auc", "ece", "brier", "held")
-    ]
+    rows = []
+    for figure in ("auc", "ece", "brier", "held"):
+
+        def average(some: pd.DataFrame, figure: str = figure) -> float:
+            return float(some[figure].mean())
+
+        rows.append([figure, *(with_error(one.dropna(subset=[figure]), average, 3) for one in parts)])
     rows.append(["median auc", *(f"{p.auc.median():.3f}" for p in parts)])
     show(f"{title}: records (held: share of 1/F inside the record's interval)", ["", *heads], rows)
     twice = cases.dropna(subset=["other seed"])

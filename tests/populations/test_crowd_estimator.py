@@ -59,7 +59,7 @@ def test_independent_columns_of_a_small_sample_are_not_taken_for_dependent():
     draw = np.random.default_rng(1)
     table = {
         name: draw.choice(size, 51_020, p=draw.dirichlet(np.full(size, 0.55)))
-        for name, size in zip("abc", (26, 73, 20))
+        for name, size in zip("abc", (26, 73, 20), strict=True)
     }
     truth, errors = class_sizes(table), []
     for seed in range(4):

@@ -109,8 +109,9 @@ def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
 
 def _recode(column: NDArray[Any]) -> Codes:
     """Codes from 0 without gaps."""
-    is_there = np.bincount(column) > 0
-    return (np.cumsum(is_there) - 1).astype(np.int32)[column]
+    places: Codes = (np.cumsum(np.bincount(column) > 0) - 1).astype(np.int32)
+    codes: Codes = places[column]
+    return codes
 
 
 def _contexts(coded: list[Codes], column: int) -> list[tuple[int, ...]]:

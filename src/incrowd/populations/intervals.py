@@ -55,7 +55,7 @@ ERRORS = {
 """Errors of B, by method."""
 
 ERRORS_OF_UNIQUES = {
-    "crowd": _Error(0.3, 0.2, 0.0),
+    "crowd": _Error(0.25, 0.25, 0.0),
     "combined": _Error(0.2, 0.2, 1.0),
     "posterior": _Error(0.3, 0.3, 1.0),
     "anchored": _Error(0.4, 0.4, 0.0),

@@ -132,7 +132,7 @@ def add_people(  # type: ignore[no-untyped-def]
                 keys[level], rows[level] = key, row
                 count = np.int64(groups[row, 1] & _LOWER)
                 if count & (count - 1) == 0:
-                    room += max(1, 2 * count)
+                    room += 2 * count if count else 1
                 if drawn and not accepted and count > 0:
                     taken = pool[np.int64(groups[row, 1] >> _HALF) + np.int64(_uniform(random) * count)]
                     pair = np.int64(pairs[_row(pairs, _mix(key + _mark(column, taken)) | one), 1])
@@ -162,7 +162,7 @@ def add_people(  # type: ignore[no-untyped-def]
                     pool[used[2] + place] = pool[begin + place]
                 begin = used[2]
                 groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count)
-                used[2] += max(1, 2 * count)
+                used[2] += 2 * count if count else 1
             column = level_column[level]
             value = values[column, person]
             pool[begin + count] = value
