@@ -136,7 +136,7 @@ def test_the_command_line_protects_in_a_cluster_and_writes_to_addresses(session,
     assert "information loss are measured row by row" in found.stderr
     assert measure(out, quasi_identifiers=["age_yrs", "sex"]).k >= 3
     refused = CliRunner().invoke(app, command)
-    assert "only a cluster writes to" in str(refused.exception)
+    assert "is an address; only Spark writes to one" in str(refused.exception)
 
 
 def test_the_same_rows_are_chosen_on_every_engine(rows, there):

@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import SensitiveColumn, show_tables
+from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
@@ -33,7 +33,7 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
-    sensitive: SensitiveColumn = None,
+    sensitive: options.Sensitive = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
     ] = "partition",
@@ -88,7 +88,7 @@ def protect_table(
             k=k,
             t=_read_t(t),
             l=l,
-            sensitive=[sensitive] if sensitive else None,
+            sensitive=options.names(sensitive, table.columns) or None,
             c=c,
             person=person,
             identifiers=_read_identifiers(identifier, table.columns),
