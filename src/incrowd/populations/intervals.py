@@ -38,7 +38,7 @@ class _Error(NamedTuple):
     own: float
 
 
-CROWD_ERROR = 0.7
+CROWD_ERROR = 0.8
 """c: half the interval of the crowd model at N = e n and one record, on the log-odds scale."""
 
 CROWD_EXTRAPOLATION = 0.17
