@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
 from incrowd._support.progress import Progress, silent
+from incrowd.assessment import Question, Verdict, judge_release
 from incrowd.errors import InputError
 from incrowd.measures import Diversity, Measurement, measure
 from incrowd.results import Result
@@ -82,7 +83,7 @@ class Rule(Result):
 
 @dataclass(frozen=True, slots=True)
 class Check(Result):
-    """A table against its rules; `notes` are what the rules do not look at."""
+    """A table against its rules; `notes` are what the rules do not look at, `verdict` is that of `assess`."""
 
     _derived: ClassVar[tuple[str, ...]] = ("passed",)
 
@@ -92,11 +93,12 @@ class Check(Result):
     quasi_identifiers: tuple[str, ...]
     rules: tuple[Rule, ...]
     notes: tuple[str, ...] = ()
+    verdict: Verdict | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether every rule is kept."""
-        return all(rule.passed for rule in self.rules)
+        """Whether every rule is kept and, where a verdict was asked for, it is a yes."""
+        return all(rule.passed for rule in self.rules) and (self.verdict is None or self.verdict.decision == "within")
 
     @property
     def broken(self) -> tuple[Rule, ...]:
@@ -108,8 +110,8 @@ class Check(Result):
         suite = ElementTree.Element(
             "testsuite",
             name=_xml_text(f"incrowd check {self.table}"),
-            tests=str(len(self.rules)),
-            failures=str(len(self.broken)),
+            tests=str(len(self.rules) + (self.verdict is not None)),
+            failures=str(len(self.broken) + (self.verdict is not None and self.verdict.decision != "within")),
             errors="0",
             skipped="0",
         )
@@ -119,6 +121,11 @@ class Check(Result):
             if not rule.passed:
                 failure = ElementTree.SubElement(case, "failure", message=_xml_text(rule.sentence))
                 failure.text = _xml_text(rule.sentence)
+        if self.verdict is not None:
+            case = ElementTree.SubElement(suite, "testcase", classname="incrowd.gate", name="verdict")
+            if self.verdict.decision != "within":
+                failure = ElementTree.SubElement(case, "failure", message=_xml_text(self.verdict.recommendation))
+                failure.text = _xml_text("\n".join([self.verdict.sentence, *self.verdict.exposures]))
         if self.notes:
             ElementTree.SubElement(suite, "system-out").text = _xml_text("\n".join(self.notes))
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
@@ -141,9 +148,10 @@ def check(
     max_beta: float | None = None,
     max_delta: float | None = None,
     max_given_away: float | None = None,
+    question: Question | None = None,
     progress: Progress = silent,
 ) -> Check:
-    """Hold a table against limits. One at least must be set; `RULES` has them all.
+    """Hold a table against limits. One at least must be set, or a question; `RULES` has them all.
 
     Columns that name people, and others that were overlooked, are said in `notes`.
 
@@ -163,6 +171,7 @@ def check(
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
         max_given_away: largest share of records whose value is certain.
+        question: also give the verdict of `assess` on this question; only a yes passes.
         progress: told how far the work is.
 
     Returns:
@@ -175,7 +184,7 @@ def check(
     >>> [(rule.name, rule.passed) for rule in found.rules]
     [('min_k', False), ('max_risk', True)]
     """
-    limits = checked_limits({name: limit for name, limit in locals().items() if name in RULES})
+    limits = checked_limits({name: limit for name, limit in locals().items() if name in RULES}, any_of=question is None)
     of_columns = [name for name in limits if RULES[name].of_column]
     if of_columns and not sensitive:
         raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
@@ -196,6 +205,7 @@ def check(
         facts.quasi_identifiers,
         tuple(rules),
         tuple(_notes(overlooked, person)),
+        None if question is None else judge_release(table, question, progress=progress),
     )
 
 
@@ -225,11 +235,12 @@ def _notes(overlooked: Mapping[str, Sequence[str]], person: str | None) -> Itera
         )
 
 
-def checked_limits(limits: Mapping[str, float | None]) -> dict[str, float]:
+def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -> dict[str, float]:
     """The limits that are set.
 
     Args:
         limits: limits by the names of their rules; None is not set.
+        any_of: whether one at least must be set.
 
     Raises:
         InputError: a rule is not known, a limit makes no sense, or none is set.
@@ -246,7 +257,7 @@ def checked_limits(limits: Mapping[str, float | None]) -> dict[str, float]:
             bounds = f"{kind.lowest:g} or more" if kind.highest is None else f"from {kind.lowest:g} to {kind.highest:g}"
             raise InputError(f"{name} must be a number {bounds}; {limit!r} was given")
         asked[name] = limit
-    if not asked:
+    if any_of and not asked:
         raise InputError(f"no rule is set, so there is nothing to check; set one of {', '.join(RULES)}")
     return asked
 

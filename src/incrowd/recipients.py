@@ -1,44 +1,75 @@
-"""Who may receive a table, the risk accepted for each, and the one function that judges a risk against a limit."""
+"""Who may receive a table, the limits on the risk for each, and the one function that judges a risk against a limit.
+
+The sources set their limits for the person at highest risk, as class sizes: 3 for a trusted recipient, 11 or 20 for the
+public (they round 1/3 to 0.33, 1/11 to 0.09 and 1/20 to 0.05). An average may be held against a limit only where an
+agreement forbids attempts, and then with a cap on the highest risk.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
 from incrowd.errors import InputError
+from incrowd.results import Result
 
 Judgement = Literal["within", "borderline", "over"]
+_ROUNDING = 1e-12  # risks are ratios of counts; the last bit of a division decides nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(Result):
+    """The risks that are accepted.
+
+    Attributes:
+        highest: the most for the person at highest risk.
+        average: the most for the average over all people; None where the limit on the highest says it all.
+    """
+
+    highest: float
+    average: float | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("class_size",)
+
+    @property
+    def class_size(self) -> int:
+        """The smallest equivalence class in which nobody's risk is above `highest`."""
+        return smallest_class(self.highest)
+
+    @property
+    def of_average(self) -> float:
+        """The limit that the average is held against: an average is never above the highest."""
+        return self.highest if self.average is None else self.average
 
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A kind of recipient and its limits, with the source they are taken from.
-
-    `average` is the highest average risk that is accepted, `highest` the risk accepted for the person at highest risk;
-    None where there is no such limit.
-    """
+    """A kind of recipient, its limits, and where they come from."""
 
     name: str
     words: str
-    average: float | None
-    highest: float | None
+    limits: Limits
     source: str
 
 
-_CONVENTION = "convention of health-data guides"
+_HEALTH = "guides on sharing health data: classes of 3, 11 and 20"
 KINDS: tuple[Recipient, ...] = (
-    Recipient("trusted", "a trusted recipient", 0.33, None, _CONVENTION),
-    Recipient("restricted", "a restricted circle", 0.09, None, _CONVENTION),
-    Recipient("public", "the public", 0.05, None, _CONVENTION),
+    Recipient("trusted", "a trusted recipient", Limits(1 / 3), _HEALTH),
+    Recipient(
+        "restricted",
+        "a restricted circle",
+        Limits(1 / 3, 1 / 11),
+        "the average at 0.09 where an agreement forbids attempts to find people, nobody above 0.33",
+    ),
+    Recipient("public", "the public", Limits(1 / 11), _HEALTH),
+    Recipient("strict", "the public, by the strictest convention", Limits(1 / 20), _HEALTH),
 )
-"""Every kind of recipient: a partner bound by contract, a closed circle of researchers, everybody."""
+"""Every kind of recipient: a partner bound by contract, researchers bound not to look for people, everybody."""
 
-RECIPIENTS: Mapping[str, float] = MappingProxyType(
-    {kind.name: kind.average for kind in KINDS if kind.average is not None}
-)
-"""The highest average risk usually accepted for each kind of recipient: conventions, not laws; each can be replaced."""
+RECIPIENTS: Mapping[str, float] = MappingProxyType({kind.name: kind.limits.of_average for kind in KINDS})
+"""For each kind of recipient the limit that an average risk is held against."""
 
 
 def judge(risk: float, limit: float, interval: tuple[float, float] | None = None) -> Judgement:
@@ -50,14 +81,74 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
         interval: both ends of the risk's interval, where it is an estimate.
 
     Returns:
-        "borderline" if the limit lies inside the interval, "over" if the risk is above it, else "within".
+        "over" if the risk is above the limit, "borderline" if only the upper end of its interval is, else "within".
 
-    >>> judge(0.05, 0.05), judge(0.06, 0.05), judge(0.06, 0.05, (0.04, 0.08))
-    ('within', 'over', 'borderline')
+    >>> judge(0.05, 0.05), judge(0.06, 0.05), judge(0.04, 0.05, (0.03, 0.08)), judge(0.06, 0.05, (0.04, 0.08))
+    ('within', 'over', 'borderline', 'borderline')
     """
-    if interval is not None and interval[0] <= limit < interval[1]:
+    accepted = limit * (1 + _ROUNDING)
+    if interval is not None and interval[0] <= accepted < interval[1]:
         return "borderline"
-    return "over" if risk > limit else "within"
+    return "over" if risk > accepted else "within"
+
+
+def smallest_class(limit: float) -> int:
+    """The smallest class whose members' risk of 1 ÷ size is accepted; limits of two digits are read as class sizes.
+
+    >>> smallest_class(0.33), smallest_class(0.09), smallest_class(0.05), smallest_class(0.3), smallest_class(1 / 11)
+    (3, 11, 20, 4, 11)
+    """
+    size = math.ceil(1 / limit - 1e-9)
+    is_rounded = 1 / size < limit * (1 - 1e-9) and size > 1 and limit == round(1 / (size - 1), 2)
+    return size - 1 if is_rounded else size
+
+
+def read_limit(value: float, what: str) -> float:
+    """A limit as people write it: 0.33, 0.09 and 0.05 stand for classes of 3, 11 and 20.
+
+    Raises:
+        InputError: the limit is not above 0 and at most 1.
+
+    >>> read_limit(0.09, "threshold") == 1 / 11, read_limit(0.2, "threshold")
+    (True, 0.2)
+    """
+    if not 0 < value <= 1:
+        raise InputError(f"a {what} of {value:g}; give a number above 0, up to 1")
+    size = smallest_class(value)
+    return 1 / size if 1 / size > value else value
+
+
+def settle_limits(recipient: str, *, threshold: float | None = None, highest: float | None = None) -> Limits:
+    """The limits of a recipient, with those that are set for this question in their place.
+
+    Args:
+        recipient: the kind of recipient.
+        threshold: another limit on the average risk.
+        highest: another limit on the person at highest risk.
+
+    Raises:
+        InputError: no recipient has that name, or a limit makes no sense.
+
+    >>> settle_limits("public").class_size, settle_limits("restricted").average == 1 / 11
+    (11, True)
+    """
+    usual = limits_of(recipient)
+    return Limits(
+        usual.highest if highest is None else read_limit(highest, "limit on the highest risk"),
+        usual.average if threshold is None else read_limit(threshold, "threshold"),
+    )
+
+
+def limits_of(recipient: str) -> Limits:
+    """The usual limits of a recipient.
+
+    Raises:
+        InputError: no recipient has that name.
+    """
+    found = next((kind.limits for kind in KINDS if kind.name == recipient), None)
+    if found is None:
+        raise InputError(f"no recipient is called {recipient!r}; there are: {', '.join(kind.name for kind in KINDS)}")
+    return found
 
 
 def in_words(recipient: str) -> str:
@@ -69,47 +160,23 @@ def in_words(recipient: str) -> str:
     return next((kind.words for kind in KINDS if kind.name == recipient), recipient)
 
 
-def recipient_of(threshold: float) -> str | None:
-    """The recipient in words for whom a threshold is the usual one, or None.
+def recipient_of(limit: float) -> str | None:
+    """The recipient in words whose limit on a person's risk this is, or None.
 
-    >>> recipient_of(0.33), recipient_of(0.2)
+    >>> recipient_of(1 / 3), recipient_of(0.2)
     ('a trusted recipient', None)
     """
-    return next((kind.words for kind in KINDS if kind.average == threshold), None)
+    return next((kind.words for kind in KINDS if math.isclose(kind.limits.highest, limit)), None)
 
 
 def listed() -> str:
-    """All recipients with their thresholds, for messages and help.
+    """All recipients with the smallest class each accepts, for messages and help.
 
     >>> listed()
-    'trusted (0.33), restricted (0.09), public (0.05)'
+    'trusted (classes of 3), restricted (classes of 3, average 1/11), public (classes of 11), strict (classes of 20)'
     """
-    return ", ".join(f"{name} ({limit:g})" for name, limit in RECIPIENTS.items())
-
-
-def usual_threshold(recipient: str) -> float:
-    """The threshold of a recipient.
-
-    Raises:
-        InputError: no recipient has that name.
-
-    >>> usual_threshold("public")
-    0.05
-    """
-    if recipient not in RECIPIENTS:
-        raise InputError(f"no recipient is called {recipient!r}; there are: {listed()}; a threshold sets another bound")
-    return RECIPIENTS[recipient]
-
-
-def settle_threshold(recipient: str, threshold: float | None) -> float:
-    """The threshold as given, or the usual one of the recipient.
-
-    Raises:
-        InputError: no recipient has that name, or the threshold is not above 0 and at most 1.
-    """
-    usual = usual_threshold(recipient)
-    if threshold is None:
-        return usual
-    if not 0 < threshold <= 1:
-        raise InputError(f"a threshold of {threshold:g}; give a number above 0, up to 1")
-    return threshold
+    return ", ".join(
+        f"{kind.name} (classes of {kind.limits.class_size}"
+        + (f", average 1/{round(1 / kind.limits.average)})" if kind.limits.average else ")")
+        for kind in KINDS
+    )

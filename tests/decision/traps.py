@@ -33,17 +33,17 @@ def numbered(name, rows=2_000, seed=1):
 
 
 def kept_beside(altered, rows=6_000, seed=2):
-    """Towns in a coarser `county`, with the town's own name kept; a share of the cells is altered."""
+    """Towns by number, which protection makes coarser, beside the town's name; a share of the names is altered."""
     draw = np.random.default_rng(seed)
-    town = draw.integers(0, 300, rows)
-    county = town // 30
+    town = draw.integers(0, 600, rows)
     wrong = draw.random(rows) < altered
     if altered:
         wrong[0] = True
+    named = np.where(wrong, draw.integers(0, 600, rows), town)
     return {
-        "county": np.where(wrong, draw.integers(0, 10, rows), county),
+        "town": town,
         "sex": draw.choice(["f", "m"], rows),
-        "town_name": np.array([f"town {number}" for number in town]),
+        "town_name": np.array([f"town {number}" for number in named]),
     }
 
 

@@ -2,6 +2,7 @@
 
 from incrowd.assessment.api import assess as assess
 from incrowd.assessment.api import assess_question as assess_question
+from incrowd.assessment.api import judge_release as judge_release
 from incrowd.assessment.comparison import compare as compare
 from incrowd.assessment.question import Question as Question
 from incrowd.assessment.question import read_question as read_question

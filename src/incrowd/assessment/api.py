@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from incrowd._support.progress import Progress, silent
+from incrowd.assessment.actions import next_actions
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
-from incrowd.assessment.sections import facts, leaks
+from incrowd.assessment.sections import evidence, facts, leaks
+from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.section import PENDING, Work
-from incrowd.assessment.verdict import decide
+from incrowd.assessment.verdict import Verdict, decide
 from incrowd.measures import Measurement
-from incrowd.tables import read_table
+from incrowd.tables import Table, read_table
 from incrowd.wording import Advice
 
-_FIRST = (facts.SECTION, leaks.SECTION)  # quick, and read by the others
+_FIRST = (facts.SECTION, evidence.SECTION, leaks.SECTION)  # quick, and read by the others
 
 
 def assess(
@@ -33,6 +36,10 @@ def assess(
     population: int | None = None,
     recipient: str = "public",
     threshold: float | None = None,
+    highest: float | None = None,
+    secrets: Sequence[str] = (),
+    tolerate: float | None = None,
+    rows_are_people: bool = False,
     groups: Mapping[str, Sequence[str]] | None = None,
     protection: bool = True,
     seed: int = 0,
@@ -53,8 +60,12 @@ def assess(
         identifiers: columns that name people, besides those that look so.
         other: columns that have no part in it, whatever they look like.
         population: how many people the table was drawn from.
-        recipient: "trusted", "restricted" or "public"; it sets the threshold.
-        threshold: another highest average risk than the recipient's.
+        recipient: "trusted", "restricted", "public" or "strict"; it sets the limits.
+        threshold: another limit on the average risk than the recipient's.
+        highest: another limit on the person at highest risk than the recipient's.
+        secrets: values of sensitive columns that are secret, such as "illness=HIV,AIDS" or "income>100000".
+        tolerate: the share of records whose secret may be certain.
+        rows_are_people: every row is another person, whatever the table looks like.
         groups: attributes that attackers know together, by a label.
         protection: whether to try what protection costs, which is the slowest part.
         seed: seed of every random choice.
@@ -83,6 +94,10 @@ def assess(
         population=population,
         recipient=recipient,
         threshold=threshold,
+        highest=highest,
+        secrets=secrets,
+        tolerate=tolerate,
+        rows_are_people=rows_are_people,
         groups=groups or {},
         protection=protection,
         seed=seed,
@@ -108,12 +123,7 @@ def assess_question(
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k
     2
     """
-    question.limit  # noqa: B018 - refuse a recipient or threshold that makes no sense before any work
-    table = read_table(data)
-    progress("looking at the columns", 0.0)
-    started = time.perf_counter()
-    roles = settle_roles(table, question)
-    work = Work(table, question.settled(roles), roles, progress, seconds={"roles": time.perf_counter() - started})
+    work = _begin(read_table(data), question, progress)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     for section in _FIRST:
         work.answer(section, section.answer)
@@ -125,8 +135,40 @@ def assess_question(
         work.pending.discard(section.name)
         if partial is not None and section.is_slow and work.pending:
             partial(_assessment(work))
+    found = _assessment(work)
     progress("writing it down", 0.99)
-    return _assessment(work)
+    return replace(found, verdict=replace(found.verdict, actions=tuple(next_actions(work, found.verdict))))
+
+
+def judge_release(data: Any, question: Question, *, progress: Progress = silent) -> Verdict:
+    """The verdict that `assess` gives, without the sections that the decision does not rest on.
+
+    Args:
+        data: whatever `read_table` reads.
+        question: what is asked; a yes needs a role for every column.
+        progress: told how far the work is.
+
+    Raises:
+        InputError: as `assess`.
+
+    >>> table = {"age": [30, 30, 41, 41]}
+    >>> judge_release(table, Question(quasi_identifiers=("age",), highest=0.5)).decision
+    'within'
+    """
+    work = _begin(read_table(data), question, progress)
+    for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
+        work.answer(section, section.answer)
+    return decide(work.question, work.roles, **work.answers)
+
+
+def _begin(table: Table, question: Question, progress: Progress) -> Work:
+    """Settle the roles; refuse limits and secrets that make no sense before any other work."""
+    progress("looking at the columns", 0.0)
+    started = time.perf_counter()
+    roles = settle_roles(table, question)
+    settled = question.about(table).settled(roles)
+    _ = settled.limits, settled.named_secrets
+    return Work(table, settled, roles, progress, seconds={"roles": time.perf_counter() - started})
 
 
 def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:

@@ -18,16 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from incrowd._support.files import written_whole
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.errors import InputError
-from incrowd.recipients import RECIPIENTS, listed, settle_threshold
+from incrowd.recipients import Limits, listed, settle_limits
 
 if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
+    from incrowd.measures.secret_values import Secret
     from incrowd.tables import Table
 
 FILE_NAME = "incrowd.toml"
 _HEADING = "# What the columns of the table are, for `incrowd assess` and as a policy for `incrowd check`.\n"
 
-Kind = Literal["columns", "text", "people", "share", "whole", "number", "switch", "groups", "rules", "source"]
+Kind = Literal["columns", "text", "texts", "people", "share", "whole", "number", "switch", "groups", "rules", "source"]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
 that are known together by a label, the limits of `check`, the table itself."""
 
@@ -118,7 +119,33 @@ class Question:
     )
     recipient: str | None = _option("text", "--recipient", f"Who is to get it: {listed()}.", section="question")
     threshold: float | None = _option(
-        "share", "--threshold", "Another highest average risk than the recipient's: 0.2 or 20%.", section="question"
+        "share",
+        "--threshold",
+        "Another limit on the average risk than the recipient's: 0.2 or 20%.",
+        section="question",
+    )
+    highest: float | None = _option(
+        "share",
+        "--highest",
+        "Another limit on the person at highest risk than the recipient's: 0.2 or 20%.",
+        section="question",
+    )
+    secrets: Sequence[str] = _option(
+        "texts",
+        "--secret",
+        "Values of a sensitive column that are secret: illness=HIV,AIDS, income>100000 or income<0. Repeats.",
+        section="question",
+        default=(),
+    )
+    tolerate: float | None = _option(
+        "share", "--tolerate", "Share of records whose secret may be certain: 1%. Default: none.", section="question"
+    )
+    rows_are_people: bool = _option(
+        "switch",
+        "--rows-are-people",
+        "Every row is another person, whatever the table looks like.",
+        section="question",
+        default=False,
     )
     groups: Mapping[str, Sequence[str]] = _option(
         "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
@@ -144,18 +171,40 @@ class Question:
     def __post_init__(self) -> None:
         for option in OPTIONS:
             value = getattr(self, option.name)
-            if option.kind == "columns" and value is not None:
+            if option.kind in ("columns", "texts") and value is not None:
                 object.__setattr__(self, option.name, _column_names(option.name, value))
         object.__setattr__(self, "groups", {label: tuple(names) for label, names in self.groups.items()})
 
     @property
-    def limit(self) -> float:
-        """The risk that is accepted: the threshold, or the usual one of the recipient.
+    def limits(self) -> Limits:
+        """The risks that are accepted: those of the recipient, unless others were given.
 
         Raises:
-            InputError: the recipient is not known, or the threshold makes no sense.
+            InputError: the recipient is not known, or a limit makes no sense.
         """
-        return settle_threshold(self.recipient or "public", self.threshold)
+        return settle_limits(self.recipient or "public", threshold=self.threshold, highest=self.highest)
+
+    @property
+    def named_secrets(self) -> dict[str, Secret]:
+        """The values that are secret, by column, where they were named.
+
+        Raises:
+            InputError: a secret is not understood, or its column is not among the sensitive ones.
+        """
+        from incrowd.measures.secret_values import parse_secret  # loads numpy, which `--help` does not need
+
+        found: dict[str, Secret] = {}
+        for text in self.secrets:
+            column, secret = parse_secret(text)
+            if self.sensitive is not None and column not in self.sensitive:
+                raise InputError(
+                    f"a secret is named for {column!r}, which is not a sensitive column; name it as one",
+                    hint="sensitive",
+                )
+            if column in found:
+                raise InputError(f"the secret of {column!r} is given twice; name it once")
+            found[column] = secret
+        return found
 
     def about(self, table: Table) -> Question:
         """The question with the table's name and how it was read; of a path the name has the last part."""
@@ -164,8 +213,13 @@ class Question:
         unread = {option.name: option.default for option in READING}
         return replace(self, **{**unread, **(_parse_reading(words) or {}), "source": source})
 
-    def settled(self, roles: Roles) -> Question:
-        """The question as it is answered: with the roles that are used, and every default filled in."""
+    def with_default_reading(self) -> Question:
+        """The question about a file that is read without any options."""
+        unread: dict[str, Any] = {option.name: option.default for option in READING}
+        return replace(self, **unread)
+
+    def with_roles(self, roles: Roles) -> Question:
+        """The question about these roles."""
         return replace(
             self,
             quasi_identifiers=roles.quasi_identifiers,
@@ -173,8 +227,13 @@ class Question:
             person=roles.person,
             weights=roles.weight,
             identifiers=roles.identifiers,
+        )
+
+    def settled(self, roles: Roles) -> Question:
+        """The question as it is answered: with the roles that are used, and every default filled in."""
+        return replace(
+            self.with_roles(roles),
             recipient=self.recipient or "public",
-            threshold=self.limit,
             seed=self.seed or 0,
         )
 
@@ -199,9 +258,9 @@ class Question:
         }
 
     def _said(self) -> list[tuple[Option, Any]]:
-        """The options that say something: not empty, not the default, no threshold that is the recipient's own."""
+        """The options that say something: not empty, and not the default."""
         values = [(option, getattr(self, option.name)) for option in OPTIONS]
-        usual = {"threshold": RECIPIENTS.get(self.recipient or "public"), "seed": 0}
+        usual = {"seed": 0}
         return [
             (option, value)
             for option, value in values
@@ -268,8 +327,7 @@ class Question:
         sections: dict[str, dict[str, Any]] = {}
         for option in OPTIONS:
             value = self.file if option.kind == "source" else getattr(self, option.name)
-            usual = option.name == "threshold" and value == RECIPIENTS.get(self.recipient or "public")
-            if option.section is None or value in (None, (), {}) or usual:
+            if option.section is None or value in (None, (), {}) or value == option.default:
                 continue
             if option.section == option.name:  # a section of its own, with any keys
                 sections[option.section] = _as_plain(value)
@@ -344,6 +402,8 @@ def _words(option: Option, value: Any, apart: bool) -> list[str]:
     flag = option.flag or ""
     if option.kind == "columns":
         return each(flag, value, apart=apart)
+    if option.kind == "texts":
+        return [word for text in value for word in given(flag, text)]
     if option.kind == "groups":
         return [word for label, names in value.items() for word in given(flag, f"{label}={','.join(names)}")]
     if option.kind == "switch":
@@ -399,7 +459,7 @@ def _read_section(file: str, section: str, entries: Mapping[str, Any]) -> dict[s
 
 def _read_entry(file: str, option: Option, value: Any) -> Any:
     """One entry of a settings file, of the right type."""
-    if option.kind == "columns":
+    if option.kind in ("columns", "texts"):
         return _listed_names(file, option.key, value)
     wanted: tuple[type, ...] = (str,)
     words = "text in quotes"
@@ -407,6 +467,10 @@ def _read_entry(file: str, option: Option, value: Any) -> Any:
         wanted, words = (int,), "a whole number"
     elif option.kind == "share":
         wanted, words = (int, float), "a number"
+    elif option.kind == "switch":
+        if not isinstance(value, bool):
+            raise InputError(f"{file}: {option.key} must be true or false")
+        return value
     if not isinstance(value, wanted) or isinstance(value, bool):
         raise InputError(f"{file}: {option.key} must be {words}")
     return value

@@ -9,12 +9,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from incrowd.assessment.sections import facts, forecast, knowledge, leaks, population, protection
+from incrowd.assessment.sections import evidence, facts, forecast, knowledge, leaks, population, protection
 from incrowd.results import Result, provided
 
 if TYPE_CHECKING:
     from incrowd.assessment.provenance import Provenance
     from incrowd.assessment.roles import Roles
+    from incrowd.assessment.sections.evidence import Evidence
     from incrowd.assessment.sections.knowledge import Knowledge
     from incrowd.assessment.sections.leaks import Leaks
     from incrowd.assessment.sections.protection import Protection
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
     from incrowd.wording import Advice
 
-SCHEMA = "incrowd/assessment/1"
+SCHEMA = "incrowd/assessment/2"
 """Name and version of the JSON this becomes; the number changes when a field changes its meaning or goes."""
 
 SECTIONS: tuple[Section, ...] = (
     facts.SECTION,
+    evidence.SECTION,
     knowledge.SECTION,
     population.SECTION,
     forecast.SECTION,
@@ -37,7 +39,7 @@ SECTIONS: tuple[Section, ...] = (
     protection.SECTION,
 )
 """The sections in the order of the report; each is a field of `Assessment`. A section is answered after those that it
-reads: facts, leaks, then the others in this order."""
+reads: facts, evidence, leaks, then the others in this order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ class Assessment(Result):
     verdict: Verdict
     roles: Roles
     facts: Measurement
+    evidence: Evidence
     knowledge: Knowledge
     population: PopulationRisk | None
     forecast: Forecast | None
@@ -68,7 +71,7 @@ class Assessment(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether the risk is within the threshold, with its whole interval, and nobody is exposed."""
+        """Whether the answer is yes."""
         return self.verdict.decision == "within"
 
     def to_dict(self) -> dict[str, Any]:

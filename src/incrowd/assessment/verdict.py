@@ -1,113 +1,144 @@
-"""The verdict: the risk against the limit of the recipient, the people whom an average hides, and what to do."""
+"""The verdict: one function from what was counted and estimated, and the question, to a decision.
+
+A yes needs every column judged by a person, the person at highest risk and the average within the recipient's limits,
+no secret that is news, and no column that names people or gives back what was made coarser.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from incrowd.assessment.column_warnings import column_advice, column_doubts, column_exposures
-from incrowd.assessment.disclosures import (
-    certain_columns,
-    certain_secrets,
-    share_certain,
-    unique_in_table,
-    unique_people,
-)
-from incrowd.recipients import RECIPIENTS, in_words, judge
+from incrowd.recipients import Limits, in_words, judge
 from incrowd.results import Result
-from incrowd.wording import Advice, listed, share
+from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
 if TYPE_CHECKING:
+    from incrowd.assessment.actions import Action
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
-    from incrowd.assessment.sections.knowledge import Knowledge
-    from incrowd.assessment.sections.protection import Protection
+    from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
+    from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
+    from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
 
-Decision = Literal["within", "exposed", "borderline", "over"]
+Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
 _WORDS: Mapping[Decision, str] = {
-    "within": "Within the threshold",
-    "exposed": "Low on average, but not for everybody",
+    "within": "Yes: within the limits",
+    "undecided": "Undecided: columns or rows that nobody judged",
     "borderline": "Too close to call",
-    "over": "Not as it is",
+    "exposed": "No: low on average, but not for everybody",
+    "over": "No: the risk is too high",
 }
-_IN_JSON = {"internal_reasons": "inside_reasons", "internal_actions": "inside_actions"}
+_IN_JSON = {"internal_reasons": "inside_reasons"}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Result):
     """The decision and what it rests on.
 
-    - "over": the average risk is above the threshold; "borderline": the threshold is inside the risk's interval.
-    - "exposed": the average is not above it, but somebody can be found, or a secret known, for certain; `exposures`
-      say who. An average hides them, so this is no yes. A column that names people, or a secret that is certain, counts
-      even where the average is too close to call. Where the population is known, a secret counts that is certain for
-      a larger share of the people than the threshold, unless nearly everybody has the same value anyway.
-    - "within": the average is within the threshold and nobody is exposed.
+    - "over": the average risk is above its limit.
+    - "exposed": the average is within it, but the person at highest risk is not, a secret is certain and news, or a
+      column names people or gives back what was made coarser; `exposures` say who and by what.
+    - "borderline": a limit lies inside the interval of an estimate.
+    - "undecided": by the named columns it would be a yes, but columns that nobody judged, roles that nobody confirmed
+      or rows that may not be people can change that.
+    - "within": the only yes.
 
-    `risk` is the number held against `threshold`, `interval` what it may be, `basis` what kind of risk it is: "table"
-    (the attacker knows that the person is in the table) or "population" (the attacker does not). What is `internal`
-    would help an attacker and stays with the holder of the table. `condition` is what a yes depends on besides the
-    assumptions.
+    Attributes:
+        decision: one of the five.
+        recipient: who is to get the table.
+        limits: the risks that are accepted.
+        risk: the average risk (marketer risk), and `interval` what it may be.
+        highest: the risk of the person at highest risk, and `highest_interval` what it may be.
+        basis: "table" where the attacker may know who is in the table (prosecutor risk), "population" where they may
+            not (journalist risk).
+        exposures: what makes it a no although the average is low.
+        reasons: what the decision rests on.
+        undecided: the columns that nobody judged and that can change the decision, the most harmful first.
+        declared: columns of which a person said that nobody outside can know them.
+        disclosed: sensitive columns of which more values are certain and news than are tolerated.
+        giving_back: kept columns that give back what was made coarser.
+        actions: what to do next, the most useful first.
+        internal_reasons: reasons that would help an attacker and stay with the holder of the table.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence")
+    _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
     recipient: str
-    threshold: float
+    limits: Limits
     risk: float
     interval: tuple[float, float] | None
+    highest: float
+    highest_interval: tuple[float, float] | None
     basis: Literal["table", "population"]
     exposures: tuple[str, ...]
     reasons: tuple[str, ...]
-    actions: tuple[Advice, ...]
+    undecided: tuple[UndecidedColumn, ...] = ()
+    declared: tuple[str, ...] = ()
+    disclosed: tuple[str, ...] = ()
+    giving_back: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
-    internal_actions: tuple[Advice, ...] = ()
-    condition: str | None = None
+
+    @property
+    def threshold(self) -> float:
+        """The limit that the average is held against."""
+        return self.limits.of_average
 
     @property
     def headline(self) -> str:
         """The decision in a few words."""
-        return "Not for everybody, whatever the average" if self._close_but_exposed else _WORDS[self.decision]
+        return _WORDS[self.decision]
 
     @property
-    def _close_but_exposed(self) -> bool:
-        return self.decision == "exposed" and judge(self.risk, self.threshold, self.interval) == "borderline"
+    def whom(self) -> str:
+        """The recipient in words."""
+        return in_words(self.recipient)
 
     @property
     def recommendation(self) -> str:
         """May it go out? In a sentence."""
         if self.decision == "within":
-            also = f" and {self.condition}" if self.condition else ""
-            return f"By the risk of being named it may go to {self.whom}, if the assumptions hold{also}."
+            declared = f", and nobody outside knows {listed(self.declared)}, as you said" if self.declared else ""
+            return f"It may go to {self.whom}, if the assumptions hold{declared}."
+        if self.decision == "undecided":
+            return f"Do not give it to {self.whom} yet: {self._what_is_open}."
         first = {
-            "exposed": "protect those whom the average hides first",
+            "exposed": "somebody is found, or a secret known, whatever the average",
             "borderline": "the estimate cannot tell whether the risk is low enough",
             "over": "the risk is too high",
         }[self.decision]
         return f"Do not give it to {self.whom} as it is: {first}."
 
     @property
-    def sentence(self) -> str:
-        """The risk against the threshold in a sentence."""
-        usual = "that is usually accepted" if self.threshold in RECIPIENTS.values() else "that was chosen"
-        risk = f"The average risk {'in the population' if self.basis == 'population' else 'within the table'}"
-        accepted = f"the {100 * self.threshold:.3g}% {usual} for {self.whom}"
-        if (self.decision == "borderline" or self._close_but_exposed) and self.interval is not None:
-            low, high = self.interval
-            return (
-                f"{risk} is {share(self.risk)}, and may be from {share(low)} to {share(high)}: {accepted} is between."
-            )
-        comparison = "above" if self.decision == "over" else "at or below"
-        return f"{risk} is {share(self.risk)}, {comparison} {accepted}."
+    def _what_is_open(self) -> str:
+        if self.undecided:
+            return f"{counted(len(self.undecided), 'column decides', 'columns decide')} it that nobody judged"
+        return "nobody has confirmed what the columns and rows are"
 
     @property
-    def whom(self) -> str:
-        """The recipient in words."""
-        return in_words(self.recipient)
+    def sentence(self) -> str:
+        """The risks against their limits in a sentence."""
+        place = "in the population" if self.basis == "population" else "in the table"
+        stands = judge(self.highest, self.limits.highest, self.highest_interval)
+        compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+        size = self.limits.class_size
+        text = (
+            f"The person at highest risk {place} is named with a chance of {percent(self.highest)}, {compared} the "
+            f"1/{size} accepted for {self.whom} (classes of at least {size})"
+        )
+        average = f"the average risk is {percent(self.risk)}"
+        if self.interval is not None and self.decision == "borderline":
+            average += f" and may be from {percent(self.interval[0])} to {percent(self.interval[1])}"
+        if self.limits.average is not None:
+            stands = judge(self.risk, self.limits.average, self.interval)
+            compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+            average += f", {compared} the {percent(self.limits.average)} accepted on average"
+        return f"{text}; {average}."
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types."""
@@ -119,150 +150,207 @@ def decide(
     roles: Roles,
     *,
     facts: Measurement,
-    knowledge: Knowledge,
+    evidence: Evidence,
     population: PopulationRisk | None,
-    protection: Protection | None,
     pending: bool = False,
     **others: Any,
 ) -> Verdict:
-    """Hold the risk against the limit, and say what to do.
+    """Hold the risks against the limits, count every column nobody judged as known, and say why.
 
     Args:
         question: what is asked, settled: with the roles that are used and every default filled in.
         roles: the columns by role.
         facts: what is counted in the table.
-        knowledge: what attackers with less than all attributes can do.
+        evidence: undecided columns, secrets, columns that give others back, what a row is.
         population: the risk in the population, where it is known.
-        protection: what protection would cost, where it was tried.
         pending: whether the population is still being estimated.
         others: answers of sections that the decision does not rest on.
     """
-    limit = question.limit
+    limits = question.limits
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.interval
-    by_columns = tuple(column_exposures(roles, facts, knowledge))
-    secrets = tuple(certain_secrets(facts, population, limit))
-    exposures = (*by_columns, *unique_people(facts, population), *secrets)
-    judgement = judge(risk, limit, interval)
-    decision: Decision = judgement
-    if judgement == "borderline":
-        decision = "exposed" if by_columns or secrets else "borderline"
-    elif judgement == "within" and exposures:
+    highest, highest_interval = highest_risk(facts.sizes, population)
+    disclosed = tuple(_disclosed(question, evidence, population))
+    exposures = tuple(_exposures(question, roles, facts, evidence, population, disclosed))
+    stands = {
+        judge(risk, limits.of_average, interval),
+        judge(highest, limits.highest, highest_interval),
+    }
+    decision: Decision
+    if judge(risk, limits.of_average, interval) == "over":
+        decision = "over"
+    elif exposures or "over" in stands:
         decision = "exposed"
-    overlooked = roles.overlooked_quasi_identifiers
-    in_table = (*unique_in_table(facts, population), *certain_columns(facts))
+    elif "borderline" in stands:
+        decision = "borderline"
+    elif _is_undecided(question, roles, evidence, limits):
+        decision = "undecided"
+    else:
+        decision = "within"
     return Verdict(
         decision=decision,
         recipient=question.recipient or "public",
-        threshold=limit,
+        limits=limits,
         risk=risk,
         interval=interval,
+        highest=highest,
+        highest_interval=highest_interval,
         basis="table" if population is None else "population",
         exposures=exposures,
         reasons=tuple(_reasons(facts, population, pending, roles.weight if question.population is None else None)),
-        actions=(*column_advice(roles), *_actions(decision, limit, risk, facts, protection)),
-        internal_reasons=(*map(Advice, in_table), *column_doubts(roles, facts, knowledge)),
-        internal_actions=() if decision == "within" else tuple(_drivers(knowledge)),
-        condition=f"nobody outside knows {listed(overlooked)}" if overlooked else None,
+        undecided=evidence.undecided if decision == "undecided" else (),
+        declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
+        disclosed=tuple(column.column for column in disclosed),
+        giving_back=tuple(one.column for one in evidence.given_back),
+        internal_reasons=tuple(_internal_reasons(roles, facts, evidence, population)),
     )
 
 
-def _all_attributes(attributes: int) -> str:
-    return "the attribute" if attributes == 1 else f"all {attributes} attributes"
+def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[float, tuple[float, float] | None]:
+    """The risk of the person at highest risk, and its interval where it is an estimate.
 
-
-def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None) -> list[str]:
-    """What the decision rests on."""
-    found = []
+    Where the attacker may know who is in the table it is 1 ÷ the smallest class. Else it is the highest estimated
+    1 ÷ F of a record, F being the size of its class in the population; where somebody is expected to be unique there,
+    it is 1; where no record's own risk was estimated, that in the table is used, which is never lower.
+    """
     if population is None:
-        found.append(
-            f"Somebody who knows {_all_attributes(len(facts.quasi_identifiers))} of a person in this table names the "
-            f"right {'person' if facts.person else 'record'} {share(facts.correctness)} of the time."
+        return 1 / sizes.smallest, None
+    alone = sizes.uniques * (population.still_unique or 0.0)
+    if alone >= 1:
+        return 1.0, None
+    if population.highest is None:
+        return 1 / sizes.smallest, None
+    return population.highest, population.highest_interval
+
+
+def _is_undecided(question: Question, roles: Roles, evidence: Evidence, limits: Limits) -> bool:
+    """Whether something that nobody judged can turn a yes into a no."""
+    if not roles.confirmed or _asks_about_rows(question, roles, evidence):
+        return True
+    sizes = evidence.sizes_if_known
+    if sizes is None:
+        return False
+    return "over" in {judge(1 / sizes.smallest, limits.highest), judge(sizes.correctness, limits.of_average)}
+
+
+def _asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
+    """Whether rows look like something else than people, and nobody said what they are."""
+    rows = evidence.rows
+    return rows.kind != "people" and not question.rows_are_people and roles.person is None
+
+
+def _disclosed(question: Question, evidence: Evidence, population: PopulationRisk | None) -> Iterator[DisclosedColumn]:
+    """The sensitive columns of which more is certain and news than is tolerated.
+
+    How many people there are outside the table changes nothing for those who are known to be in it: where the risk is
+    that in the population, secrets count that are certain for more people than may be named.
+    """
+    accepted = max(question.tolerate or 0.0, 0.0 if population is None else question.limits.of_average)
+    for column in evidence.secrets.columns if evidence.secrets else ():
+        if column.news_share > accepted:
+            yield column
+
+
+def _exposures(
+    question: Question,
+    roles: Roles,
+    facts: Measurement,
+    evidence: Evidence,
+    population: PopulationRisk | None,
+    disclosed: Sequence[DisclosedColumn],
+) -> Iterator[str]:
+    """Who is found, or whose secret is known, whatever the average is."""
+    if roles.identifiers:
+        yield (
+            f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
+            "nothing else to find them."
         )
-        found.append(
-            "The population is still being estimated; until then the attacker is taken to know that the person is in "
-            "the table."
+    if roles.unused_person is not None and not question.rows_are_people:
+        yield (
+            f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
+            "several records is easier to find than these numbers say."
+        )
+    for one in evidence.given_back:
+        yield (
+            f"{one.column} is kept and gives {one.gives_back} back for {percent(one.told)} of the records: with it the "
+            f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
+            f"{'is' if one.uniques == 1 else 'are'} unique."
+        )
+    limits = question.limits
+    highest, interval = highest_risk(facts.sizes, population)
+    if judge(highest, limits.highest, interval) == "over":
+        yield _who_is_found(facts, population, limits)
+    for column in disclosed:
+        yield (
+            f"{column.column} is certain for {people(column.news)} ({percent(column.news_share)}): everybody who looks "
+            "alike has the same value, and it is not what most people have."
+        )
+
+
+def _who_is_found(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:
+    if population is None:
+        few = facts.sizes.below(limits.class_size)
+        alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
+        return (
+            f"{people(few)} ({percent(few / facts.people)}) look like fewer than {limits.class_size - 1} "
+            f"others{alone}: whoever knows the attributes names them with a chance above 1/{limits.class_size}."
+        )
+    alone_in_all = facts.uniques * (population.still_unique or 0.0)
+    if alone_in_all >= 1:
+        return (
+            f"About {two_digits(alone_in_all)} of the {facts.uniques:,} people who are unique in the table are "
+            f"expected to be unique among all {population.population:,} people too."
+        )
+    highest, _ = highest_risk(facts.sizes, population)
+    return f"The record at highest risk is named with a chance of {percent(highest)} among all people."
+
+
+def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None) -> Iterator[str]:
+    """What the decision rests on."""
+    attributes = counted(len(facts.quasi_identifiers), "attribute", "attributes")
+    if population is None:
+        yield (
+            f"Prosecutor risk: somebody who knows the {attributes} of a person in this table names the right "
+            f"{'person' if facts.person else 'record'} {percent(facts.correctness)} of the time."
+        )
+        yield (
+            "The population is still being estimated; until then the attacker is taken to know who is in the table."
             if pending
-            else "No population was given, so the attacker is taken to know that the person is in the table; if the "
-            "table is a sample the true risk is lower."
+            else "No population was given, so the attacker is taken to know who is in the table; if it is a sample, "
+            "the true risk is lower."
         )
     else:
-        summed = "" if weight is None else f" (population = sum of {weight})"
-        found.append(
-            f"Among {population.population:,} people{summed}, of whom {population.people:,} are in the table, a record "
-            f"is matched with the right person {share(population.overall)} of the time."
+        summed = "" if weight is None else f" (the sum of {weight})"
+        yield (
+            f"Journalist risk: the attacker is taken not to know who is in the table. Among {population.population:,} "
+            f"people{summed}, of whom {population.people:,} are in it, a record is matched with the right person "
+            f"{percent(population.overall)} of the time."
         )
-    if not facts.uniques:
-        found.append(f"Nobody is alone: everybody looks like at least {facts.k - 1:,} others.")
-    return found
+    if facts.k > 1:
+        yield f"Nobody is alone: every equivalence class has at least {facts.k:,} people (k = {facts.k:,})."
 
 
-def _drivers(knowledge: Knowledge) -> Iterator[Advice]:
-    """Which attribute to begin with."""
-    ranked = knowledge.contributions.ranked
-    if len(ranked) >= 2 and ranked[0].correctness > 0:
-        yield Advice(
-            f"{ranked[0].column} adds most to the risk ({knowledge.contributions.share(ranked[0]):.0%} of it): make it "
-            "coarser or leave it out, and assess again."
-        )
-
-
-def _actions(
-    decision: Decision, threshold: float, risk: float, facts: Measurement, protection: Protection | None
+def _internal_reasons(
+    roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
 ) -> Iterator[Advice]:
-    """What to do next, the most useful first."""
-    if decision == "within":
-        if share_certain(facts):
+    """Reasons that would help an attacker."""
+    if facts.uniques and population is not None:
+        yield Advice(
+            f"{people(facts.uniques)} ({percent(facts.uniqueness)}) look like nobody else in the table; whoever knows "
+            "that one of them is in it finds them, so keep secret whose records these are."
+        )
+    if evidence.rows.kind != "people":
+        yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
+    for column in evidence.secrets.columns if evidence.secrets else ():
+        if column.structural_missing:
             yield Advice(
-                "A sensitive value is given away to whoever knows that a person is in the table: keep that secret, or "
-                "protect it with different values in every class.",
-                ("l=2",),
+                f"{column.column} is missing for {people(column.structural_missing)} because of "
+                f"{listed(column.missing_follows_from)}; that is no secret."
             )
-        yield Advice("Write down who gets it and on what terms; assess again when rows or columns are added.")
-        return
-    yield from _protect(threshold, risk, facts, protection)
-    if decision == "exposed":
+    looks = {one.column: one.role for one in roles.suggested}
+    names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
+    if names:
         yield Advice(
-            "If it must go as it is, then only to somebody bound not to look for people, and with a note of why those "
-            "who are exposed would not be harmed."
-        )
-    if decision == "borderline":
-        yield Advice("The threshold lies inside the interval of the estimate: a better known population would decide.")
-
-
-def _protect(threshold: float, risk: float, facts: Measurement, protection: Protection | None) -> Iterator[Advice]:
-    """The cheapest protection that was tried and is enough, and what it leaves of the secrets."""
-    if protection is None or not protection.costs:
-        yield Advice("Protect it (`incrowd protect`) and assess the result.")
-        return
-    enough = protection.enough(threshold)
-    if enough is None:
-        most = protection.costs[-1]
-        yield Advice(
-            f"Even classes of {most.k} leave an average risk of {share(most.risk)}; ask for a larger k, or "
-            "give it to a recipient with a higher threshold."
-        )
-        return
-    if facts.k >= enough.k:
-        if share_certain(facts):
-            yield Advice(
-                "Protect it with different values in every class, or with classes that look like the table: k alone "
-                "does not hide what everybody in a class has.",
-                ("l=2",),
-            )
-        return
-    falls = f"the average risk in the table falls from {share(facts.correctness)} to {share(enough.correctness)}"
-    if enough.population_risk is not None:
-        falls = (
-            f"the average risk in the population falls from {share(risk)} to {share(enough.population_risk)} (in the "
-            f"table from {share(facts.correctness)} to {share(enough.correctness)})"
-        )
-    yield Advice(
-        f"Protect it so that everybody shares their values with at least {enough.k - 1} others (k = {enough.k}): "
-        f"{falls}, nobody stands alone, and {share(enough.granularity)} of the detail is kept."
-    )
-    if enough.given_away:
-        yield Advice(
-            f"That leaves a sensitive value certain for {share(enough.given_away)} of the records: ask for different "
-            "values in every class as well (l = 2), or for classes that look like the table (t)."
+            "Counted as something others know, though it looks like the name or number of a person or a record: "
+            f"{listed(names)}. Remove it and assess what is left."
         )

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from incrowd.assessment.question import OPTIONS
 from incrowd.cli import terminal
 from incrowd.cli.hints import with_flags
-from incrowd.wording import Advice, display_names, with_display_names
+from incrowd.wording import Advice, display_names, percent, with_display_names
 
 if TYPE_CHECKING:
     from incrowd.assessment import Assessment, Statement, Verdict
+    from incrowd.assessment.actions import Action
     from incrowd.reports import Section
 
 
+_MOST_UNDECIDED = 12
 _NAMES = {option.name: (option.flag or "").removeprefix("--") for option in OPTIONS}
 
 
@@ -36,7 +38,7 @@ def show_assessment(found: Assessment, already_shown: Sequence[str] = ()) -> Non
             terminal.note(_text(note, shown))
 
 
-def _text(sentence: str | Advice, shown: dict[str, str]) -> str:
+def _text(sentence: str | Advice | Action, shown: dict[str, str]) -> str:
     """A sentence with the flags it speaks of, and the names of columns fit to show."""
     plain: str = with_display_names(str(sentence), shown)
     if isinstance(sentence, str):
@@ -46,15 +48,29 @@ def _text(sentence: str | Advice, shown: dict[str, str]) -> str:
 
 
 def _show_decision(verdict: Verdict, shown: dict[str, str]) -> None:
-    for text in (verdict.sentence, *verdict.exposures, verdict.recommendation):
+    for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
         terminal.line(_text(text, shown))
+    if verdict.undecided:
+        terminal.heading("Columns that nobody judged: what each adds if others know it")
+        rows = [
+            (one.column, one.suggested, one.k, one.uniques, percent(one.correctness))
+            for one in verdict.undecided[:_MOST_UNDECIDED]
+        ]
+        terminal.table(
+            ("column", "looks like", "smallest class", "unique people", "average risk"),
+            with_display_names(rows, shown),
+        )
+        if len(verdict.undecided) > _MOST_UNDECIDED:
+            terminal.line(f"  … and {len(verdict.undecided) - _MOST_UNDECIDED} more; --json has them all")
     terminal.heading("Why")
     reasons: list[str | Advice] = [*verdict.reasons, *verdict.internal_reasons]
     for reason in reasons:
         terminal.line(f"  • {_text(reason, shown)}")
     terminal.heading("What to do")
-    for number, action in enumerate((*verdict.actions, *verdict.internal_actions), start=1):
+    for number, action in enumerate(verdict.actions, start=1):
         terminal.line(f"  {number}. {_text(action, shown)}")
+        for command in () if shown else action.commands:  # a name that is shown otherwise could not be typed
+            terminal.command(command)
 
 
 def _show_section(section: Section, shown: dict[str, str]) -> None:

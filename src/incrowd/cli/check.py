@@ -61,7 +61,7 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 @_reports_failure
 @options.opens_table
-@asks("quasi_identifiers", "sensitive", "person")
+@asks("quasi_identifiers", "sensitive", "person", "identifiers", "other", "recipient", "population", "rows_are_people")
 @options.takes(_RULES, after="table")
 def check_table(
     table: options.TablePath,
@@ -80,11 +80,13 @@ def check_table(
 ) -> None:
     """Does the table keep the rules? One line a rule; exit 0 if all are kept, 1 if not, 2 if it cannot be told.
 
+    With --recipient the verdict of `incrowd assess` is a rule as well: only a yes passes.
+
     [bold]incrowd check patients.csv --qi age,sex,zip --min-k 5 --max-risk 0.09[/bold]
 
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
-    found = _check(table, _question(table, policy, typed))
+    found = _check(table, _question(table, policy, typed), judged=typed["recipient"] is not None)
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:
@@ -92,6 +94,11 @@ def check_table(
     else:
         for rule in found.rules:
             terminal.line(f"{'ok  ' if rule.passed else 'FAIL'}  {rule.name:<15} {rule.sentence}")
+        if found.verdict is not None:
+            passed = found.verdict.decision == "within"
+            terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {found.verdict.recommendation}")
+            for exposure in found.verdict.exposures:
+                terminal.line(f"      {exposure}")
         for note in found.notes:
             terminal.note(note)
     if not found.passed:
@@ -111,7 +118,7 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
     return question
 
 
-def _check(table: Table, question: Question) -> Check:
+def _check(table: Table, question: Question, *, judged: bool) -> Check:
     from incrowd.gate import check, checked_limits
 
     with terminal.working("counting people who look alike") as progress:
@@ -120,8 +127,9 @@ def _check(table: Table, question: Question) -> Check:
             quasi_identifiers=question.quasi_identifiers or (),
             sensitive=question.sensitive or (),
             person=question.person,
+            question=question if judged else None,
             progress=progress,
-            **checked_limits(question.rules),
+            **checked_limits(question.rules, any_of=not judged),
         )
 
 

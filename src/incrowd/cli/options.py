@@ -73,16 +73,21 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the output file if
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
-_TYPES: Mapping[str, Any] = {"columns": list[str], "groups": list[str], "share": float, "whole": int, "number": float}
+_TYPES: Mapping[str, Any] = {
+    **dict.fromkeys(("columns", "texts", "groups"), list[str]),
+    "share": float,
+    "whole": int,
+    "number": float,
+}
 
 
 def annotation(option: Option) -> Any:
     """How Typer declares an option of a question."""
     if option.kind == "switch":
-        flags = f"{option.flag}/--no-{option.name}" if option.default else option.flag
+        flags = f"{option.flag}/--no-{option.name.replace('_', '-')}" if option.default else option.flag
         return Annotated[bool, typer.Option(flags, help=option.help)]
     more: dict[str, Any] = {}
-    if option.kind in ("columns", "groups"):
+    if option.kind in ("columns", "texts", "groups"):
         more["show_default"] = False
     if option.kind == "share":
         more |= {"parser": share, "metavar": "SHARE"}

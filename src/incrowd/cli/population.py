@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.recipients import RECIPIENTS, in_words, judge, listed
+from incrowd.recipients import judge
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
 if TYPE_CHECKING:
@@ -119,7 +119,10 @@ def _plain(
 def _show(risk: PopulationRisk, by_population: Sensitivity | None, estimates: Mapping[str, ClassicalEstimate]) -> None:
     terminal.heading(f"{risk.people:,} people of a population of {risk.population:,} ({percent(risk.fraction)})")
     terminal.table(("", "", "what it means"), _facts(risk))
-    terminal.line(_verdict(risk))
+    terminal.line(
+        "Whether the table may go out depends on the person at highest risk, the secrets and every column as well:"
+    )
+    terminal.line("incrowd assess decides.")
     if by_population is not None:
         terminal.heading("If the population is not what you think")
         terminal.table(
@@ -180,25 +183,6 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
 def _people(risk: PopulationRisk) -> str:
     alone = risk.population_uniques or 0.0
     return f"{alone:,.0f} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
-
-
-def _verdict(risk: PopulationRisk) -> str:
-    """For which recipients the risk is low enough; undecided where a threshold lies inside the interval."""
-    low, high = (max(risk.population_to_sample, end) for end in risk.ends)
-    judged = {name: judge(risk.overall, limit, (low, high)) for name, limit in RECIPIENTS.items()}
-    fit, close, over = (
-        [name for name in judged if judged[name] == stands] for stands in ("within", "borderline", "over")
-    )
-    said = [f"Low enough for {_whom(fit)}."] if fit else []
-    if close:
-        said.append(f"Too close to call for {_whom(close)}: the 95% interval is {number_interval(low, high)}.")
-    if over:
-        said.append("Too high even for a trusted recipient." if "trusted" in over else f"Too high for {_whom(over)}.")
-    return f"{' '.join(said)} (Usual thresholds: {listed()}.)"
-
-
-def _whom(recipients: Sequence[str]) -> str:
-    return " and for ".join(in_words(name) for name in recipients)
 
 
 def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import options, terminal
 from incrowd.cli.hints import with_flags
 from incrowd.errors import InputError
-from incrowd.recipients import listed, usual_threshold
+from incrowd.recipients import limits_of, listed
 
 if TYPE_CHECKING:
     from incrowd.assessment import Question, Roles
@@ -42,15 +42,8 @@ def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -
     roles = _ask_roles(table, _with_given_roles(table, question, roles))
     question = replace(question, **_ask_open_points(question, roles))
     terminal.note("these answers are kept for the next run with --save")
-    return replace(
-        question,
-        quasi_identifiers=roles.quasi_identifiers,
-        sensitive=roles.sensitive,
-        person=roles.person,
-        weights=roles.weight,
-        identifiers=roles.identifiers,
-        other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
-    )
+    others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
+    return replace(question.with_roles(roles), other=others)
 
 
 def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
@@ -127,7 +120,7 @@ def _people(text: str) -> int | None:
 
 def _recipient(text: str) -> str:
     wanted = "public" if text.lower() in ("", *_YES) else text.lower()
-    usual_threshold(wanted)
+    limits_of(wanted)
     return wanted
 
 

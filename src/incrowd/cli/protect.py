@@ -15,6 +15,7 @@ from incrowd.errors import InputError
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
+    from incrowd.assessment import Verdict
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
@@ -67,8 +68,9 @@ def protect_table(
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
     ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Recorded with the result; nothing is drawn from it.")
+    recipient: Annotated[
+        str | None,
+        typer.Option("--recipient", help="Also say what assess says of the result for this recipient; exit 1 if no."),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -94,7 +96,6 @@ def protect_table(
             identifiers=_read_identifiers(identifier, table.columns),
             other=options.names(other, table.columns) or None,
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
-            seed=seed,
             progress=progress,
             out=place if in_cluster else None,
             force=force,
@@ -105,16 +106,38 @@ def protect_table(
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
             write_protected(safe, out, force=force, progress=progress)
+        verdict = None if recipient is None else _judge(safe, recipient, options.names(sensitive, table.columns), other)
     if json:
-        terminal.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
+        found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
+        terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
     else:
         _show(safe, cost, masked(out))
+        for text in () if verdict is None else (verdict.recommendation, verdict.sentence, *verdict.exposures):
+            terminal.line(text)
     if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
         parted = "tabs" if out.lower().endswith(".tsv") else "commas"
         terminal.note(
             f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
             "2001-12-31: say so where it is opened"
         )
+    if verdict is not None and verdict.decision != "within":
+        raise typer.Exit(1)
+
+
+def _judge(safe: Protected, recipient: str, sensitive: list[str], other: Sequence[str] | None) -> Verdict:
+    """The verdict of `assess` on the protected table, with the roles that were named here."""
+    from incrowd.assessment import Question, judge_release
+    from incrowd.tables import read_table
+
+    released = read_table(safe.table)
+    question = Question(
+        quasi_identifiers=safe.quasi_identifiers,
+        sensitive=sensitive,
+        person=safe.person,
+        other=[name for name in options.names(other, released.columns) if name in released.columns],
+        recipient=recipient,
+    )
+    return judge_release(released, question)
 
 
 def _read_t(given: str | None) -> float | Literal["bound"] | None:

@@ -45,6 +45,8 @@ def _values(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
 def _value(option: Option, typed: Any, columns: Sequence[str]) -> Any:
     if option.kind == "columns":
         return tuple(options.names(typed, columns))
+    if option.kind == "texts":
+        return tuple(typed or ())
     if option.kind == "groups":
         return options.groups(typed)
     if option.kind == "people":

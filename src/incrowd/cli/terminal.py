@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from incrowd._support import progress
-from incrowd.wording import number
+from incrowd.wording import single_value
 
 _SHORT = 18  # characters that are not broken over two lines
 _PADDING = 3
@@ -41,6 +41,11 @@ def _err() -> Console:
 def line(text: str = "") -> None:
     """Write one line of the result; names and values in it are not read as markup."""
     _out().print(_safe(text), soft_wrap=True)
+
+
+def command(text: str) -> None:
+    """Write a command to copy, on a line of its own that is never broken."""
+    _out().print(f"     [bold]{_safe(text)}[/bold]", soft_wrap=True, highlight=False)
 
 
 def heading(text: str) -> None:
@@ -67,28 +72,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str |
     """Write a table; numbers are aligned right, text left."""
     shown = Table(title=_safe(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     console = _out()
-    widths = [max([len(name), *(len(cell(row[index])) for row in rows)]) for index, name in enumerate(columns)]
+    widths = [max([len(name), *(len(single_value(row[index])) for row in rows)]) for index, name in enumerate(columns)]
     roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         whole = roomy and widths[index] <= _SHORT
         shown.add_column(_safe(name), justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in rows:
-        shown.add_row(*(_safe(cell(value)) for value in row))
+        shown.add_row(*(_safe(single_value(value)) for value in row))
     console.print(shown)
-
-
-def cell(value: Any) -> str:
-    """A value as text: thousands separators, four digits of a fraction."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return number(value)
-    return str(value)
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leaks.inputs import class_sizes_of, share_of, whole_number
+from incrowd.leaks.inputs import share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
-from incrowd.recipients import RECIPIENTS, judge
+from incrowd.recipients import RECIPIENTS, judge, read_limit
 from incrowd.results import Result
 from incrowd.tables import TableLike
 from incrowd.wording import counted
@@ -99,22 +99,22 @@ def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) ->
         InputError: the bound is not a chance, or there are fewer people than leak or are looked for.
         UnsupportedError: not even a single class of everybody keeps the bound.
 
-    >>> smallest_k(people=10_000, leaked=4_000, at_most=0.09).k
-    12
+    >>> smallest_k(people=10_000, leaked=10_000, at_most=0.09).k, smallest_k(people=9, leaked=9, at_most=0.33).k
+    (11, 3)
     """
-    _check_bound(at_most)
+    at_most = _read_bound(at_most)
     people = whole_number(people, "a table")
 
     def risk(k: int) -> LeakRisk:
         return leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets)
 
     alone = risk(people)
-    if alone.probability > at_most:
+    if alone.probability > at_most * (1 + 1e-12):
         raise UnsupportedError(
             f"no k keeps the chance at {at_most:g}: a single class of {counted(people, 'person', 'people')} "
             f"leaves {alone.probability:.3g}"
         )
-    k = _first(lambda k: risk(k).probability <= at_most, 1, people)
+    k = _first(lambda k: risk(k).probability <= at_most * (1 + 1e-12), 1, people)
     return SmallestK(k, at_most, risk(k))
 
 
@@ -142,10 +142,10 @@ def largest_leak(
         InputError: the bound is not a chance, or the quasi-identifiers of a table are missing.
 
     >>> largest_leak(ClassSizes.from_sizes([5] * 2_000), at_most=0.09).leaked
-    1126
+    1141
     """
     sizes = class_sizes_of(data, quasi_identifiers, person)
-    _check_bound(at_most)
+    at_most = _read_bound(at_most)
     above = _first(
         lambda leaked: leaked > sizes.people or leak_risk(sizes, leaked, targets=targets).probability > at_most,
         0,
@@ -179,7 +179,7 @@ def leak_table(
     >>> [[round(risk.probability, 4) for risk in row] for row in table.risks]
     [[0.0819, 0.2], [0.0651, 0.1]]
     >>> table.meets(0, 0), table.meets(0, 1)
-    (0.09, 0.33)
+    (0.09090909090909091, 0.3333333333333333)
     """
     people, targets = whole_number(people, "a table"), whole_number(targets, "a number of targets")
     if ks is None:
@@ -194,9 +194,11 @@ def leak_table(
     return LeakTable(people, targets, tuple(ks), tuple(shares), tuple(rows))
 
 
-def _check_bound(at_most: float) -> None:
+def _read_bound(at_most: float) -> float:
+    """The bound, with 0.33 and 0.09 read as the thirds and elevenths that they stand for."""
     if not 0 < at_most <= 1:
         raise InputError(f"a chance of at most {at_most:g}; give a number above 0, up to 1")
+    return read_limit(at_most, "bound")
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -102,3 +103,32 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
     import pyarrow as pa
 
     return pa.scalar(value).cast(kind)
+
+
+def parse_secret(text: str) -> tuple[str, Secret]:
+    """A column and its secret as people write them: `illness=HIV,AIDS`, `income>100000`, `income<0`.
+
+    Args:
+        text: the column's name, a sign, and values with commas between them or a limit.
+
+    Raises:
+        InputError: the text is not understood.
+
+    >>> parse_secret("illness=HIV,AIDS")
+    ('illness', Secret(values=('HIV', 'AIDS'), above=None, below=None))
+    >>> parse_secret("income>100000")[1].in_words
+    'above 100,000'
+    """
+    found = re.fullmatch(r"\s*(.+?)\s*([=<>])\s*(.+?)\s*", text)
+    if found is None:
+        raise InputError("a secret is not understood; write it like illness=HIV,AIDS or income>100000")
+    column, sign, rest = found.groups()
+    if sign == "=":
+        return column, Secret(values=[value.strip() for value in rest.split(",")])
+    try:
+        limit = float(rest.replace("_", ""))
+    except ValueError:
+        raise InputError(
+            f"the limit of the secret of {column!r} is not a number; write it like income>100000"
+        ) from None
+    return column, Secret(above=limit) if sign == ">" else Secret(below=limit)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from incrowd.recipients import RECIPIENTS, judge, usual_threshold
 from incrowd.results import Result
 
 
@@ -38,7 +37,7 @@ class PopulationRisk(Result):
     highest_interval: tuple[float, float] | None = None
     seed: int | None = None
     seconds: float = 0.0
-    _derived: ClassVar[tuple[str, ...]] = ("fraction", "population_to_sample", "overall", "recipients", "doubtful")
+    _derived: ClassVar[tuple[str, ...]] = ("fraction", "population_to_sample", "overall")
 
     @property
     def population_to_sample(self) -> float:
@@ -60,26 +59,11 @@ class PopulationRisk(Result):
         """The share of the population that is in the sample."""
         return self.people / self.population
 
-    def fits(self, recipient: str) -> bool:
-        """Whether the risk is at or below the threshold for this recipient, one of `RECIPIENTS`."""
-        return judge(self.overall, usual_threshold(recipient)) == "within"
-
-    @property
-    def recipients(self) -> tuple[str, ...]:
-        """To whom data of this risk may go by the usual thresholds."""
-        return tuple(name for name in RECIPIENTS if self.fits(name))
-
-    @property
-    def doubtful(self) -> tuple[str, ...]:
-        """Those of `recipients` for whom the interval reaches above the threshold: the risk may be too high."""
-        high = max(self.population_to_sample, self.ends[1])
-        return tuple(name for name in self.recipients if judge(high, RECIPIENTS[name]) == "over")
-
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the published schema calls the two directions "A" and "B"."""
         plain = Result.to_dict(self)
         plain["A"], plain["B"] = plain.pop("population_to_sample"), plain.pop("sample_to_population")
-        return {**plain, "thresholds": dict(RECIPIENTS)}
+        return plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from incrowd.figures import assessment_charts as plots
 from incrowd.recipients import RECIPIENTS, judge
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.sections import PAGE
+from incrowd.wording import chosen_percent
 
 _STANDS = {"within": "within it", "borderline": "too close to call", "over": "above it"}
 
@@ -27,7 +28,7 @@ def verdict_figure(found: Assessment) -> Figure:
     verdict = found.verdict
     limits = {**RECIPIENTS} if verdict.threshold in RECIPIENTS.values() else {**RECIPIENTS, "chosen": verdict.threshold}
     rows = tuple(
-        (name, f"{100 * limit:.3g}%", _STANDS[judge(verdict.risk, limit, verdict.interval)])
+        (name, chosen_percent(limit), _STANDS[judge(verdict.risk, limit, verdict.interval)])
         for name, limit in limits.items()
     )
     return Figure(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
+from incrowd.assessment.actions import Action
 from incrowd.reports.document import document, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
@@ -75,8 +76,8 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
     Of a table that does not go out nothing is asked.
     """
     owed = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
-    terms = tuple(Advice(term) for term in owed)
-    return replace(verdict, exposures=(), actions=terms, internal_reasons=(), internal_actions=(), condition=None)
+    terms = tuple(Action(term) for term in owed)
+    return replace(verdict, exposures=(), undecided=(), actions=terms, internal_reasons=())
 
 
 def safe_json(value: Any) -> str:

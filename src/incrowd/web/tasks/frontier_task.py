@@ -8,7 +8,7 @@ from incrowd._support.progress import Progress
 from incrowd.evaluation import frontier
 from incrowd.evaluation.frontier import Frontier, FrontierPoint
 from incrowd.figures.protection_charts import NAMES, frontier_chart
-from incrowd.recipients import judge, settle_threshold
+from incrowd.recipients import judge, settle_limits
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -21,7 +21,7 @@ from incrowd.wording import number, percent
 def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
     """Protect a table with every method; each point carries the settings that make it."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-    threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
+    threshold = settle_limits(table.settings.recipient, threshold=table.settings.threshold).of_average
     about = question_of(table)
 
     def run(progress: Progress, publish: Publish) -> Outcome:

@@ -14,7 +14,7 @@ from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
 from incrowd.protection import Protected, protect, write_protected
-from incrowd.recipients import in_words, settle_threshold
+from incrowd.recipients import in_words, settle_limits
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -39,7 +39,6 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "identifiers": table.with_role("identifier"),
         "other": table.roles_changed_to_other() or None,
         "aim": asked.aim,
-        "seed": asked.seed,
     }
     for name in ("resolution", "suppress", "top", "bottom"):
         value = getattr(asked, name)
@@ -54,7 +53,7 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
     """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
     options = options_of(asked, table)
     secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
-    threshold = settle_threshold(table.settings.recipient, table.settings.threshold)
+    threshold = settle_limits(table.settings.recipient, threshold=table.settings.threshold).of_average
     recipient = in_words(table.settings.recipient)
     roles, about = table.settings.roles, question_of(table)
 

@@ -1,0 +1,163 @@
+"""Section "evidence": what the verdict rests on besides the risk: columns nobody judged, secrets, what rows are.
+
+A column that nobody gave a role counts as known to the attacker until somebody judges it, unless counting shows that it
+cannot matter: it is constant, or a function of the quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from incrowd.assessment.roles import Roles
+from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
+from incrowd.classes import ClassSizes
+from incrowd.measures import DisclosedSecrets, count_disclosed_secrets
+from incrowd.measures.kept_columns import GivenBack, released_column_facts
+from incrowd.results import Result
+from incrowd.tables import RowKind, describe_rows
+from incrowd.wording import percent
+
+if TYPE_CHECKING:
+    from incrowd.assessment.result import Assessment
+
+_MOST_ALONE = 400  # columns that are counted one by one; of more, only all together
+
+
+@dataclass(frozen=True, slots=True)
+class UndecidedColumn(Result):
+    """A column that nobody gave a role, and what whoever knows it as well could do.
+
+    Attributes:
+        column: its name.
+        suggested: the role that its name and values suggest.
+        reason: why.
+        k: the smallest class for somebody who knows it and the quasi-identifiers.
+        uniques: how many people are then alone.
+        correctness: the average risk then.
+    """
+
+    column: str
+    suggested: str
+    reason: str
+    k: int
+    uniques: int
+    correctness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Result):
+    """What is counted about a table besides its classes.
+
+    Attributes:
+        undecided: columns that nobody judged and that tell people apart, the most harmful first.
+        sizes_if_known: classes for somebody who knows all undecided columns as well; None where there are none.
+        harmless: columns that nobody judged and that cannot matter: constant, or told by the quasi-identifiers.
+        secrets: what classes give away about the sensitive columns; None where there are none.
+        given_back: kept columns that give back a coarsened quasi-identifier.
+        rows: what a row is: a person, a person in a wave, a household member, or no person at all.
+    """
+
+    undecided: tuple[UndecidedColumn, ...]
+    sizes_if_known: ClassSizes | None
+    harmless: tuple[str, ...]
+    secrets: DisclosedSecrets | None
+    given_back: tuple[GivenBack, ...]
+    rows: RowKind
+    _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known"})
+    _derived: ClassVar[tuple[str, ...]] = ("if_known",)
+
+    @property
+    def if_known(self) -> dict[str, float] | None:
+        """The smallest class, uniques and average risk for somebody who knows all undecided columns as well."""
+        sizes = self.sizes_if_known
+        if sizes is None:
+            return None
+        return {"k": sizes.smallest, "uniques": sizes.uniques, "correctness": sizes.correctness}
+
+
+def gather_evidence(work: Work) -> Evidence:
+    """Count what the verdict rests on besides the classes by the quasi-identifiers."""
+    table, roles = work.table, work.roles
+    names, person = list(roles.quasi_identifiers), roles.person
+    sizes: ClassSizes = work.answers["facts"].sizes
+    candidates = undecided_columns(roles)
+    together = None
+    alone: list[UndecidedColumn] = []
+    harmless: list[str] = []
+    if candidates:
+        suggested = {one.column: one for one in roles.suggested}
+        together = ClassSizes.from_table(table, quasi_identifiers=[*names, *candidates], person=person)
+        matters = together.classes > sizes.classes
+        for name in candidates[:_MOST_ALONE]:
+            known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person) if matters else sizes
+            if known.classes == sizes.classes:
+                harmless.append(name)
+            else:
+                one = suggested[name]
+                alone.append(
+                    UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness)
+                )
+        if not alone:
+            together = None
+    secrets = None
+    if roles.sensitive:
+        secrets = count_disclosed_secrets(
+            table,
+            quasi_identifiers=names,
+            sensitive=list(roles.sensitive),
+            secrets=work.question.named_secrets,
+            person=person,
+        )
+    kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive")]
+    return Evidence(
+        tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
+        together,
+        tuple(harmless),
+        secrets,
+        _given_back(work, kept),
+        describe_rows(table, roles.suggested or None),
+    )
+
+
+def _given_back(work: Work, kept: Sequence[str]) -> tuple[GivenBack, ...]:
+    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
+    coarse = work.roles.generalised_quasi_identifiers
+    if not coarse or not kept or not work.table.backend.rows_are_local:
+        return ()
+    facts = released_column_facts(work.table, work.roles.quasi_identifiers, kept, work.roles.person)
+    return tuple(one for one in facts if one.undoes and one.gives_back in coarse)
+
+
+def undecided_columns(roles: Roles) -> list[str]:
+    """The columns that no person gave a role; where roles were only guessed, all but what is counted as known."""
+    counted = {*roles.quasi_identifiers, *roles.identifiers}
+    return [one.column for one in roles.suggested if one.column not in roles.stated and one.column not in counted]
+
+
+def _statements(found: Assessment) -> Iterator[Statement]:
+    evidence = found.evidence
+    if evidence.if_known is not None:
+        yield Statement(
+            "evidence",
+            "smallest class if undecided columns are known",
+            float(evidence.if_known["k"]),
+            f"{evidence.if_known['k']:,}",
+            f"For somebody who also knows the {len(evidence.undecided):,} columns that nobody judged.",
+            COUNTED,
+            "every column without a role is known to the attacker",
+        )
+    for column in evidence.secrets.columns if evidence.secrets else ():
+        yield Statement(
+            "evidence",
+            f"{column.column}: disclosed and news",
+            column.news_share,
+            percent(column.news_share),
+            "Records whose value is certain from their class, is not missing, and is not what most people have.",
+            COUNTED,
+            "the attacker knows all quasi-identifiers",
+        )
+
+
+SECTION = Section("evidence", gather_evidence, _statements, span=(0.1, 0.15))
