@@ -27,7 +27,8 @@ from scipy.stats import rankdata
 
 from benchmarks.harness import DATA, save, show
 from incrowd.errors import UnsupportedError
-from incrowd.populations.estimators import Method, Options, estimate_risk, estimate_with_records
+from incrowd.populations.estimators import Method, estimate_risk, estimate_with_records
+from incrowd.populations.fitted_sample import Options
 from incrowd.populations.sample import Sample, read_sample
 
 TABLES: Mapping[str, tuple[str, ...]] = {

@@ -135,7 +135,7 @@ def grow_sample(
         sizes = [size for size in wanted if counts[size] > number]
         stops = {people_grown(people, size) for size in sizes}
         last = max(stops)
-        trial = last // _TRIAL if sizes[-1] > last and last // _TRIAL > people else 0
+        trial = max(last // _TRIAL, people) if sizes[-1] > last else 0
         tried: Tail | None = None
         found: dict[int, SampleClasses | _Means] = {}
         ways = sorted(stops | {trial} - {0})
@@ -168,11 +168,15 @@ def _summarise(size: int, people: int, found: Sequence[Any]) -> CrowdEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tail:
-    """A Pitman–Yor model of a grown population, which carries the classes of the sample on to larger ones."""
+    """A Pitman–Yor model of a grown population, which carries the classes of the sample on to larger ones.
+
+    `seen` are the sizes that classes of the sample have there, `place` says which of them each record's has.
+    """
 
     people: int
     posterior: Posterior
-    sample_class_sizes: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    place: NDArray[np.int64]
 
     @classmethod
     def of(cls, grown: GrownPopulation) -> Tail:
@@ -183,11 +187,11 @@ class Tail:
             posterior = Posterior(np.array([model.d]), np.array([model.alpha]), np.ones(1))
         else:
             posterior = model_class_sizes(sizes).posterior
-        return cls(int(grown.sizes[-1]), posterior, grown.sample_class_sizes)
+        return cls(int(grown.sizes[-1]), posterior, *np.unique(grown.sample_class_sizes, return_inverse=True))
 
     def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
         """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""
-        seen, place = np.unique(self.sample_class_sizes, return_inverse=True)
+        seen, place = self.seen, self.place
         later = population_sizes(self.posterior, seen, people=self.people, population=population)
         shift = slope * np.log(population / self.people)
         inverse, unique = (

@@ -132,7 +132,7 @@ def add_people(  # type: ignore[no-untyped-def]
                 keys[level], rows[level] = key, row
                 count = np.int64(groups[row, 1] & _LOWER)
                 if count & (count - 1) == 0:
-                    room += 2 * count if count else 1
+                    room += 2 * count if count else 1  # type: ignore[assignment]
                 if drawn and not accepted and count > 0:
                     taken = pool[np.int64(groups[row, 1] >> _HALF) + np.int64(_uniform(random) * count)]
                     pair = np.int64(pairs[_row(pairs, _mix(key + _mark(column, taken)) | one), 1])

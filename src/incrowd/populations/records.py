@@ -17,7 +17,8 @@ from incrowd.errors import InputError
 from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.crowd_records import CrowdRecords
-from incrowd.populations.estimators import Options, estimate_with_records
+from incrowd.populations.estimators import estimate_with_records
+from incrowd.populations.fitted_sample import Options
 from incrowd.populations.posterior_estimator import ASSUMPTIONS, estimate_by_posterior
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
