@@ -9,7 +9,9 @@ import pytest
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
 from incrowd.assessment import RECIPIENTS, propose_roles
 from incrowd.assessment.sections.protection import risk_of_large_classes
+from incrowd.assessment.verdict import decide, highest_risk
 from incrowd.pitman_yor import fit_class_sizes
+from incrowd.recipients import limits_of
 
 pytestmark = pytest.mark.xdist_group("assess")  # the whole assessment below is made once
 NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
@@ -42,7 +44,7 @@ def test_every_section_has_the_number_of_its_room(table, found):
     assert (found.forecast.h, found.forecast.gamma) == (law.h, law.gamma)
     leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
     assert leak.probability == leak_risk(facts.sizes, 300, targets=5).probability
-    assert [cost.k for cost in found.protection.costs] == [3, 5, 10, 12]
+    assert [cost.k for cost in found.protection.costs] == [3, 5, 10]
     assert all(1 / cost.correctness >= cost.k for cost in found.protection.costs)
     assert found.skipped == {}
 
@@ -83,14 +85,22 @@ def test_contributions_add_up_to_the_average_risk(found):
 
 
 def test_the_decision_is_the_risk_against_the_threshold(table, found):
-    assert found.verdict.threshold == RECIPIENTS["restricted"] == 0.09
+    assert found.verdict.threshold == RECIPIENTS["restricted"] == 1 / 11
+    assert (found.verdict.limits.highest, found.verdict.limits.class_size) == (1 / 3, 3)
     assert found.verdict.risk == found.population.overall
     strict = assess(table, quasi_identifiers=NAMES, protection=False)
     assert (strict.verdict.decision, strict.verdict.basis, strict.passed) == ("over", "table", False)
-    easy = assess(table, quasi_identifiers=["sex"], protection=False)
+    assert strict.verdict.highest == 1 / strict.facts.k
+    others = [name for name in table.column_names if name != "adm_qtr"]
+    easy = assess(table, quasi_identifiers=["adm_qtr"], other=others, protection=False)
     assert (easy.verdict.decision, easy.passed) == ("within", True)
-    chosen = assess(table, quasi_identifiers=["sex"], threshold=0.0001, protection=False)
+    assert set(easy.verdict.declared) == set(others)
+    open_ = assess(table, quasi_identifiers=["adm_qtr"], protection=False)
+    assert (open_.verdict.decision, open_.passed) == ("undecided", False)
+    chosen = assess(table, quasi_identifiers=["adm_qtr"], other=others, threshold=0.0001, protection=False)
     assert (chosen.verdict.decision, chosen.verdict.threshold) == ("over", 0.0001)
+    cautious = assess(table, quasi_identifiers=["adm_qtr"], other=others, highest=0.0001, protection=False)
+    assert (cautious.verdict.decision, cautious.verdict.limits.class_size) == ("over", 10_000)
 
 
 def test_a_low_average_with_somebody_alone_is_no_plain_yes():
@@ -98,16 +108,21 @@ def test_a_low_average_with_somebody_alone_is_no_plain_yes():
     found = assess(crowd, quasi_identifiers=["age"], recipient="trusted")
     assert found.facts.correctness < found.verdict.threshold
     assert (found.verdict.decision, found.passed) == ("exposed", False)
-    assert "1 person (0.83%) looks like nobody else" in found.verdict.exposures[0]
+    assert "1 person (0.83%)" in found.verdict.exposures[0]
+    assert "1 of them alone" in found.verdict.exposures[0]
     assert found.verdict.recommendation.startswith("Do not give it to a trusted recipient as it is")
-    assert "Protect it so that everybody shares" in found.verdict.actions[0].sentence
+    assert "Protect it with classes of at least 3" in found.verdict.actions[-1].sentence
+    assert found.verdict.actions[-1].expected["decision"] == "within"
     without = {name: values[:-1] for name, values in crowd.items()}
     assert assess(without, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
-    told = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}
+    told = {"age": without["age"], "illness": ["c"] * 60 + ["a", "b"] * 30}
     given = assess(told, quasi_identifiers=["age"], sensitive=["illness"]).verdict
-    assert (given.decision, len(given.exposures)) == ("exposed", 1)
-    assert "certain for 50.0%" in given.exposures[0]
-    assert not any("illness" in str(text) for text in (*given.exposures, *given.reasons, *given.actions))
+    assert (given.decision, len(given.exposures), given.disclosed) == ("exposed", 1, ("illness",))
+    assert "certain for 60 people (50.0%)" in given.exposures[0]
+    most = {"age": without["age"], "illness": ["a"] * 60 + ["a", "b"] * 30}  # what three in four have is no news
+    assert assess(most, quasi_identifiers=["age"], sensitive=["illness"], protection=False).passed
+    named = assess(most, quasi_identifiers=["age"], sensitive=["illness"], secrets=["illness=a"], protection=False)
+    assert (named.verdict.decision, named.verdict.disclosed) == ("exposed", ("illness",))
 
 
 def test_a_weight_that_nobody_named_does_not_make_the_population():
@@ -116,25 +131,30 @@ def test_a_weight_that_nobody_named_does_not_make_the_population():
     guessed = assess(table, protection=False)
     assert (guessed.roles.weight, guessed.population, guessed.verdict.basis) == (None, None, "table")
     assert [note.hint for note in guessed.notes if "name it as the weight" in note.sentence] == [("weights",)]
-    assert any("1 of 2 columns has none" in str(reason) for reason in guessed.verdict.internal_reasons)
+    assert [one.column for one in guessed.evidence.undecided] == ["weight"]
+    assert not guessed.passed
     said = assess(table, weights="weight", protection=False)
     assert said.population.population == pytest.approx(sum(table["weight"]), abs=1)
-    assert "population = sum of weight" in said.verdict.reasons[0]
+    assert "(the sum of weight)" in said.verdict.reasons[0]
     assert not any("weights" in note.hint for note in said.notes)
 
 
 def test_a_certain_secret_is_no_yes_however_large_the_population():
-    table = {"age": [30] * 60 + [40] * 60, "illness": ["a"] * 60 + ["a", "b"] * 30}
+    table = {"age": [30] * 60 + [40] * 60, "illness": ["c"] * 60 + ["a", "b"] * 30}
     asked = {"quasi_identifiers": ["age"], "sensitive": ["illness"], "population": 30_000_000, "protection": False}
     told = assess(table, **asked).verdict
     assert (told.decision, told.basis, told.risk < told.threshold) == ("exposed", "population", True)
-    assert "certain for 50.0% of the records" in told.exposures[0]
-    assert "more than 5%" in told.exposures[0]
+    assert "certain for 60 people (50.0%)" in told.exposures[0]
     assert assess(table, **asked, threshold=0.5).verdict.decision == "within"
     every = {**table, "illness": ["a"] * 60 + ["b"] * 60}
     assert assess(every, **asked, threshold=0.5).verdict.decision == "exposed"
-    most = {"age": [30] * 84 + [40] * 36, "illness": ["a"] * 84 + ["b"] * 36}  # 70 %, and certain for all
-    assert assess(most, **asked, threshold=0.33).verdict.decision == "exposed"
+    most = {"age": [30] * 84 + [40] * 36, "illness": ["a"] * 84 + ["b"] * 36}  # certain for all, news for 30 %
+    assert assess(most, **asked, threshold=0.2).verdict.decision == "exposed"
+    assert assess(most, **asked, threshold=0.33).verdict.decision == "within"
+    named = assess(
+        most, **asked, threshold=0.33, secrets=["illness=a"]
+    ).verdict  # 70 % have it, and it is said to be one
+    assert named.decision == "exposed"
     rare = assess({**table, "illness": ["a"] * 118 + ["b"] * 2}, **asked)  # nearly everybody has it, so it tells little
     assert (rare.verdict.decision, rare.facts.sensitive[0].given_away) == ("within", 0.5)
 
@@ -142,11 +162,11 @@ def test_a_certain_secret_is_no_yes_however_large_the_population():
 def test_a_column_that_names_people_outranks_too_close_to_call(table, found):
     low, high = found.population.interval
     named = table.append_column("email", [[f"e{number}" for number in range(3_000)]])
-    close = assess(
-        named, quasi_identifiers=NAMES, population=300_000, threshold=(low + high) / 2, protection=False
-    ).verdict
-    assert (close.decision, close.headline) == ("exposed", "Not for everybody, whatever the average")
-    assert "is between" in close.sentence
+    asked = {"quasi_identifiers": NAMES, "population": 300_000, "threshold": (low + high) / 2, "highest": 1.0}
+    close = assess(named, **asked, protection=False).verdict
+    assert (close.decision, close.headline) == ("exposed", "No: low on average, but not for everybody")
+    assert "email" in close.exposures[0]
+    assert "too close to the" in close.sentence
 
 
 def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
@@ -156,7 +176,19 @@ def test_somebody_alone_in_the_table_need_not_be_alone_in_the_population():
     there = assess({"age": ages}, quasi_identifiers=["age"], recipient="trusted", protection=False, population=10**6)
     assert here.verdict.decision == "exposed"
     assert there.facts.uniques * there.population.still_unique < 1
-    assert there.verdict.decision == "within"
+    own = there.population.highest  # of the record at highest risk; where it was not estimated, that in the table holds
+    assert there.verdict.highest == (1 / there.facts.k if own is None else own)
+    sizes, interval = there.facts.sizes, (0.1, 0.3)
+    estimated = replace(there.population, highest=0.2, highest_interval=interval)
+    assert highest_risk(sizes, estimated) == (0.2, interval)
+    assert highest_risk(sizes, replace(estimated, still_unique=1.0)) == (1.0, None)
+    assert highest_risk(sizes, None) == (1.0, None)
+    known = {"facts": here.facts, "evidence": here.evidence}
+    judged = decide(here.provenance.question, here.roles, **known, population=estimated)
+    assert (judged.decision, judged.highest) == ("within", 0.2)
+    wide = replace(estimated, highest_interval=(0.1, 0.5))
+    unsure = decide(here.provenance.question, here.roles, **known, population=wide)
+    assert unsure.decision == "borderline"
     assert any("whoever knows that one of them is in it" in str(reason) for reason in there.verdict.internal_reasons)
 
 
@@ -177,15 +209,18 @@ def test_every_sensitive_column_is_followed_through_protection(table):
 def test_a_threshold_inside_the_interval_is_too_close_to_call(table, found):
     low, high = found.population.interval
     middle = (low + high) / 2
-    close = assess(table, quasi_identifiers=NAMES, population=300_000, threshold=middle, protection=False)
+    asked = {"quasi_identifiers": NAMES, "population": 300_000, "threshold": middle, "protection": False}
+    close = assess(table, **asked, highest=1.0)
     assert close.verdict.decision == "borderline"
     assert not close.passed
+    assert assess(table, **asked).verdict.decision == "exposed"  # somebody is alone, which is not too close to call
 
 
 def test_every_number_says_what_it_means_how_sure_it_is_and_what_it_assumes(found):
     statements = found.statements
     assert {one.section for one in statements} == {
         "facts",
+        "evidence",
         "secrets",
         "knowledge",
         "drivers",
@@ -317,8 +352,12 @@ def test_columns_that_name_people_stop_a_yes():
     found = assess(table, quasi_identifiers=["sex"], protection=False)
     assert (found.verdict.decision, found.passed) == ("exposed", False)
     assert "names people" in found.verdict.exposures[0]
-    assert "Remove name" in found.verdict.actions[0].sentence
-    assert assess(table, quasi_identifiers=["sex"], other=["name"], protection=False).passed
+    assert "name" in found.verdict.exposures[0].partition(": ")[2]
+    tried = assess(table, quasi_identifiers=["sex"], other=["illness"]).verdict.actions[-1]
+    assert tried.expected["decision"] == "within"
+    assert "name left out" in tried.sentence
+    assert "--identifier name" in tried.commands[0]
+    assert assess(table, quasi_identifiers=["sex"], other=["name", "illness"], protection=False).passed
     said = assess(table, quasi_identifiers=["sex"], identifiers=["illness"], protection=False)
     assert said.roles.identifiers == ("name", "illness")
     with pytest.raises(InputError, match="two roles"):
@@ -330,25 +369,35 @@ def test_a_person_column_that_is_not_used_stops_a_yes():
     found = assess(table, quasi_identifiers=["sex"], protection=False)
     assert found.verdict.decision == "exposed"
     assert "name patient_id as the person" in found.verdict.actions[0].sentence
-    assert found.verdict.actions[0].hint == ("person", "other")
+    assert found.verdict.actions[0].hint == ("person", "rows_are_people")
     named = assess(table, quasi_identifiers=["sex"], person="patient_id", protection=False)
     assert named.facts.people == 200
     assert not any("looks like whose record" in text for text in named.verdict.exposures)
 
 
 def test_columns_left_out_that_others_may_know_are_counted_and_said(table):
-    found = assess(table, quasi_identifiers=["sex"], sensitive=["charge"], protection=False)
-    assert found.verdict.decision == "within"
-    every, *each = found.knowledge.auxiliary
-    together = measure(table, quasi_identifiers=["sex", *every.columns])
-    assert (every.k, every.uniques) == (together.k, together.uniques)
-    assert "patzip" in every.columns
-    assert [one.columns for one in each] == [(name,) for name in every.columns[:8]]
-    assert "if the assumptions hold and nobody outside knows" in found.verdict.recommendation
-    assert any(f"{every.uniques:,} people are unique" in str(reason) for reason in found.verdict.internal_reasons)
-    assert "Leave oshpd_id" in found.verdict.actions[0].sentence
-    quiet = assess(table, quasi_identifiers=["sex"], other=every.columns, protection=False)
-    assert (quiet.knowledge.auxiliary, quiet.verdict.condition) == ((), None)
+    found = assess(table, quasi_identifiers=["adm_qtr"], sensitive=["ethncty"], protection=False)
+    assert found.verdict.decision == "undecided"
+    names = [one.column for one in found.verdict.undecided]
+    assert "patzip" in names
+    assert [one.uniques for one in found.verdict.undecided] == sorted(one.uniques for one in found.verdict.undecided)[
+        ::-1
+    ]
+    for one in found.verdict.undecided[:3]:
+        alone = measure(table, quasi_identifiers=["adm_qtr", one.column])
+        assert (one.k, one.uniques, one.correctness) == (alone.k, alone.uniques, alone.correctness)
+    together = measure(table, quasi_identifiers=["adm_qtr", *names])
+    assert found.evidence.if_known == {
+        "k": together.k,
+        "uniques": together.uniques,
+        "correctness": together.correctness,
+    }
+    assert f"{len(names)} columns decide it that nobody judged" in found.verdict.recommendation
+    assert "patzip" in found.verdict.actions[0].commands[0]
+    quiet = assess(table, quasi_identifiers=["adm_qtr"], sensitive=["ethncty"], other=names, protection=False)
+    assert (quiet.verdict.decision, quiet.verdict.undecided) == ("within", ())
+    assert set(quiet.verdict.declared) == set(names)
+    assert "as you said" in quiet.verdict.recommendation
 
 
 def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
@@ -356,8 +405,12 @@ def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
     safe = protect(table, quasi_identifiers=names, k=30)
     found = assess(safe.table, quasi_identifiers=names, protection=False)
     assert found.facts.k >= 30
-    assert found.verdict.decision == "exposed"
-    assert "made coarser, but" in found.verdict.exposures[0]
+    assert (found.verdict.decision, found.passed) == ("undecided", False)
+    assert "patzip" in [one.column for one in found.verdict.undecided]
+    others = [name for name in table.column_names if name not in names]
+    judged = assess(safe.table, quasi_identifiers=names, other=others, protection=False).verdict
+    assert (judged.decision, judged.giving_back) == ("exposed", ("patzip",))
+    assert "patzip is kept and gives patcnty back" in judged.exposures[0]
 
 
 def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
@@ -368,8 +421,9 @@ def test_what_protection_leaves_is_on_the_scale_of_the_decision(found):
         cost.population_limits[0] <= cost.risk <= cost.population_limits[1] == cost.correctness for cost in costs
     )
     assert found.protection.enough(0.09).k == 3
-    said = " ".join(map(str, found.verdict.actions))
-    assert f"in the population falls from {found.population.overall:.2%}" in said or "in the population falls" in said
+    tried = found.verdict.actions[-1]
+    assert (tried.expected["decision"], tried.expected["k"]) == ("within", 3)
+    assert "the result may go to a restricted circle" in tried.sentence
     assert [row.value for row in found.statements if row.section == "protection"] == [cost.risk for cost in costs]
 
 
@@ -399,14 +453,24 @@ def test_the_reason_of_a_role_says_who_chose_it(table):
 def test_every_threshold_is_judged_as_the_decision_is(found):
     from incrowd.reports.document import verdict_figure
 
-    near = replace(found, verdict=replace(found.verdict, interval=(0.04, max(found.verdict.interval[1], 0.1))))
-    for one in (found, near):
-        low, high = one.verdict.interval
-        for name, _, stands in verdict_figure(one).table.rows:
-            bound, risk = RECIPIENTS[name], one.verdict.risk
-            wanted = "too close to call" if low <= bound < high else "above it" if risk > bound else "within it"
-            assert stands == wanted
-    assert any(low <= bound < high for bound in RECIPIENTS.values())
+    low, high = found.verdict.interval
+    rows = verdict_figure(found).table.rows
+    assert [(row[0], row[1]) for row in rows] == [("trusted", 3), ("restricted", 3), ("public", 11), ("strict", 20)]
+    for name, _, _, highest, _, average in rows:
+        limits = limits_of(name)
+        assert highest == ("above it" if found.verdict.highest > limits.highest else "within it")
+        bound = limits.average
+        assert average == (
+            "–"
+            if bound is None
+            else "too close to call"
+            if low <= bound < high
+            else "above it"
+            if found.verdict.risk > bound
+            else "within it"
+        )
+    close = replace(found.verdict, interval=(0.05, 0.2))
+    assert verdict_figure(replace(found, verdict=close)).table.rows[1][-1] == "too close to call"
 
 
 def test_statements_and_suggested_roles_are_worked_out_once(table, found, monkeypatch):

@@ -39,7 +39,8 @@ def test_saved_assessments_are_compared_as_they_were_saved(tables):
     saved = json.loads(json.dumps(before.to_dict()))
     found = compare(saved, after)
     assert "risk in the population" in {change.name for change in found.changes}
-    assert any("the decision was “Not as it is” and is" in note for note in found.notes)
+    decisions = f"the decision was “{before.verdict.headline}” and is “{after.verdict.headline}”"
+    assert any(decisions in note for note in found.notes)
     assert [one.name for one in found.kept] == ["rows", "columns"]
     assert compare(saved, saved).of("same") == compare(saved, saved).changes
 

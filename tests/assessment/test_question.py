@@ -136,10 +136,12 @@ def test_every_option_of_a_question_is_a_keyword_of_assess_and_an_option_of_its_
 
 
 def test_a_threshold_that_is_the_recipients_own_is_not_written():
-    question = Question(recipient="trusted", threshold=0.33)
-    assert (question.to_command(), question.limit) == ("incrowd assess TABLE --recipient trusted", 0.33)
+    question = Question(recipient="trusted")
+    assert (question.to_command(), question.limits.highest) == ("incrowd assess TABLE --recipient trusted", 1 / 3)
     assert "threshold" not in question.to_toml()
+    assert "highest" not in question.to_toml()
     assert tomllib.loads(replace(question, threshold=0.2).to_toml())["question"]["threshold"] == 0.2
+    assert replace(question, highest=0.09).limits.highest == 1 / 11  # written so, it stands for classes of 11
 
 
 def test_one_text_in_the_place_of_names_is_refused():

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
+from rich.console import Console
 from tests.cli.running import run
 
 from incrowd import demo_table
@@ -23,16 +24,51 @@ QI = ["--qi", "age_yrs,sex,patcnty"]
 def test_assess_says_the_decision_in_words_and_exits_1_if_it_is_over(capsys, stays):
     code, out, _ = run(capsys, "assess", stays, *QI, "--sensitive", "charge")
     assert code == 1
-    assert "not as it is" in out
+    assert "Do not give it to the public as it is" in out
     assert "What to do" in out
-    assert run(capsys, "assess", stays, "--qi", "adm_qtr", "--no-protection")[0] == 0
+    asked = ["assess", stays, "--qi", "adm_qtr", "--no-protection"]
+    code, out, _ = run(capsys, *asked)
+    assert (code, "Undecided" in out) == (1, True)
+    others = "oshpd_id,age_yrs,sex,ethncty,race,patzip,patcnty,los,diag_p,charge"
+    code, out, _ = run(capsys, *asked, "--other", others)
+    assert (code, "Yes: within the limits" in out) == (0, True)
+
+
+def test_the_decision_fits_on_one_screen(capsys, stays):
+    code, out, _ = run(capsys, "assess", stays, "--qi", "adm_qtr", "--no-protection")
+    assert code == 1
+    order = ["Undecided", "people", "smallest class (k)", "person at highest risk", "average risk", "Why"]
+    order += ["Columns that nobody judged", "What to do", "incrowd assess", "--full"]
+    places = [out.index(text) for text in order]
+    assert places == sorted(places)
+    assert len(out.splitlines()) < 45
+    assert "Which attribute drives the risk" not in out
+    assert "Which attribute drives the risk" in run(capsys, "assess", stays, *QI, "--no-protection", "--full")[1]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_word_is_broken_across_lines(capsys, monkeypatch, width):
+    from incrowd.cli import terminal
+
+    monkeypatch.setattr(
+        terminal, "_out", lambda: Console(highlight=False, force_terminal=True, width=width, no_color=True)
+    )
+    words = "a quasi-identifier and --rows-are-people, " * 9 + "a_column_" * 4
+    terminal.paragraph(words, "  • ")
+    lines = capsys.readouterr().out.splitlines()
+    assert " ".join(line.strip(" •") for line in lines).split() == words.split()
+    assert all(len(line.rstrip()) <= width for line in lines)
+    terminal.table(("column", "looks like", "smallest class"), [("education_level", "quasi-identifier", 12)] * 3)
+    out = capsys.readouterr().out
+    assert out.count("education_level") == out.count("quasi-identifier") == 3
 
 
 def test_somebody_alone_is_said_beside_a_low_average(capsys, stays):
     code, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection")
     assert code == 1
-    assert "low on average, but not for everybody" in out
-    assert "1 person (0.12%) looks like nobody else" in out
+    assert "No: low on average, but not for everybody" in out
+    assert "1 person (0.12%)" in out
+    assert "1 of them alone" in out
     assert "Do not give it to the public as it is" in out
 
 
@@ -42,7 +78,7 @@ def test_assess_writes_a_page_and_json_for_machines(capsys, stays, tmp_path):
     code, out, err = run(capsys, "assess", stays, *QI, *options)
     found = json.loads(out)
     assert code in (0, 1)
-    assert found["schema"] == "incrowd/assessment/1"
+    assert found["schema"] == "incrowd/assessment/2"
     assert found["population"]["population"] == 80_000
     assert len(found["provenance"]["sha256"]) == 64
     assert "<title>" in page.read_text(encoding="utf-8")
@@ -176,7 +212,7 @@ def test_help_shows_the_sections_of_a_policy(capsys):
 
 
 def test_the_terminal_has_what_the_page_has(capsys, stays):
-    _, out, _ = run(capsys, "assess", stays, "--qi", "age_yrs,sex,race,patcnty,adm_qtr", "--no-protection")
+    _, out, _ = run(capsys, "assess", stays, "--qi", "age_yrs,sex,race,patcnty,adm_qtr", "--no-protection", "--full")
     for text in ("knows 5 attributes", "People by the size of their class", "People singled out by few attributes"):
         assert text in out
     drivers = out[out.index("Which attribute drives the risk") : out.index("Sample against population")]
@@ -184,9 +220,9 @@ def test_the_terminal_has_what_the_page_has(capsys, stays):
 
 
 def test_advice_names_the_flags_and_json_does_not(capsys, stays):
-    _, out, err = run(capsys, "assess", stays, "--qi", "sex", "--no-protection")
+    _, out, err = run(capsys, "assess", stays, "--qi", "sex", "--no-protection", "--full")
     shown = " ".join(out.split())
-    assert "those that nobody outside can know, say so (--qi) (--other)." in shown
+    assert "and what nobody outside can know (--qi) (--sensitive) (--identifier) (--other)." in shown
     assert "say how many people the table was drawn from (--population)." in shown
     _, out, _ = run(capsys, "assess", stays, "--qi", "sex", "--no-protection", "--json")
     assert "(--" not in out

@@ -24,7 +24,8 @@ def test_it_says_what_the_number_means_and_who_may_have_the_data(capsys, sample)
     code, out, err = run(capsys, "population", sample, "--qi", "age,zip", "--population", "2e4")
     assert code == 0
     assert "sample → population (B)" in out
-    assert "restricted (0.09)" in out
+    assert "incrowd assess decides" in out
+    assert "restricted" not in out  # an average alone does not say who may have it
     assert "assumes:" in err
     assert "patent" in err
 
@@ -104,16 +105,18 @@ def test_output_files_are_checked_before_the_work(capsys, sample, tmp_path, monk
     assert there.read_text() == "mine"
 
 
-def test_an_interval_above_a_limit_is_said(capsys, tmp_path):
+def test_an_average_alone_is_no_verdict(capsys, tmp_path):
     file = tmp_path / "few.csv"
     pd.DataFrame({"age": np.arange(60) // 2, "sex": 1}).to_csv(file, index=False)
     wanted = ["population", file, "--qi", "age,sex", "--population", "1000", "--method", "posterior"]
     _, out, _ = run(capsys, *wanted, "--json")
     found = json.loads(out)
-    assert found["doubtful"] == ["public"]
+    assert {"highest", "highest_interval"} <= set(found)
+    assert not {"recipients", "doubtful", "fits"} & set(found)
     _, out, _ = run(capsys, *wanted)
-    assert "Too close to call for the public: the 95% interval is" in out.replace("\n", " ")
-    assert "for the public." not in out
+    assert "95% interval" in out
+    assert "the person at highest risk, the secrets and every column" in out
+    assert "the public" not in out
 
 
 def test_nobody_unique_is_said_in_words(capsys, tmp_path):

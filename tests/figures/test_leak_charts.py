@@ -14,7 +14,7 @@ RISKS = {f"k = {k}": [leak_risk_uniform(people=500, k=k, leaked=n) for n in (0, 
 
 def test_risk_against_the_leak_with_points_and_thresholds(tmp_path):
     points = {"k = 5": [simulate_leak(uniform_sizes(500, 5), 100, trials=50)]}
-    chart = against_leak(RISKS, simulations=points, thresholds=[0.33, 0.09], leaked=100)
+    chart = against_leak(RISKS, simulations=points, thresholds=[1 / 3, 1 / 11, 1 / 11, 0.2], leaked=100)
     drawn = json.dumps(chart.to_dict())
     assert "trusted recipient" in drawn
     assert "50 simulated leaks" in drawn

@@ -48,7 +48,12 @@ def test_the_json_keeps_to_the_published_schema(ordinary, nasty, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "not JSON"), ("{}", "does not say"), ('{"schema": "incrowd/assessment/1"}', "does not keep to the schema")],
+    [
+        ("{", "not JSON"),
+        ("{}", "does not say"),
+        ('{"schema": "incrowd/assessment/1"}', "version 1.*assess the table again"),
+        ('{"schema": "incrowd/assessment/2"}', "does not keep to the schema"),
+    ],
 )
 def test_a_file_that_is_no_assessment_is_refused(tmp_path, content, message):
     file = tmp_path / "x.json"

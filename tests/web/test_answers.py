@@ -1,5 +1,6 @@
 """What the pages tell: one answer to one question, and no green mark over what undoes it."""
 
+import html
 from itertools import pairwise
 
 import numpy as np
@@ -44,9 +45,11 @@ def found_by(script, wait_for):
 def test_risk_forecast_and_protection_of_a_table_have_one_answer(table, found_by):
     assessed, _ = found_by(f"{TABLES}/{table}/assessments", {})
     made, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 3}})
-    assert made["after"]["correctness"] > made["threshold"] > made["risk"]
-    assert "Among all 50,000 people" in page
-    assert "A larger k lowers it" not in page
+    assert made["after"]["correctness"] > made["risk"]
+    assert made["threshold"] == made["limits"]["highest"] == 1 / 11
+    assert made["verdict"]["basis"] == "population"
+    assert "average risk among 50,000 people" in page
+    assert made["verdict"]["sentence"] in html.unescape(page)
     (cost,) = (one for one in assessed["protection"]["costs"] if one["k"] == 3)
     assert made["risk"] == cost["population_risk"]
     assert made["population"] == {"people": 50_000, "before": assessed["verdict"]["risk"], "after": made["risk"]}
@@ -83,17 +86,20 @@ def test_no_green_mark_over_a_kept_column_that_undoes_it(table, found_by):
     assert page.count("age_again is kept") == 1
 
 
-def test_protection_is_measured_at_the_threshold_and_tells_of_the_secret(script, table, found_by):
+def test_protection_is_judged_by_the_limits_and_tells_of_the_secret(script, table, found_by):
     roles = {**ROLES, "age_again": "identifier", "city": "identifier"}
     script.put(f"{TABLES}/{table}/settings", json={"roles": roles})
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 3}})
-    assert result["after"]["correctness"] > result["threshold"] == 0.05
+    assert result["after"]["correctness"] < result["threshold"] == 1 / 11  # a low average is not enough
+    assert result["after"]["k"] < result["limits"]["class_size"] == 11
     assert "✓" not in page
-    assert "the threshold for the public is 5" in page
+    assert result["verdict"]["decision"] == "exposed"
+    assert "above the 1/11 accepted for the public" in page
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 60, "sensitive": "income", "l": 3}})
     (income,) = result["sensitive"]
     assert income["after"]["distinct"] >= 3
     assert income["after"]["given_away"] == 0 < income["before"]["t"]
+    assert result["verdict"]["decision"] == "within"
     assert 'class="verdict within"' in page
     assert "income: certain" in page
 
@@ -101,8 +107,11 @@ def test_protection_is_measured_at_the_threshold_and_tells_of_the_secret(script,
 def test_a_column_that_is_passed_on_and_tells_people_apart_is_told_of_until_it_is_left_out(script, found_by):
     rows = "age,note,serial\n" + "".join(f"{20 + n % 4},{'xy'[n % 2]},{n * 7919}\n" for n in range(60))
     table = script.post(TABLES, files={"file": ("people.csv", rows.encode())}).json()["id"]
-    roles = {"age": "quasi-identifier", "note": "other", "serial": "other"}
-    script.put(f"{TABLES}/{table}/settings", json={"roles": roles, "threshold": 0.5})
+    roles = {"age": "quasi-identifier", "note": "other"}  # nobody says anything about serial
+    script.put(f"{TABLES}/{table}/settings", json={"roles": roles})
+    serial = next(one for one in script.get(f"{TABLES}/{table}").json()["columns"] if one["name"] == "serial")
+    if serial["suggested"] == "identifier":  # then it is removed: keep it, still without a decision
+        script.patch(f"{TABLES}/{table}/settings", json={"roles": {"serial": "other"}, "decided": []})
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 5}})
     assert {one["column"]: one["nearly_unique"] for one in result["unchanged"]} == {"note": False, "serial": True}
     assert "60 different values in 60 rows" in page
@@ -126,7 +135,7 @@ def test_an_outdated_protection_says_so_and_is_not_handed_out(script, table, wai
 
 def test_only_what_is_safe_enough_is_starred():
     from incrowd.evaluation.frontier import Frontier, FrontierPoint
-    from incrowd.web.tasks.frontier_task import _worth_choosing
+    from incrowd.web.tasks.frontier_task import worth_choosing
 
     def point(uniqueness, correctness, granularity):
         return FrontierPoint("sorted", "k=2", 2, uniqueness, correctness, None, None, None, granularity, 0, 0.0)
@@ -139,8 +148,58 @@ def test_only_what_is_safe_enough_is_starred():
     )
     found = Frontier(100, points)
     assert {alone, risky, safe} == set(found.best)
-    assert _worth_choosing(found, 0.05) == [safe]
-    assert _worth_choosing(found, None) == [risky, safe]
+    assert worth_choosing(found, ["exposed", "over", "within", "within"]) == [safe]
+    assert worth_choosing(found, ["undecided", "within", "within", "within"]) == [risky, safe]
+    assert worth_choosing(found, ["undecided"] * 4) == []
+    beaten = points[3]
+    assert worth_choosing(found, ["exposed", "over", "undecided", "within"]) == [beaten]  # by what may not go out
+
+
+@pytest.mark.parametrize(("recipient", "size"), [("trusted", 3), ("public", 11), ("strict", 20)])
+def test_the_comparison_says_of_every_way_what_protecting_so_says(script, table, found_by, recipient, size):
+    roles = {**ROLES, "age_again": "identifier", "city": "identifier"}
+    script.put(f"{TABLES}/{table}/settings", json={"roles": roles, "recipient": recipient})
+    result, page = found_by(f"{TABLES}/{table}/frontiers", {"methods": ["partition", "sorted"]})
+    assert size in {point["protection"]["k"] for point in result["points"]}
+    assert any(point["best"] for point in result["points"])
+    assert page.count("★") == sum(point["best"] for point in result["points"])
+    for point in result["points"]:
+        assert not point["best"] or point["decision"] == "within"
+        assert point["decision"] != "within" or point["k"] >= size
+    for point in (result["points"][0], result["points"][-1]):
+        made, _ = found_by(f"{TABLES}/{table}/protections", {"protection": point["protection"]})
+        assert made["verdict"]["decision"] == point["decision"]
+
+
+def test_suggested_roles_are_no_decision(script, found_by):
+    draw = np.random.default_rng(1)
+    rows = "sex,region,answer\n" + "".join(
+        f"{'fm'[draw.integers(2)]},{'NS'[draw.integers(2)]},{'xyz'[draw.integers(3)]}\n" for _ in range(600)
+    )
+    table = script.post(TABLES, files={"file": ("people.csv", rows.encode())}).json()["id"]
+    suggested = script.get(f"{TABLES}/{table}").json()["columns"]
+    assert not any(column["decided"] for column in suggested)
+    quick = {"protection": False}
+    result, page = found_by(f"{TABLES}/{table}/assessments", quick)
+    assert (result["verdict"]["decision"], "✓" in page) == ("undecided", False)
+    protect = {"protection": {"k": 11}}
+    result, page = found_by(f"{TABLES}/{table}/protections", protect)
+    assert (result["verdict"]["decision"], "✓" in page) == ("undecided", False)
+    result, page = found_by(f"{TABLES}/{table}/frontiers", {"methods": ["partition"], "k": [11]})
+    assert (result["points"][0]["decision"], "★" in page) == ("undecided", False)
+    roles = {"sex": "quasi-identifier", "region": "quasi-identifier", "answer": "other"}
+    script.patch(f"{TABLES}/{table}/settings", json={"roles": roles})
+    assert all(column["decided"] for column in script.get(f"{TABLES}/{table}").json()["columns"])
+    for path, question in (("assessments", quick), ("protections", protect)):
+        result, page = found_by(f"{TABLES}/{table}/{path}", question)
+        assert (result["verdict"]["decision"], "✓" in page) == ("within", True)
+    script.post(f"{TABLES}/{table}/settings/undo")
+    assert not any(column["decided"] for column in script.get(f"{TABLES}/{table}").json()["columns"])
+    script.patch(f"{TABLES}/{table}/settings", json={"decided": ["sex"]})  # a suggestion, confirmed
+    settings = script.get(f"{TABLES}/{table}/settings").json()["settings"]
+    assert settings["decided"] == ["sex"]
+    script.put(f"{TABLES}/{table}/settings", json=settings)  # sent back as it came: nothing more is decided
+    assert script.get(f"{TABLES}/{table}/settings").json()["settings"]["decided"] == ["sex"]
 
 
 def test_the_demo_as_it_comes_can_be_forecast(script, found_by):
@@ -154,6 +213,11 @@ def test_a_role_chosen_by_hand_is_said_and_a_suggested_one_is_not(script, table,
     assert (about["city"]["suggested"], about["age"]["suggested"]) == ("quasi-identifier", "quasi-identifier")
     result, page = found_by(f"{TABLES}/{table}/assessments", {"protection": False})
     reasons = {one["column"]: one["reason"] for one in result["roles"]["columns"]}
-    assert reasons["city"].startswith("as you said")
-    assert reasons["age"] == about["age"]["reason"]
+    assert reasons["city"].startswith("as you said, though it looks like a quasi-identifier")
+    assert reasons["age"] == "as you said"
+    script.patch(f"{TABLES}/{table}/settings", json={"roles": {"sex": "quasi-identifier"}, "decided": []})
+    result, page = found_by(f"{TABLES}/{table}/assessments", {"protection": False})
+    reasons = {one["column"]: one["reason"] for one in result["roles"]["columns"]}
+    assert about["sex"]["reason"] in reasons["sex"]
+    assert "as you said" not in reasons["sex"]
     assert "Not counted, though others may know them" not in page

@@ -43,7 +43,13 @@ def assess_table(
         typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
         Output("settings file", beside="incrowd.toml", replaces=True),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Take the suggested roles without asking.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show every section of the report, not only the decision.")
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Take the suggested roles without asking; they can say no or undecided, never yes."),
+    ] = False,
     json: options.Json = False,
     force: options.Force = False,
     **typed: Any,
@@ -54,7 +60,8 @@ def assess_table(
 
     [bold]incrowd assess patients.csv --qi age,sex,zip --population 60e6 --recipient restricted[/bold]
 
-    Exit 0 if the risk is within the threshold and nobody is exposed, 1 if not or too close to call.
+    Exit 0 only if the answer is yes: every column judged, the person at highest risk and the average within the
+    limits, no secret given away. Exit 1 if it is no, undecided or too close to call.
     """
     if save:
         _check_save(table, force)
@@ -69,7 +76,7 @@ def assess_table(
     if json:
         terminal.as_json(found.to_dict())
     else:
-        show_assessment(found, already_shown=table.notes)
+        show_assessment(found, already_shown=table.notes, full=full)
     saved = _save(table, found, question) if save else None
     for what, path in (("report", html), ("figure", plot), ("settings", saved)):
         if path is not None:

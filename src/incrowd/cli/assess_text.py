@@ -1,4 +1,4 @@
-"""An assessment on the terminal: the decision, then the numbers of each section."""
+"""An assessment on the terminal: the decision on one screen, and every section where all is to be shown."""
 
 from __future__ import annotations
 
@@ -20,22 +20,37 @@ _MOST_UNDECIDED = 12
 _NAMES = {option.name: (option.flag or "").removeprefix("--") for option in OPTIONS}
 
 
-def show_assessment(found: Assessment, already_shown: Sequence[str] = ()) -> None:
-    """Everything, in the order of the report, without notes that were shown already."""
+def show_assessment(found: Assessment, already_shown: Sequence[str] = (), *, full: bool = False) -> None:
+    """The decision on one screen and, if it is to be full, every section of the report after it.
+
+    Args:
+        found: the assessment.
+        already_shown: notes that were shown before and are not repeated.
+        full: whether to show the sections of the report as well.
+    """
+    shown = display_names(one.column for one in found.roles.suggested)
+    terminal.heading(f"{found.provenance.table}: {found.verdict.headline}")
+    _show_decision(found, shown)
+    if full:
+        _show_sections(found, shown)
+    else:
+        terminal.line()
+        terminal.line("--full shows every number; --html report.html writes the report.")
+    for note in found.notes:
+        if note.sentence not in already_shown:
+            terminal.note(_text(note, shown))
+
+
+def _show_sections(found: Assessment, shown: dict[str, str]) -> None:
+    """Every section of the report, and what the numbers do not say."""
     from incrowd.reports import document
     from incrowd.reports.fixed_text import CAVEATS
 
-    shown = display_names(one.column for one in found.roles.suggested)
-    terminal.heading(f"{found.provenance.table}: {found.verdict.headline.lower()}")
-    _show_decision(found.verdict, shown)
     for section in document(found):
         _show_section(section, shown)
     terminal.heading("Keep in mind")
     for caveat in CAVEATS:
-        terminal.line(f"  • {caveat}")
-    for note in found.notes:
-        if note.sentence not in already_shown:
-            terminal.note(_text(note, shown))
+        terminal.paragraph(caveat, "  • ")
 
 
 def _text(sentence: str | Advice | Action, shown: dict[str, str]) -> str:
@@ -47,30 +62,45 @@ def _text(sentence: str | Advice | Action, shown: dict[str, str]) -> str:
     return with_flags(plain, ["".join((_NAMES.get(name, name), *value)) for name, *value in names])
 
 
-def _show_decision(verdict: Verdict, shown: dict[str, str]) -> None:
-    for text in (verdict.recommendation, verdict.sentence, *verdict.exposures):
-        terminal.line(_text(text, shown))
-    if verdict.undecided:
-        terminal.heading("Columns that nobody judged: what each adds if others know it")
-        rows = [
-            (one.column, one.suggested, one.k, one.uniques, percent(one.correctness))
-            for one in verdict.undecided[:_MOST_UNDECIDED]
-        ]
-        terminal.table(
-            ("column", "looks like", "smallest class", "unique people", "average risk"),
-            with_display_names(rows, shown),
-        )
-        if len(verdict.undecided) > _MOST_UNDECIDED:
-            terminal.line(f"  … and {len(verdict.undecided) - _MOST_UNDECIDED} more; --json has them all")
+def _show_decision(found: Assessment, shown: dict[str, str]) -> None:
+    """The verdict, four numbers, the reasons, what nobody judged, and what to do."""
+    from incrowd.reports import key_numbers
+
+    verdict = found.verdict
+    terminal.paragraph(_text(verdict.recommendation, shown))
+    terminal.line()
+    numbers = key_numbers(found)
+    name_width, number_width = (
+        max(map(len, texts)) for texts in zip(*((n.name, n.shown) for n in numbers), strict=True)
+    )
+    for one in numbers:
+        terminal.paragraph(one.meaning, f"  {one.name:<{name_width}}  {one.shown:>{number_width}}  ")
     terminal.heading("Why")
-    reasons: list[str | Advice] = [*verdict.reasons, *verdict.internal_reasons]
+    reasons: list[str | Advice] = [*verdict.exposures, verdict.sentence, *verdict.reasons, *verdict.internal_reasons]
     for reason in reasons:
-        terminal.line(f"  • {_text(reason, shown)}")
+        terminal.paragraph(_text(reason, shown), "  • ")
+    _show_undecided(verdict, shown)
     terminal.heading("What to do")
     for number, action in enumerate(verdict.actions, start=1):
-        terminal.line(f"  {number}. {_text(action, shown)}")
+        terminal.paragraph(_text(action, shown), f"  {number}. ")
         for command in () if shown else action.commands:  # a name that is shown otherwise could not be typed
             terminal.command(command)
+
+
+def _show_undecided(verdict: Verdict, shown: dict[str, str]) -> None:
+    """The columns that nobody judged, the most harmful first."""
+    if not verdict.undecided:
+        return
+    terminal.heading("Columns that nobody judged: what each adds if others know it")
+    rows = [
+        (one.column, one.suggested, one.k, one.uniques, percent(one.correctness))
+        for one in verdict.undecided[:_MOST_UNDECIDED]
+    ]
+    terminal.table(
+        ("column", "looks like", "smallest class", "unique people", "average risk"), with_display_names(rows, shown)
+    )
+    if len(verdict.undecided) > _MOST_UNDECIDED:
+        terminal.line(f"  … and {len(verdict.undecided) - _MOST_UNDECIDED} more; --json has them all")
 
 
 def _show_section(section: Section, shown: dict[str, str]) -> None:
@@ -82,7 +112,7 @@ def _show_section(section: Section, shown: dict[str, str]) -> None:
         terminal.line(f"  {table.caption}")
         terminal.table(table.columns, with_display_names(table.rows, shown))
     for text in section.notes:
-        terminal.line(f"  {_text(text, shown)}")
+        terminal.paragraph(_text(text, shown), "  ")
 
 
 def _show_statements(statements: Sequence[Statement], shown: dict[str, str]) -> None:

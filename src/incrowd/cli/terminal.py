@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -43,6 +44,28 @@ def line(text: str = "") -> None:
     _out().print(_safe(text), soft_wrap=True)
 
 
+def paragraph(text: str, first: str = "") -> None:
+    """Write a text that is broken between words only, and only on a terminal; further lines stand under its first.
+
+    Args:
+        text: the text.
+        first: what stands before it, such as a bullet.
+    """
+    console = _out()
+    if console.is_terminal:
+        text = textwrap.fill(
+            text,
+            max(console.width, len(first) + 20),
+            initial_indent=first,
+            subsequent_indent=" " * len(first),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    else:
+        text = first + text
+    console.print(_safe(text), soft_wrap=True)
+
+
 def command(text: str) -> None:
     """Write a command to copy, on a line of its own that is never broken."""
     _out().print(f"     [bold]{_safe(text)}[/bold]", soft_wrap=True, highlight=False)
@@ -74,13 +97,25 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str |
     console = _out()
     widths = [max([len(name), *(len(single_value(row[index])) for row in rows)]) for index, name in enumerate(columns)]
     roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut
+    words = [_longest_word([name, *(single_value(row[index]) for row in rows)]) for index, name in enumerate(columns)]
+    whole_words = sum(width + _PADDING for width in words) <= console.width  # else long words must be folded
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         whole = roomy and widths[index] <= _SHORT
-        shown.add_column(_safe(name), justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
+        shown.add_column(
+            _safe(name),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=whole,
+            min_width=words[index] if whole_words else None,
+        )
     for row in rows:
         shown.add_row(*(_safe(single_value(value)) for value in row))
     console.print(shown)
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return max((len(word) for text in texts for word in text.split()), default=0)
 
 
 @contextmanager

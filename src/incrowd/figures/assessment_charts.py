@@ -8,7 +8,7 @@ import altair as alt
 
 from incrowd.errors import InputError
 from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, RED, WIDTH, dressed
-from incrowd.recipients import RECIPIENTS
+from incrowd.recipients import KINDS, Limits
 from incrowd.wording import chosen_percent, percent
 
 if TYPE_CHECKING:
@@ -66,25 +66,49 @@ def class_sizes(sizes: ClassSizes) -> Any:
 
 
 def against_thresholds(verdict: Verdict) -> Any:
-    """The risk and its interval on one line with the thresholds."""
-    low, high = verdict.interval or (verdict.risk, verdict.risk)
-    marks = [{"name": f"{name} {chosen_percent(bound)}", "bound": bound} for name, bound in RECIPIENTS.items()]
-    if verdict.threshold not in RECIPIENTS.values():
-        marks.append({"name": f"chosen {chosen_percent(verdict.threshold)}", "bound": verdict.threshold})
+    """The person at highest risk and the average, each with its interval, on one line with the limits."""
+    marks = [
+        {"name": f"{name} 1/{limits.class_size}", "bound": limits.highest} for name, limits in limits_shown(verdict)
+    ]
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
-    x = alt.X("bound:Q", title="average risk", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
+    x = alt.X("bound:Q", title="chance of being named", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
     y = alt.Y("name:N", axis=None, sort=None, scale=alt.Scale(range=[0, 66]))
-    base = alt.Chart(alt.InlineData(values=marks), width=WIDTH, height=110)
+    base = alt.Chart(alt.InlineData(values=marks), width=WIDTH, height=150)
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
     words = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text="name:N")
-    risk = alt.Chart(alt.InlineData(values=[{"risk": verdict.risk, "low": low, "high": high}]))
-    colour = {"within": GREEN, "exposed": ORANGE, "borderline": ORANGE, "over": RED}[verdict.decision]
-    bar = risk.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(90))
-    tooltip = [alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high")]
-    dot = risk.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
-        x="risk:Q", y=alt.value(90), tooltip=tooltip
+    chart: Any = rules + words
+    if verdict.limits.average is not None:
+        limit = alt.Chart(alt.InlineData(values=[{"bound": verdict.limits.average}]))
+        chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x="bound:Q", y=alt.value(130))
+    for place, name, risk, interval in (
+        (92, "person at highest risk", verdict.highest, verdict.highest_interval),
+        (130, "average", verdict.risk, verdict.interval),
+    ):
+        chart += _risk_mark(verdict, place, name, risk, interval or (risk, risk))
+    return dressed(chart, title="The risk and the limits", subtitle=verdict.sentence)
+
+
+_DECISION_COLOURS = {"within": GREEN, "undecided": ORANGE, "exposed": ORANGE, "borderline": ORANGE, "over": RED}
+
+
+def _risk_mark(verdict: Verdict, place: int, name: str, risk: float, interval: tuple[float, float]) -> Any:
+    """One risk as a diamond with its name, and its interval as a bar."""
+    colour = _DECISION_COLOURS[verdict.decision]
+    base = alt.Chart(alt.InlineData(values=[{"name": name, "risk": risk, "low": interval[0], "high": interval[1]}]))
+    tooltip = ["name:N", *(alt.Tooltip(f"{part}:Q", format=".2%") for part in ("risk", "low", "high"))]
+    bar = base.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(place))
+    dot = base.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
+        x="risk:Q", y=alt.value(place), tooltip=tooltip
     )
-    return dressed(rules + words + bar + dot, title="The risk and the thresholds", subtitle=verdict.sentence)
+    left = risk > 0.5
+    words = base.mark_text(fontSize=12, align="right" if left else "left", dx=-14 if left else 14)
+    return bar + dot + words.encode(x="risk:Q", y=alt.value(place), text="name:N")
+
+
+def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:
+    """The limits of every recipient, and those that were chosen where they are no recipient's."""
+    usual = [(kind.name, kind.limits) for kind in KINDS]
+    return usual if verdict.limits in [limits for _, limits in usual] else [*usual, ("chosen", verdict.limits)]
 
 
 def by_attributes_known(knowledge: Knowledge) -> Any:
@@ -266,5 +290,5 @@ def protection(found: Protection, threshold: float | None = None) -> Any:
 
 
 def overview(found: Assessment) -> Any:
-    """The figure of a whole assessment: the risk on the line of thresholds."""
+    """The figure of a whole assessment: highest and average risk on the line of limits."""
     return against_thresholds(found.verdict)

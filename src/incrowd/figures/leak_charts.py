@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.figures.theme import BLUE, GREY, HEIGHT, PALETTE, WIDTH, dressed
 from incrowd.leaks import LeakRisk, LeakSimulation
 from incrowd.recipients import recipient_of
+from incrowd.wording import chosen_percent
 
 Risks = Mapping[str, Sequence[LeakRisk]]
 Simulations = Mapping[str, Sequence[LeakSimulation]]
@@ -34,9 +35,9 @@ def against_leak(
     """
     of_one = all(risk.targets == 1 for series in risks.values() for risk in series)
     chart = _lines(risks, simulations, "leaked", "People leaked", legend)
-    for bound in thresholds:
+    for bound in dict.fromkeys(thresholds):
         name = recipient_of(bound) if of_one else None
-        data = {"values": [{"bound": bound, "text": f"{100 * bound:g}%: {name or 'the highest accepted'}"}]}
+        data = {"values": [{"bound": bound, "text": f"{_limit_in_words(bound)}: {name or 'the highest accepted'}"}]}
         rule = alt.Chart(data).mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
         words = alt.Chart(data).mark_text(color="#555b66", align="right", dx=-4, dy=9, x="width")
         chart += rule + words.encode(y="bound:Q", text="text:N")
@@ -47,6 +48,12 @@ def against_leak(
             .encode(x="leaked:Q")
         )
     return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+
+
+def _limit_in_words(bound: float) -> str:
+    """A limit as a class size where it is one, such as 1/11, else in percent."""
+    size = round(1 / bound)
+    return f"1/{size}" if math.isclose(bound, 1 / size) else chosen_percent(bound)
 
 
 def leaks_to_draw(targets: int, leaked: int, people: int) -> list[int]:

@@ -60,9 +60,12 @@ def _limits(found: Sensitivity) -> list[Any]:
     """The limits for each kind of recipient that lie within the figure, each with its name."""
     highest = max(row["high"] for row in found.rows)
     right = max(row["population"] for row in found.rows)
+    by_limit: dict[float, list[str]] = {}
+    for name, limit in RECIPIENTS.items():
+        by_limit.setdefault(limit, []).append(in_words(name))
     shown = [
-        {"limit": limit, "name": f"{in_words(name)} {limit:g}", "population": right}
-        for name, limit in RECIPIENTS.items()
+        {"limit": limit, "name": f"1/{round(1 / limit)}: {' and '.join(names)}", "population": right}
+        for limit, names in by_limit.items()
         if limit <= highest
     ]
     if not shown:

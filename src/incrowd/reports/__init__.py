@@ -1,6 +1,6 @@
 """Results for people and machines: one self-contained page, and JSON with a published schema."""
 
-from incrowd.reports.document import document, verdict_figure
+from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.html import chart_engine, to_html, write_html
 from incrowd.reports.schema import read_assessment, schema
@@ -13,6 +13,7 @@ __all__ = [
     "chart_engine",
     "chart_spec",
     "document",
+    "key_numbers",
     "read_assessment",
     "schema",
     "to_html",

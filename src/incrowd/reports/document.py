@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from incrowd.assessment import Assessment
+from incrowd.assessment import Assessment, Statement, Verdict
 from incrowd.figures import assessment_charts as plots
-from incrowd.recipients import RECIPIENTS, judge
+from incrowd.recipients import Limits, judge
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.sections import PAGE
-from incrowd.wording import chosen_percent
+from incrowd.wording import percent, percent_interval
 
 _STANDS = {"within": "within it", "borderline": "too close to call", "over": "above it"}
 
@@ -23,18 +23,82 @@ def document(found: Assessment, *, external: bool = False) -> tuple[Section, ...
     return tuple(section for section in sections if section is not None)
 
 
-def verdict_figure(found: Assessment) -> Figure:
-    """The risk on a line with the thresholds."""
-    verdict = found.verdict
-    limits = {**RECIPIENTS} if verdict.threshold in RECIPIENTS.values() else {**RECIPIENTS, "chosen": verdict.threshold}
-    rows = tuple(
-        (name, chosen_percent(limit), _STANDS[judge(verdict.risk, limit, verdict.interval)])
-        for name, limit in limits.items()
+def key_numbers(found: Assessment) -> tuple[Statement, ...]:
+    """The four numbers that stand beside every decision: people, smallest class, highest and average risk.
+
+    Args:
+        found: the assessment.
+
+    Returns:
+        The numbers, each with what it means and how sure it is; none of them helps an attacker.
+    """
+    verdict, facts = found.verdict, found.facts
+    in_population = verdict.basis == "population"
+    attack = "journalist risk" if in_population else "prosecutor risk"
+    where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
+    return (
+        _counted("people", facts.people, "People that the table is about."),
+        _counted("smallest class (k)", facts.k, "People in the smallest equivalence class: those who look alike."),
+        Statement(
+            "verdict",
+            "person at highest risk",
+            verdict.highest,
+            percent(verdict.highest),
+            f"Chance of naming them {where} ({attack}); {_limit_in_words(verdict.limits.highest)} is accepted.",
+            _sure(verdict.highest_interval, in_population),
+            "the attacker knows all quasi-identifiers",
+        ),
+        Statement(
+            "verdict",
+            "average risk",
+            verdict.risk,
+            percent(verdict.risk),
+            f"Share of people named correctly {where} (marketer risk); {percent(verdict.threshold)} is accepted.",
+            _sure(verdict.interval, in_population),
+            "the attacker knows all quasi-identifiers",
+        ),
     )
+
+
+def _counted(name: str, value: int, meaning: str) -> Statement:
+    return Statement("verdict", name, float(value), f"{value:,}", meaning, "counted", "")
+
+
+def _sure(interval: tuple[float, float] | None, estimated: bool) -> str:
+    if interval is not None:
+        return f"estimated; 95% interval: {percent_interval(*interval)}"
+    return "estimated" if estimated else "counted"
+
+
+def _limit_in_words(limit: float) -> str:
+    size = Limits(limit).class_size
+    return f"1/{size}"
+
+
+def verdict_figure(found: Assessment) -> Figure:
+    """The highest and the average risk on lines with the limits of every recipient."""
+    verdict = found.verdict
     return Figure(
         "verdict",
-        "The risk and the thresholds",
+        "The risk and the limits",
         verdict.sentence,
         plots.against_thresholds(verdict),
-        DataTable("Usual thresholds", ("recipient", "highest average risk", "this table is"), rows),
+        DataTable(
+            "Limits by recipient",
+            ("recipient", "smallest class", "highest risk", "this table is", "average risk", "this table is "),
+            tuple(_limit_row(name, limits, verdict) for name, limits in plots.limits_shown(verdict)),
+        ),
+    )
+
+
+def _limit_row(name: str, limits: Limits, verdict: Verdict) -> tuple[str | int, ...]:
+    highest = judge(verdict.highest, limits.highest, verdict.highest_interval)
+    average = judge(verdict.risk, limits.of_average, verdict.interval)
+    return (
+        name,
+        limits.class_size,
+        f"{100 * limits.highest:.3g}%",
+        _STANDS[highest],
+        "–" if limits.average is None else f"{100 * limits.average:.3g}%",
+        "–" if limits.average is None else _STANDS[average],
     )

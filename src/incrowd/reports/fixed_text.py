@@ -5,23 +5,60 @@ from __future__ import annotations
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("quasi-identifier", "An attribute that others may know about a person, such as age, sex or place of living."),
     ("sensitive", "An attribute that people keep to themselves, such as an illness or an income."),
-    ("class", "All people who share the same values in every quasi-identifier: they look alike."),
+    (
+        "class (equivalence class)",
+        "All people who share the same values in every quasi-identifier: they look alike.",
+    ),
+    ("re-identification risk", "The chance that a record is matched with the right person."),
+    (
+        "prosecutor, journalist and marketer risk",
+        "Prosecutor: the attacker knows that the person is in the table, the risk is 1 ÷ f with f people alike in it. "
+        "Journalist: they do not know it, the risk is 1 ÷ F with F people alike in the population. Marketer: the "
+        "average over everybody.",
+    ),
+    (
+        "attribute disclosure",
+        "A sensitive value becomes known without naming a record, because everybody in an equivalence class has it.",
+    ),
+    (
+        "undecided column",
+        "A column that no person gave a role and that tells people apart. It counts as known to the attacker.",
+    ),
     ("k", "The size of the smallest class. With k = 5 everybody looks like at least four others."),
     ("unique", "Alone in one's class. A unique person is found for certain by whoever knows the attributes."),
     (
         "average risk (κ, correctness)",
         "The share of people named correctly by somebody who guesses within each class: classes ÷ people.",
     ),
-    ("highest risk", "The chance of naming the person who is easiest to name: 1 ÷ k."),
+    (
+        "highest risk",
+        "The chance of naming the person who is easiest to name: 1 ÷ k in the table, 1 ÷ F in the population.",
+    ),
     ("l", "The fewest different values of a sensitive attribute among people who look alike."),
     ("t", "How far the values in the most unusual class are from those of the whole table, from 0 to 1."),
     ("population", "Everybody the table could have been about. The table is a sample of them."),
     ("interval", "The range in which the true number lies with the stated confidence, if the assumptions hold."),
     ("detail kept (granularity)", "1 if no value was made coarser, 0 if nothing is left of any."),
-    ("threshold", "The highest average risk usually accepted for a kind of recipient. A convention, not a law."),
+    (
+        "limit (threshold)",
+        "The most that is accepted for a kind of recipient: for the person at highest risk 1/3 (classes of 3, "
+        "trusted), 1/11 (classes of 11, public) or 1/20 (strict); with an agreement that forbids attempts, "
+        "1/11 on average and 1/3 at most. A convention, not a law.",
+    ),
 )
 
-OUTSIDE = frozenset({"quasi-identifier", "class", "k", "average risk (κ, correctness)", "highest risk", "population"})
+OUTSIDE = frozenset(
+    {
+        "quasi-identifier",
+        "class (equivalence class)",
+        "re-identification risk",
+        "limit (threshold)",
+        "k",
+        "average risk (κ, correctness)",
+        "highest risk",
+        "population",
+    }
+)
 """The words of the glossary that the page for outsiders uses."""
 
 METHODS: tuple[tuple[str, str, str], ...] = (
@@ -76,7 +113,7 @@ METHODS: tuple[tuple[str, str, str], ...] = (
 )
 
 CAVEATS: tuple[str, ...] = (
-    "A low average risk is not a proof of anonymity: single people can be at high risk while the average is low.",
+    "A low risk is not a proof of anonymity: it is low for an attacker who knows what was assumed here.",
     "The numbers hold for the quasi-identifiers named here. An attacker who knows another column knows more.",
     "They speak of naming people, and with l and t of learning a secret within a class; not of every harm.",
     "Estimates for a population assume that the table is a random sample of it.",
@@ -95,8 +132,10 @@ TERMS: tuple[str, ...] = (
 """What whoever receives a table owes to the people in it."""
 
 MEANINGS: dict[str, str] = {
-    "verdict": "The mark is the average risk of this table; the lines are what is usually accepted for three kinds "
-    "of recipient. Left of a line is accepted there. A bar around the mark is what the risk may also be.",
+    "verdict": "The upper mark is the person at highest risk, the lower one the average; the dashed lines are the most "
+    "that is accepted for a person by each kind of recipient, as one over the smallest class. Left of a line is "
+    "accepted there. A bar around a mark is what the risk may also be; a tick on the lower line is the limit on the "
+    "average.",
     "class-sizes": "Sort the people into groups that look alike. The first bar holds those who are alone: whoever "
     "knows their attributes has found them. Bars further right are safer, because a guess among ten is right "
     "once in ten times.",
@@ -115,7 +154,7 @@ MEANINGS: dict[str, str] = {
     "certain person is in the stolen part and found there, as the table is now and with more doubles. Of a small "
     "leak the lines lie close together: one's doubles have seldom leaked too, so that protection helps little there.",
     "leak": "The line of this table against lines of tables in which everybody looks like k − 1 others. Where a "
-    "line is below the threshold, a leak of that size is bearable.",
+    "line is below the limit, a leak of that size is bearable.",
     "protection": "Every point is the same table, protected more or less. Down is safer, right keeps more detail. "
     "Choose the point furthest right that is still below the threshold.",
     "frontier": "Every point is the same table protected in another way. Down is safer, left has lost less. A cross "

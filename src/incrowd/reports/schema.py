@@ -10,14 +10,14 @@ from typing import Any
 from incrowd.assessment import SCHEMA
 from incrowd.errors import InputError
 
-_FILE = Path(__file__).parent / "assessment-1.schema.json"
+_FILE = Path(__file__).parent / "assessment-2.schema.json"
 
 
 def schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) that every assessment keeps to.
 
     >>> schema()["properties"]["schema"]
-    {'const': 'incrowd/assessment/1'}
+    {'const': 'incrowd/assessment/2'}
     """
     found: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
     return found
@@ -45,6 +45,10 @@ def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (OSError, ValueError):
         raise InputError(f"{name} is not JSON text; give an assessment that was saved as JSON", hint="json") from None
     stated = found.get("schema") if isinstance(found, dict) else None
+    if stated == "incrowd/assessment/1":
+        raise InputError(
+            f"{name} is an assessment of version 1, which held only the average against a limit; assess the table again"
+        )
     if stated != SCHEMA:
         other = f"it says {stated!r}" if isinstance(stated, str) else "it does not say what it is"
         raise InputError(f"{name} is not an assessment of this version ({SCHEMA}): {other}")

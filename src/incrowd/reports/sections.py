@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 
 from incrowd.assessment import Assessment, Protection
 from incrowd.figures import assessment_charts as plots
+from incrowd.measures.secret_values import parse_secret
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about, missing
-from incrowd.wording import chosen_percent, percent, percentage_points
+from incrowd.wording import chosen_percent, listed, people, percent, percentage_points
 
 _OUTSIDE = (
     "people",
@@ -46,6 +47,82 @@ def facts(found: Assessment, external: bool) -> Section | None:
         tuple(one for one in stated if one.name in _OUTSIDE) if external else stated,
         () if external else (figure,),
     )
+
+
+def evidence(found: Assessment, external: bool) -> Section | None:
+    """What the decision rests on besides the classes; it would help an attacker, so outsiders are not shown it."""
+    if external:
+        return None
+    return Section(
+        "evidence",
+        "What was judged, and what was not",
+        "A yes needs every column judged by a person. A column that nobody judged counts as known to the attacker; a "
+        "secret counts as disclosed (attribute disclosure) where it is certain in an equivalence class and is news.",
+        about(found, "evidence"),
+        (),
+        tuple(_evidence_tables(found)),
+        tuple(_evidence_notes(found)),
+    )
+
+
+def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
+    evidence = found.evidence
+    if evidence.undecided:
+        yield DataTable(
+            "Columns that nobody judged, and what each adds if others know it",
+            ("column", "looks like", "why", "smallest class", "unique people", "average risk"),
+            tuple(
+                (one.column, one.suggested, one.reason, one.k, one.uniques, percent(one.correctness))
+                for one in evidence.undecided
+            ),
+        )
+    if evidence.given_back:
+        yield DataTable(
+            "Kept columns that give back what was made coarser",
+            ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
+            tuple((one.column, one.gives_back, percent(one.told), one.k, one.uniques) for one in evidence.given_back),
+        )
+    if evidence.secrets:
+        yield DataTable(
+            "Secrets that classes give away (attribute disclosure), in records",
+            ("sensitive column", "secret", "missing", "certain", "of them missing", "of them common", "news", "share"),
+            tuple(
+                (
+                    one.column,
+                    one.secret,
+                    one.missing,
+                    one.certain,
+                    one.certain_missing,
+                    one.certain_common,
+                    one.news,
+                    percent(one.news_share),
+                )
+                for one in evidence.secrets.columns
+            ),
+        )
+
+
+def _evidence_notes(found: Assessment) -> Iterator[str]:
+    evidence = found.evidence
+    for column in found.verdict.declared:
+        yield f"Declared by you (--other): nobody outside can know {column}."
+    if found.provenance.question.rows_are_people:
+        yield "Declared by you (--rows-are-people): every row is another person."
+    for text in found.provenance.question.secrets:
+        yield f"Declared by you (--secret): the secret of {parse_secret(text)[0]} is {parse_secret(text)[1].in_words}."
+    for one in evidence.secrets.columns if evidence.secrets else ():
+        if one.structural_missing:
+            yield (
+                f"{one.column} is missing for {people(one.structural_missing)} because of "
+                f"{listed(one.missing_follows_from)} (structural missing); that is no secret."
+            )
+    if evidence.harmless:
+        yield (
+            f"Cannot matter, whoever knows them: {listed(evidence.harmless)}. They have one value, or the "
+            "quasi-identifiers tell them."
+        )
+    if evidence.rows.kind != "people":
+        yield f"Rows may not be people: {evidence.rows.reason}."
 
 
 def knowledge(found: Assessment, external: bool) -> Section | None:
@@ -268,8 +345,9 @@ def protection(found: Assessment, external: bool) -> Section | None:
         "protection",
         "Risk left and detail kept",
         f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {percent(costs[-1].risk)}, "
-        f"{percent(costs[-1].granularity)} of the detail is kept. "
-        f"The threshold is {chosen_percent(found.verdict.threshold)}."
+        f"{percent(costs[-1].granularity)} of the detail is kept. The limit on the average is "
+        f"{chosen_percent(found.verdict.threshold)}; classes of {found.verdict.limits.class_size} keep that on the "
+        "highest."
         if costs
         else "The table is too small to protect.",
         plots.protection(found.protection, found.verdict.threshold),
@@ -303,17 +381,24 @@ def columns(found: Assessment, external: bool) -> Section | None:
         return None
     roles = found.roles
     rows = tuple(
-        (one.column, one.kind, one.distinct if one.distinct >= 0 else "–", roles.role(one.column), reason)
+        (
+            one.column,
+            one.kind,
+            one.distinct if one.distinct >= 0 else "–",
+            roles.role(one.column),
+            "you" if one.column in roles.stated else "nobody",
+            roles.reason(one.column),
+        )
         for one in roles.suggested
-        for reason in [roles.reason(one.column)]
     )
-    table = DataTable("Columns and their roles", ("column", "type", "distinct", "role", "why"), rows)
+    table = DataTable("Columns and their roles", ("column", "type", "distinct", "role", "judged by", "why"), rows)
     lead = "Everything above rests on these roles. A column others know that is not a quasi-identifier hides risk."
     return Section("columns", "What the columns are", lead, tables=(table,) if rows else ())
 
 
 PAGE: tuple[Callable[[Assessment, bool], Section | None], ...] = (
     facts,
+    evidence,
     knowledge,
     drivers,
     population,

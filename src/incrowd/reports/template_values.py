@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
 from incrowd.assessment.actions import Action
-from incrowd.reports.document import document, verdict_figure
+from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
-from incrowd.wording import Advice, display_names, with_display_names
+from incrowd.wording import display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -61,7 +61,7 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
         "notes": [] if external else with_display_names([str(note) for note in found.notes], shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
-        "cards": with_display_names(_cards(found, external), shown),
+        "cards": [number.to_dict() for number in key_numbers(found)],
         "options": with_display_names(_options(found, external), shown),
         "command": None
         if shown
@@ -77,7 +77,16 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
     """
     owed = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
     terms = tuple(Action(term) for term in owed)
-    return replace(verdict, exposures=(), undecided=(), actions=terms, internal_reasons=())
+    return replace(
+        verdict,
+        exposures=(),
+        undecided=(),
+        declared=(),
+        disclosed=(),
+        giving_back=(),
+        actions=terms,
+        internal_reasons=(),
+    )
 
 
 def safe_json(value: Any) -> str:
@@ -145,27 +154,7 @@ def _common(texts: Iterable[str]) -> str | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
-_POPULATION = "average risk in the population"
-_CARDS = ("average risk within the table (κ)", "unique", "smallest class (k)", _POPULATION)
-
-
-def _cards(found: Assessment, external: bool) -> list[dict[str, Any]]:
-    """The numbers at the top; the one that is held against the threshold comes first."""
-    names = (_POPULATION, *_CARDS[:-1]) if found.verdict.basis == "population" else _CARDS
-    cards = [_card(found, name) for name in names if not external or name != "unique"]
-    cards[0]["sure"] = f"held against the threshold; {cards[0]['sure']}"
-    return cards
-
-
-def _card(found: Assessment, name: str) -> dict[str, Any]:
-    for statement in found.statements:
-        if statement.name == name:
-            return statement.to_dict()
-    reason = found.skipped.get("population", Advice("not asked for"))
-    return {"name": name, "shown": "–", "meaning": f"Not known: {reason}.", "sure": ""}
-
-
-_OUTSIDE = ("population", "recipient", "threshold")
+_OUTSIDE = ("population", "recipient", "threshold", "highest")
 
 
 def _options(found: Assessment, external: bool) -> list[tuple[str, str]]:

@@ -11,8 +11,10 @@ from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.web import models
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
+from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.web.tasks.leak_task import leaked_people
 from incrowd.web.tasks.protect_task import options_of
+from incrowd.web.tasks.risk_basis import decided_question
 
 
 def assessment(table: OpenTable, question: models.AssessmentQuestion) -> models.Equivalent:
@@ -43,7 +45,9 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
 def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
     """A question as a command with further words, and as a script with further lines."""
     arguments = question.to_arguments()
-    found = _both(source, "assess", [*(arguments or []), *more], ["assess"], [question.to_call(), *lines])
+    unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
+    words = [*(arguments or []), *unattended, *more]
+    found = _both(source, "assess", words, ["assess"], [question.to_call(), *lines])
     return _without_command(found, arguments is None)
 
 
@@ -138,17 +142,18 @@ def _without_command(found: models.Equivalent, untypable: bool) -> models.Equiva
 def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equivalent:
     """`incrowd frontier`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    sizes = question.k or sizes_to_compare(decided_question(table).limits, table.count(known, person).people)
     arguments = [
         *each("--qi", known),
         *given("--person", person),
-        *given("--k", ",".join(map(str, question.k)) if question.k else None),
+        *given("--k", ",".join(map(str, sizes))),
         *each("--method", question.methods or ()),
         *given("--sensitive", question.sensitive),
     ]
     options = {
         "quasi_identifiers": known,
         "methods": question.methods,
-        "k": question.k,
+        "k": sizes,
         "sensitive": question.sensitive,
         "person": person,
     }

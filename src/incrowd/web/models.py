@@ -10,13 +10,14 @@ from incrowd.evaluation.frontier import FrontierMethod
 from incrowd.protection import MethodName
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
-Recipient = Literal["trusted", "restricted", "public"]
+Recipient = Literal["trusted", "restricted", "public", "strict"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
 
 Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -95,13 +96,14 @@ class Demo(Model):
 
 
 class Column(Model):
-    """A column: what it looks like, its role now, and why that was suggested."""
+    """A column: what it looks like, its role now, whether a person decided it, and why one was suggested."""
 
     name: str
     type: str
     distinct: int | None
     nulls: int
     role: Role
+    decided: bool
     suggested: Role
     reason: str
 
@@ -151,12 +153,22 @@ class Step(Model):
 
 
 class TableSettings(Model):
-    """What the columns are and what is asked. Columns that are not named have the role that was suggested."""
+    """What the columns are and what is asked. Columns that are not named have the role that was suggested.
+
+    `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
+    that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
+    average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain.
+    """
 
     roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
+    decided: Annotated[list[Name], Field(max_length=5_000)] = []
     population: People | None = None
     recipient: Recipient = "public"
     threshold: Share | None = None
+    highest: Share | None = None
+    secrets: Annotated[list[Secret], Field(max_length=200)] = []
+    tolerate: Share | None = None
+    rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
     protection: Protection = Protection()
 

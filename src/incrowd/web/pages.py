@@ -14,13 +14,14 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-from incrowd.assessment import RECIPIENTS
 from incrowd.protection import METHODS
+from incrowd.recipients import limits_of, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.formats import EXTENSIONS
 from incrowd.web.refusals import Refusal
 from incrowd.web.result_views import view
+from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.wording import chosen_percent, data_size, number, percent
 
 if TYPE_CHECKING:
@@ -38,7 +39,12 @@ STEPS = (
     ("protect", "Protect", "Make the table safe."),
     ("report", "Report", "Take the answers with you."),
 )
-_RECIPIENTS = {"trusted": "A trusted partner", "restricted": "A closed circle", "public": "The public"}
+_RECIPIENTS = {
+    "trusted": "A trusted partner",
+    "restricted": "A closed circle, bound not to look for people",
+    "public": "The public",
+    "strict": "The public, by the strictest convention",
+}
 _METHODS = tuple(  # the hierarchies of generalise are files, which the form does not take
     (name, method.label.capitalize()) for name, method in METHODS.items() if name != "generalise"
 )
@@ -123,8 +129,11 @@ def table_page(request: Request, table: str, name: str) -> HTMLResponse:
         found = _session(request).table(table)
     except Refusal as problem:
         return refusal(problem.status, str(problem))
-    recipients = [(key, words, RECIPIENTS[key]) for key, words in _RECIPIENTS.items()]
-    return _page(request, name, found, recipients=recipients, methods=_METHODS)
+    recipients = [(key, words, limits_of(key)) for key, words in _RECIPIENTS.items()]
+    settings = found.settings
+    limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
+    sizes = sizes_to_compare(limits, found.table.rows)
+    return _page(request, name, found, recipients=recipients, methods=_METHODS, limits=limits, sizes=sizes)
 
 
 @router.get("/jobs/{job}/view")

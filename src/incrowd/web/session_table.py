@@ -71,10 +71,11 @@ class OpenTable:
 
     def __post_init__(self) -> None:
         self._history.append(models.TableSettings(roles=self._suggested))
+        self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
 
     @property
     def _suggested(self) -> dict[str, models.Role]:
-        return {one.column: cast(models.Role, one.role) for one in self.columns}
+        return {one.column: "other" if one.secondary else cast(models.Role, one.role) for one in self.columns}
 
     @property
     def settings(self) -> models.TableSettings:
@@ -91,19 +92,22 @@ class OpenTable:
     def replace_settings(self, wanted: models.TableSettings) -> None:
         """Replace the settings; steps that were undone are dropped."""
         with self._lock:
-            self._change(wanted)
+            self._change(wanted.model_copy(update={"decided": _decided_by(wanted)}))
 
     def update_settings(self, changes: models.TableSettings) -> None:
         """Change only the given settings and roles, so that two pages can change different ones."""
         with self._lock:
             named = {name: getattr(changes, name) for name in changes.model_fields_set}
             named["roles"] = self.settings.roles | changes.roles
+            before = [name for name in self.settings.decided if name not in changes.roles]
+            named["decided"] = [*before, *_decided_by(changes)]
             self._change(self.settings.model_copy(update=named))
 
     def _change(self, wanted: models.TableSettings) -> None:
         roles = self._suggested | wanted.roles
         self._check(wanted, roles)
-        full = wanted.model_copy(update={"roles": roles})
+        decided = sorted({*wanted.decided})
+        full = wanted.model_copy(update={"roles": roles, "decided": decided})
         if full != self.settings:
             self._history[self._now + 1 :] = [full]
             self._history[: max(0, len(self._history) - _STEPS)] = []
@@ -121,7 +125,8 @@ class OpenTable:
             for label, members in decided.groups.items()
             if (left := [one for one in members if one in there])
         }
-        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection()})
+        kept = {"decided": [name for name in decided.decided if name in there]}
+        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection(), **kept})
         self._check(first, self._suggested | roles)
         self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
 
@@ -136,9 +141,10 @@ class OpenTable:
         """The columns of a role, in the order of the table."""
         return [name for name in self.table.columns if self.settings.roles[name] == role]
 
-    def roles_changed_to_other(self) -> list[str]:
-        """The columns whose role was changed to "other"."""
-        return [name for name in self.with_role("other") if self._suggested[name] != "other"]
+    def decided_as(self, role: str) -> list[str]:
+        """The columns to which a person gave a role, or for which they confirmed it."""
+        decided = {*self.settings.decided}
+        return [name for name in self.with_role(role) if name in decided]
 
     def one_with_role(self, role: str) -> str | None:
         """The one column of a role, if there is one."""
@@ -159,6 +165,7 @@ class OpenTable:
                     distinct=one.distinct if one.distinct >= 0 else None,
                     nulls=one.nulls,
                     role=roles[one.column],
+                    decided=one.column in self.settings.decided,
                     suggested=self._suggested[one.column],
                     reason=one.reason,
                 )
@@ -240,7 +247,7 @@ class OpenTable:
 
     def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
         """Refuse columns that do not exist, and two columns with a role that only one can have."""
-        self._check_names(list(wanted.roles))
+        self._check_names([*wanted.roles, *wanted.decided])
         for label, members in wanted.groups.items():
             if not members:
                 raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
@@ -253,6 +260,11 @@ class OpenTable:
         resolution = protection.resolution if isinstance(protection.resolution, dict) else {}
         columns = [*resolution, *protection.top, *protection.bottom, *(step.column for step in protection.steps)]
         self._check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
+
+
+def _decided_by(sent: models.TableSettings) -> list[str]:
+    """The columns that whoever sent the settings decided about: as they say, else all to which they gave a role."""
+    return list(sent.decided if "decided" in sent.model_fields_set else sent.roles)
 
 
 def identity(path: Path) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
-const SIZES = [2, 3, 5, 10]; // compared anyway
+const SIZES = form.dataset.sizes.split(",").filter(Boolean).map(Number); // compared anyway: what the recipient asks is among them
 const beneath = document.getElementById("beneath"), suggested = document.getElementById("suggested");
 let about = null, known = [], now = null, pressed = null;
 
@@ -174,6 +174,11 @@ function fill() {
 
 /** Where one column is marked as secret and nobody has protected yet, it is kept secret, as Risk advises. */
 function suggest() {
+  if (now.protection.k === 5) { // as at first: what the recipient asks
+    k.max = String(Math.max(50, Number(form.dataset.classSize)));
+    k.value = form.dataset.classSize;
+    fits();
+  }
   const secrets = about.columns.filter((column) => now.roles[column.name] === "sensitive");
   if (secrets.length !== 1 || sensitive.value) return;
   choose(sensitive, secrets[0].name, short(secrets[0].name));

@@ -12,7 +12,8 @@ const ROLES = [
 const lanes = document.getElementById("lanes");
 const groups = document.getElementById("groups");
 const live = document.getElementById("live");
-const thresholds = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, Number(one.dataset.bound)]));
+const limits = Object.fromEntries([...document.querySelectorAll("input[name=recipient]")].map((one) => [one.value, { highest: Number(one.dataset.highest), average: Number(one.dataset.average) }]));
+const secrets = document.getElementById("secrets"), rowsArePeople = document.getElementById("rows-are-people"), judged = document.getElementById("judged");
 let people = 0, columns = [], now = null, dragged = null, asked = 0, saving = Promise.resolve(), refused = false;
 
 const known = () => columns.filter((column) => now.roles[column.name] === "quasi-identifier").map((column) => column.name);
@@ -37,7 +38,20 @@ function card(column) {
     },
     ondragend: (event) => { dragged = null; event.currentTarget.classList.remove("dragged"); },
   }, make("b", {}, make("bdi", {}, short(column.name))), make("small", {}, column.type + distinct + missing),
-  make("small", {}, role === column.suggested ? `Suggested: ${column.reason}` : "As you said"), choice);
+  make("small", {}, now.decided.includes(column.name) ? "As you said" : `Only suggested: ${column.reason}`), choice,
+  now.decided.includes(column.name) ? null : make("button", { type: "button", class: "quiet confirm", "aria-label": `Confirm the role of ${short(column.name)}`, onclick: () => confirm([column.name]) }, "Confirm"));
+}
+
+/** Somebody has read the suggestions and found them right. */
+function confirm(names) {
+  put({ decided: [...new Set([...now.decided, ...names])] }, { decided: names });
+}
+document.getElementById("confirm-all").addEventListener("click", () => confirm(columns.map((column) => column.name)));
+
+function drawJudged() {
+  const open = columns.filter((column) => !now.decided.includes(column.name)).length;
+  judged.hidden = !open;
+  judged.querySelector("span").textContent = `${count(open)} of ${count(columns.length)} columns have only a suggested role. They count as known to an attacker, and there is no yes until each is confirmed or changed.`;
 }
 
 function lane([role, title, words]) {
@@ -56,8 +70,11 @@ function draw() {
   lanes.removeAttribute("aria-busy");
   if (focused !== undefined) lanes.querySelector(`.card[data-column="${CSS.escape(focused)}"] select`)?.focus();
   drawGroups();
+  drawJudged();
+  rowsArePeople.checked = now.rows_are_people;
+  if (document.activeElement !== secrets) secrets.value = (now.secrets || []).join("\n");
   for (const choice of document.querySelectorAll("input[name=recipient]")) choice.checked = choice.value === now.recipient;
-  for (const [id, value] of [["population", now.population ? count(now.population) : ""], ["threshold", now.threshold ?? ""]]) {
+  for (const [id, value] of [["population", now.population ? count(now.population) : ""], ["threshold", now.threshold ?? ""], ["highest", now.highest ?? ""], ["tolerate", now.tolerate ?? ""]]) {
     const field = document.getElementById(id);
     if (!field.hasAttribute("aria-invalid")) field.value = value; // what is wrong stays there to be mended
   }
@@ -95,14 +112,15 @@ function put(changes, kept = changes) {
 }
 
 function change(column, role) {
-  if (now.roles[column] === role) return;
+  if (now.roles[column] === role) { if (!now.decided.includes(column)) confirm([column]); return; }
   const alone = role === "person" || role === "weight"; // whoever had it before has it no more
   const displaced = alone ? Object.keys(now.roles).filter((other) => now.roles[other] === role) : [];
   const changed = Object.fromEntries([...displaced.map((other) => [other, "other"]), [column, role]]);
   const roles = Object.fromEntries([...Object.entries(now.roles), ...Object.entries(changed)]);
   const allowed = new Set(columns.map((one) => one.name).filter((name) => roles[name] === "quasi-identifier"));
   const groups = Object.fromEntries(Object.entries(now.groups || {}).map(([name, members]) => [name, members.filter((one) => allowed.has(one))]));
-  put({ roles, groups }, { roles: changed, groups: filled(groups) });
+  const decided = [...now.decided.filter((name) => !displaced.includes(name) && name !== column), column]; // whoever was displaced is undecided
+  put({ roles, groups, decided }, { roles: changed, groups: filled(groups), decided: [column] });
 }
 
 const typed = settled((column, role) => change(column, role), 700);
@@ -148,20 +166,21 @@ async function countAgain() {
 function showLive(found) {
   people = found.people;
   const item = (name, value, words) => make("div", {}, make("dt", {}, name), make("dd", {}, make("strong", {}, value), make("span", {}, words)));
-  const bound = now.threshold ?? thresholds[now.recipient];
+  const bound = now.highest ?? limits[now.recipient].highest, size = Math.ceil(1 / bound - 1e-6), risk = 1 / found.k;
   // with a population, or weights that stand for one, the threshold is held against the risk there: the Risk page has it
   const larger = (now.population ?? 0) > people || (!columns.some((one) => now.roles[one.name] === "person") && columns.some((one) => now.roles[one.name] === "weight"));
-  const above = !larger && found.correctness > bound;
-  const words = larger ? "if it is known who is in the table; the Risk page tells the risk in the whole population" : above ? "above the threshold" : "within the threshold";
-  const said = larger ? `Average risk within the table ${percent(found.correctness)}` : `Average risk within the table ${percent(found.correctness)}, threshold ${percent(bound)}`;
-  const meter = make("div", { class: larger ? "meter elsewhere" : above ? "meter over" : "meter", role: "img", "aria-label": said }, make("i"), larger ? null : make("b"));
-  meter.children[0].style.width = `${100 * found.correctness}%`;
+  const above = !larger && risk > bound * (1 + 1e-9);
+  const words = larger ? "if it is known who is in the table; the Risk page tells the risk in the whole population" : above ? `above the 1/${size} accepted` : `1/${size} is accepted; the Risk page decides, by secrets and every column as well`;
+  const said = larger ? `Highest risk within the table ${percent(risk)}` : `Highest risk within the table ${percent(risk)}, limit ${percent(bound)}`;
+  const meter = make("div", { class: above ? "meter over" : "meter elsewhere", role: "img", "aria-label": said }, make("i"), larger ? null : make("b")); // never green: this is no decision
+  meter.children[0].style.width = `${100 * risk}%`;
   if (!larger) meter.children[1].style.left = `${100 * bound}%`;
   live.replaceChildren(
     make("dl", { class: "cards" },
       item("smallest class (k)", count(found.k), found.k === 1 ? "somebody is alone" : "people look alike at least"),
       item("unique", percent(found.uniqueness), `${count(found.uniques)} of ${count(found.people)}`),
-      item("average risk within the table", percent(found.correctness), words)),
+      item("person at highest risk", percent(risk), words),
+      item("average risk within the table", percent(found.correctness), "of all people named correctly")),
     meter, make("p", { class: "sentence" }, found.sentence));
   for (const group of found.groups) {
     const place = groups.querySelector(`output[data-group="${CSS.escape(group.label)}"]`);
@@ -201,8 +220,10 @@ const fields = [
     if (value < 1 || !Number.isInteger(value)) throw new Error("The population is a whole number of people, such as 3200000 or 3.2 million.");
     if (value < people) throw new Error(`The population is smaller than the table, which holds ${count(people)} people.`);
   }),
-  field("threshold", "threshold", (value) => { if (!(value > 0 && value <= 1)) throw new Error("A threshold is above 0 and at most 1, such as 0.05 or 5%."); }),
+  ...["threshold", "highest", "tolerate"].map((name) => field(name, name, (value) => { if (!(value > 0 && value <= 1)) throw new Error("A limit is above 0 and at most 1, such as 0.05 or 5%."); })),
 ];
+rowsArePeople.addEventListener("change", () => put({ rows_are_people: rowsArePeople.checked }));
+secrets.addEventListener("change", () => put({ secrets: secrets.value.split("\n").map((line) => line.trim()).filter(Boolean) }));
 
 /** A page is left once everything on it is kept, and not with a number that cannot be. */
 document.addEventListener("click", async (event) => {

@@ -11,22 +11,12 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import question_of, remember
+from incrowd.web.tasks.risk_basis import decided_question, question_of, remember
 
 
 def assessment_question(table: OpenTable, asked: models.AssessmentQuestion) -> Question:
     """The question that the settings of a table make up now."""
-    settings = table.settings
-    return replace(
-        question_of(table),
-        sensitive=table.with_role("sensitive"),
-        other=table.roles_changed_to_other(),
-        recipient=settings.recipient,
-        threshold=settings.threshold,
-        groups=settings.groups,
-        protection=asked.protection,
-        seed=asked.seed,
-    )
+    return replace(decided_question(table), protection=asked.protection, seed=asked.seed)
 
 
 def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
@@ -35,7 +25,7 @@ def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
 
     def kept(found: Assessment) -> Outcome:
         remember(table, about, found)
-        return outcome(_as_chosen(found))
+        return outcome(found)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         return kept(
@@ -43,13 +33,6 @@ def assess_task(table: OpenTable, asked: models.AssessmentQuestion) -> Task:
         )
 
     return run
-
-
-def _as_chosen(found: Assessment) -> Assessment:
-    """Mark as stated only roles that differ from the suggestion: the app passes all roles on, as they stand."""
-    roles = found.roles
-    stated = tuple(one.column for one in roles.suggested if roles.role(one.column) != one.role)
-    return replace(found, roles=replace(roles, stated=stated))
 
 
 def outcome(found: Assessment) -> Outcome:

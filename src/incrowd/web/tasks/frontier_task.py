@@ -2,68 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from incrowd._support.progress import Progress
+from incrowd._support.progress import Progress, part
+from incrowd.assessment import Question
+from incrowd.assessment.verdict import Decision
 from incrowd.evaluation import frontier
 from incrowd.evaluation.frontier import Frontier, FrontierPoint
 from incrowd.figures.protection_charts import NAMES, frontier_chart
-from incrowd.recipients import judge, settle_limits
+from incrowd.protection import protect
+from incrowd.recipients import Limits, in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import basis_of, question_of
+from incrowd.web.tasks.protect_task import options_of
+from incrowd.web.tasks.risk_basis import decided_question, judge_protected
 from incrowd.wording import number, percent
 
 
+def sizes_to_compare(limits: Limits, people: int) -> list[int]:
+    """Class sizes worth trying for a recipient: small ones, what its limit on the highest risk asks, and twice that.
+
+    >>> sizes_to_compare(Limits(1 / 11), 1_000)
+    [3, 5, 11, 22]
+    """
+    wanted = {3, 5, limits.class_size, 2 * limits.class_size}
+    return sorted(size for size in wanted if 2 <= size <= max(2, people // 2))
+
+
 def frontier_task(table: OpenTable, question: models.FrontierQuestion) -> Task:
-    """Protect a table with every method; each point carries the settings that make it."""
+    """Protect a table with every method; each point carries the settings that make it and the verdict on the result."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-    threshold = settle_limits(table.settings.recipient, threshold=table.settings.threshold).of_average
-    about = question_of(table)
+    asked = decided_question(table)
+    limits = asked.limits
 
     def run(progress: Progress, publish: Publish) -> Outcome:
+        people = table.count(known, person).people
         found = frontier(
             table.table,
             quasi_identifiers=known,
             methods=question.methods,
-            k=question.k,
+            k=question.k or sizes_to_compare(limits, people),
             sensitive=[question.sensitive] if question.sensitive else None,
             person=person,
-            progress=progress,
+            progress=part(progress, 0.0, 0.6),
         )
-        bound = None if basis_of(table, about).population else threshold
-        best = _worth_choosing(found, bound)
+        decisions = _decisions(table, found, question, asked, part(progress, 0.6, 1.0))
+        best = worth_choosing(found, decisions)
         result = {
             "records": found.records,
-            "threshold": bound,
+            "recipient": in_words(table.settings.recipient),
+            "limits": limits.to_dict(),
             "points": [
                 {
                     **point.to_dict(),
                     "words": NAMES[point.method],
+                    "decision": decision,
                     "best": point in best,
                     "protection": _as_asked(point, question),
                 }
-                for point in found.points
+                for point, decision in zip(found.points, decisions, strict=True)
             ],
         }
-        return Outcome(found, lambda: result, lambda: as_figures([_frontier_figure(found, best)]))
+        return Outcome(found, lambda: result, lambda: as_figures([_frontier_figure(found, decisions, best)]))
 
     return run
 
 
-def _worth_choosing(found: Frontier, bound: float | None) -> list[FrontierPoint]:
-    """The points that no other beats in both risk and detail, that leave nobody unique, and no risk above the bound.
+def _decisions(
+    table: OpenTable, found: Frontier, question: models.FrontierQuestion, asked: Question, progress: Progress
+) -> list[Decision]:
+    """The verdict on every point, made as the Protect page makes it.
 
-    With a population there is no bound: that risk is estimated for the chosen table only, not for every point.
+    Points whose smallest class alone is above the limit are not made again where no population can lower the risk.
     """
-    return [
-        point
-        for point in found.best
-        if not point.uniqueness and (bound is None or judge(point.correctness, bound) == "within")
-    ]
+    counted = asked.population is None and asked.weights is None
+    decisions: list[Decision] = []
+    for done, point in enumerate(found.points):
+        progress(f"judging {NAMES[point.method]}, {point.setting}", done / len(found.points))
+        if counted and judge(1 / point.k, asked.limits.highest) == "over":
+            over = judge(point.correctness, asked.limits.of_average) == "over"
+            decisions.append("over" if over else "exposed")
+            continue
+        options = options_of(models.Protection(**_as_asked(point, question)), table)
+        safe = protect(table.table, **options, warn=False)
+        decisions.append(judge_protected(safe.table, asked, safe.removed).decision)
+    return decisions
+
+
+def worth_choosing(found: Frontier, decisions: Sequence[Decision]) -> list[FrontierPoint]:
+    """The points that may go out and that no other such point beats in both risk and detail."""
+    within = [point for point, decision in zip(found.points, decisions, strict=True) if decision == "within"]
+    return list(Frontier(found.records, tuple(within)).best)
 
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:
@@ -80,7 +113,7 @@ def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[s
     return plain
 
 
-def _frontier_figure(found: Frontier, best: list[FrontierPoint]) -> Figure:
+def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[FrontierPoint]) -> Figure:
     rows = tuple(
         (
             f"{NAMES[point.method]}, {point.setting}",
@@ -88,19 +121,21 @@ def _frontier_figure(found: Frontier, best: list[FrontierPoint]) -> Figure:
             percent(point.uniqueness),
             percent(point.granularity),
             "–" if point.information_loss is None else number(point.information_loss),
+            decision,
         )
-        for point in found.points
+        for point, decision in zip(found.points, decisions, strict=True)
     )
     named = "; ".join(f"{NAMES[point.method]}, {point.setting}" for point in best)
-    says = (
-        f"Safe enough, and not beaten in both risk and detail: {named}."
-        if best
-        else "None of these ways is safe enough: people are still unique, or the risk is above the threshold."
-    )
+    if best:
+        says = f"May go out, and not beaten in both risk and detail: {named}."
+    elif "undecided" in decisions:
+        says = "None of these ways may go out yet: confirm what the columns are, on Roles."
+    else:
+        says = "None of these ways may go out: the risk is above the limits, or something kept gives it away."
     return Figure(
         "frontier",
         "What protection leaves and costs",
         says,
         frontier_chart(found),
-        DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss"), rows),
+        DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),
     )

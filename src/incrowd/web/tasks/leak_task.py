@@ -9,7 +9,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.figures.leak_charts import against_leak, leaks_to_draw
 from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
-from incrowd.recipients import RECIPIENTS, in_words, judge
+from incrowd.recipients import KINDS, in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -43,7 +43,8 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
                 lines[label] = [leak_risk(one, step, targets=wanted) for step in steps]
         risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
         result = _result(question, sizes, leaked, targets, risks)
-        bounds = [question.at_most] if question.at_most else list(RECIPIENTS.values()) if targets == [1] else []
+        usual = sorted({kind.limits.highest for kind in KINDS}, reverse=True) if targets == [1] else []
+        bounds = [question.at_most] if question.at_most else usual
         return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
 
     return run
@@ -74,7 +75,7 @@ def _result(
             {"at_most": bound, "for": in_words(whom), "kept": judge(risk.probability, bound) == "within"}
             for risk in risks["the table"]
             if risk.targets == 1
-            for whom, bound in RECIPIENTS.items()
+            for whom, bound in ((kind.name, kind.limits.highest) for kind in KINDS if kind.limits.average is None)
         ],
         "largest_leak": None,
         "smallest_k": None,

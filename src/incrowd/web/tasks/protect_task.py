@@ -14,13 +14,13 @@ from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
 from incrowd.protection import Protected, protect, write_protected
-from incrowd.recipients import in_words, settle_limits
+from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import basis_of, question_of
+from incrowd.web.tasks.risk_basis import basis_of, decided_question, judge_protected, question_of
 from incrowd.wording import percent
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
@@ -37,7 +37,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": table.with_role("identifier"),
-        "other": table.roles_changed_to_other() or None,
+        "other": table.decided_as("other") or None,
         "aim": asked.aim,
     }
     for name in ("resolution", "suppress", "top", "bottom"):
@@ -53,9 +53,8 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
     """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
     options = options_of(asked, table)
     secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
-    threshold = settle_limits(table.settings.recipient, threshold=table.settings.threshold).of_average
-    recipient = in_words(table.settings.recipient)
-    roles, about = table.settings.roles, question_of(table)
+    roles, about, question = table.settings.roles, question_of(table), decided_question(table)
+    limits = question.limits
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
@@ -65,15 +64,19 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
         figures = as_figures(
             [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
         )
+        progress("judging the protected table", 0.9)
+        verdict = judge_protected(safe.table, question, safe.removed)
         result = {
             **safe.to_dict(),
             "evaluation": cost.to_dict(),
             "before": _risk(before),
             "after": _after(cost),
             "sensitive": _secrets(table, safe, secret),
-            "threshold": threshold,
-            "recipient": recipient,
-            **basis_of(table, about).after(safe.classes, threshold),
+            "limits": limits.to_dict(),
+            "threshold": limits.of_average,
+            "recipient": in_words(table.settings.recipient),
+            **basis_of(table, about).after(safe.classes),
+            "verdict": verdict.to_dict(),
             "unchanged": _unchanged(table, safe, roles),
         }
         progress("writing the protected table", 0.95)

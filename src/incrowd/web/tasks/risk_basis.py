@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from incrowd.assessment import Assessment, Question
+from incrowd.assessment import Assessment, Question, Verdict
+from incrowd.assessment.api import judge_release
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import PENDING
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures.secret_values import parse_secret
 from incrowd.populations.sample import read_sample
-from incrowd.recipients import judge
+from incrowd.tables import read_table
 from incrowd.web.session_table import OpenTable
 
 
@@ -22,32 +25,75 @@ class Basis:
     population: int | None
     before: float | None
 
-    def after(self, sizes: ClassSizes, limit: float) -> dict[str, Any]:
-        """The risk that is left on this basis, and how it stands to a limit.
+    def after(self, sizes: ClassSizes) -> dict[str, Any]:
+        """The average risk that is left on this basis.
 
         Where somebody is still alone the population would have to be modelled anew; an assessment of the protected
         table does so.
         """
         if self.population is None:
-            judgement = judge(sizes.correctness, limit)
-            return {"basis": "table", "risk": sizes.correctness, "judgement": judgement, "population": None}
+            return {"basis": "table", "risk": sizes.correctness, "population": None}
         risk = None if sizes.uniques else risk_of_large_classes(sizes, self.population)
         return {
             "basis": "population",
             "risk": risk,
-            "judgement": None if risk is None else judge(risk, limit),
             "population": {"people": self.population, "before": self.before, "after": risk},
         }
 
 
 def question_of(table: OpenTable) -> Question:
-    """What the risk in the population depends on, as it is set now."""
+    """What the risk in the population depends on: the roles that a person decided, or those that are suggested."""
     return Question(
-        quasi_identifiers=table.with_role("quasi-identifier"),
-        person=table.one_with_role("person"),
-        weights=table.one_with_role("weight"),
+        quasi_identifiers=table.decided_as("quasi-identifier") or table.with_role("quasi-identifier"),
+        person=next(iter(table.decided_as("person")), None),
+        weights=next(iter(table.decided_as("weight")), None),
         population=table.settings.population,
     )
+
+
+def decided_question(table: OpenTable) -> Question:
+    """The question that the settings of a table make up now: a role counts only where a person decided it."""
+    settings = table.settings
+    return replace(
+        question_of(table),
+        quasi_identifiers=table.decided_as("quasi-identifier") or None,
+        sensitive=table.decided_as("sensitive") or None,
+        identifiers=table.decided_as("identifier"),
+        other=table.decided_as("other"),
+        recipient=settings.recipient,
+        threshold=settings.threshold,
+        highest=settings.highest,
+        secrets=settings.secrets,
+        tolerate=settings.tolerate,
+        rows_are_people=settings.rows_are_people,
+        groups=settings.groups,
+    )
+
+
+def judge_protected(released: Any, question: Question, removed: Sequence[str]) -> Verdict:
+    """The verdict that an assessment of a protected table gives, by the roles of the columns that are left.
+
+    Args:
+        released: the protected table.
+        question: the question about the original.
+        removed: columns that are not in the protected table.
+    """
+
+    def left(names: Sequence[str] | None) -> list[str]:
+        return [name for name in names or () if name not in removed]
+
+    asked = replace(
+        question,
+        quasi_identifiers=left(question.quasi_identifiers) or None,
+        sensitive=left(question.sensitive) or None,
+        identifiers=(),
+        other=left(question.other),
+        person=None if question.person in removed else question.person,
+        weights=None if question.weights in removed else question.weights,
+        secrets=[text for text in question.secrets if parse_secret(text)[0] not in removed],
+        protection=False,
+    )
+    return judge_release(read_table(released), asked)
 
 
 def basis_of(table: OpenTable, question: Question) -> Basis:
