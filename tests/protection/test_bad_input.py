@@ -79,12 +79,25 @@ def test_a_demand_the_data_cannot_meet():
         protect({"a": [1, 2], "b": [1, 2]}, quasi_identifiers=["a"], k=2, method="mask", steps=[("a", "keep=3")])
 
 
-def test_several_sensitive_columns_are_refused_in_words():
-    with pytest.raises(UnsupportedError, match="2 sensitive columns"):
-        protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "town"])
-    with pytest.raises(UnsupportedError, match="2 sensitive columns"):
-        evaluate(AGES, AGES, quasi_identifiers=["age"], sensitive=["pay", "town"])
+def test_what_works_on_one_sensitive_column_refuses_several_in_words():
+    several = {"quasi_identifiers": ["age"], "sensitive": ["pay", "town"]}
+    for options in ({"method": "tcloseness"}, {"t": "bound"}):
+        with pytest.raises(UnsupportedError, match="2 are given; use the partition with a number for t") as error:
+            protect(AGES, k=2, **several, **options)
+        assert error.value.hint == ("method=partition",)
+    with pytest.raises(InputError, match="a secret, and 2 sensitive columns"):
+        evaluate(AGES, AGES, **several, secret=3)
     assert protect(AGES, quasi_identifiers=["age"], k=2, sensitive=[]).sensitive == ()
+    with pytest.raises(InputError, match="'age' is among the quasi-identifiers"):
+        protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "age"])
+    with pytest.raises(InputError, match="'town' cannot be the sensitive column and the person"):
+        protect(AGES, quasi_identifiers=["age"], k=2, sensitive=["pay", "town"], person="town")
+
+
+def test_l_that_one_of_several_columns_misses_names_it():
+    table = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "town": ["a"] * 4}
+    with pytest.raises(UnsupportedError, match="has 1 in town"):
+        protect(table, quasi_identifiers=["age"], k=2, l=2, sensitive=["pay", "town"], method="sorted")
 
 
 def test_messages_hold_no_cell():

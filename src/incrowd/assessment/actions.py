@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.section import Work
 
-_STEPS_OF_L = (2, 3)  # different values in a class that are asked for, one after the other, where secrets are certain
+_MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 
 
@@ -71,7 +71,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
-        command = _protect_command(question, roles, [], question.limits.class_size, None)
+        command = _protect_command(question, roles, _Plan((), question.limits.class_size))
         yield Action("Protect the table and assess the result.", commands=(command,))
 
 
@@ -109,6 +109,28 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A protection to try: the columns to remove, the class size, and how many values which secrets need in a class."""
+
+    removed: tuple[str, ...]
+    k: int
+    l: int | None = None  # noqa: E741
+    diverse: tuple[str, ...] = ()
+
+    def after(self, verdict: Verdict) -> _Plan | None:
+        """The plan that mends what a verdict found, or None where none is known."""
+        back = [name for name in verdict.giving_back if name not in self.removed]
+        if back:
+            return replace(self, removed=(*self.removed, *back))
+        more = [name for name in verdict.disclosed if name not in self.diverse]
+        if more:
+            return replace(self, l=self.l or 2, diverse=(*self.diverse, *more))
+        if verdict.disclosed and self.l is not None and self.l < _MOST_VALUES:
+            return replace(self, l=self.l + 1)
+        return None
+
+
 def way_to_yes(work: Work) -> Action:
     """Search for the least protection that passes: try it, judge the result as any table is judged, and say how.
 
@@ -116,34 +138,25 @@ def way_to_yes(work: Work) -> Action:
     limit asks; different values in every class are asked for where secrets would be certain; kept columns that give
     back what was made coarser are left out.
     """
-    roles, question = work.roles, work.question
-    removed = [*roles.identifiers, *(one.column for one in work.answers["evidence"].undecided)]
-    removed += [name for name in work.answers["evidence"].harmless if name not in removed]
+    evidence = work.answers["evidence"]
+    undecided = (one.column for one in evidence.undecided)
+    removed = tuple(dict.fromkeys([*work.roles.identifiers, *undecided, *evidence.harmless]))
     progress = part(work.progress, 0.98, 0.99)
-    attempts = [(size, values) for size in _sizes_to_try(work) for values in (None, *_STEPS_OF_L)]
     why = "the table is too small for classes that large"
-    tried: set[tuple[int, float | None, tuple[str, ...]]] = set()
-    while attempts:
-        k, l = attempts.pop(0)  # noqa: E741
-        if (k, l, tuple(removed)) in tried or (l is not None and not roles.sensitive):
-            continue
-        tried.add((k, l, tuple(removed)))
-        progress(f"trying classes of {k}", 0.5)
-        try:
-            verdict, detail = _try(work, removed, k, l)
-        except IncrowdError as error:
-            why = str(error)
-            continue
-        if verdict.decision == "within":
-            return _protect_action(question, roles, removed, k, l, detail, verdict)
-        why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-        back = [name for name in verdict.giving_back if name not in removed]
-        if back:
-            removed += back
-            attempts.insert(0, (k, l))
-        elif not verdict.disclosed:
-            attempts = [(size, kind) for size, kind in attempts if size != k]  # other values in classes do not help
-    return _no_way(question, why)
+    for k in _sizes_to_try(work):
+        plan: _Plan | None = _Plan(removed, k)
+        while plan is not None:
+            progress(f"trying classes of {k}", 0.5)
+            try:
+                verdict, detail = _try(work, plan)
+            except IncrowdError as error:
+                why = str(error)
+                break
+            if verdict.decision == "within":
+                return _protect_action(work.question, work.roles, plan, detail, verdict)
+            why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
+            removed, plan = plan.removed, plan.after(verdict)
+    return _no_way(work.question, why)
 
 
 def _sizes_to_try(work: Work) -> list[int]:
@@ -157,25 +170,22 @@ def _sizes_to_try(work: Work) -> list[int]:
     return [size for size in wanted if 2 * size <= people]
 
 
-def _try(work: Work, removed: Sequence[str], k: int, l: float | None) -> tuple[Verdict, float]:  # noqa: E741
+def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     """Protect the table so, and judge what comes out as it will be judged once it is written."""
     from incrowd.assessment.api import judge_release
 
-    roles, question = work.roles, work.question
-    sensitive = [name for name in roles.sensitive if name not in removed]
     safe = protect(
         work.table,
-        quasi_identifiers=list(roles.quasi_identifiers),
-        k=k,
-        l=l,
-        sensitive=sensitive if l is not None else None,
-        person=roles.person,
-        identifiers=list(removed),
+        quasi_identifiers=list(work.roles.quasi_identifiers),
+        k=plan.k,
+        l=plan.l,
+        sensitive=list(plan.diverse) or None,
+        person=work.roles.person,
+        identifiers=list(plan.removed),
         warn=False,
     )
-    released = read_table(safe.table)
-    asked = _question_about_release(question, roles, removed)
-    return judge_release(released, asked), float(safe.evaluate().granularity)
+    asked = _question_about_release(work.question, work.roles, plan.removed)
+    return judge_release(read_table(safe.table), asked), float(safe.evaluate().granularity)
 
 
 def _question_about_release(question: Question, roles: Roles, removed: Sequence[str]) -> Question:
@@ -193,17 +203,16 @@ def _question_about_release(question: Question, roles: Roles, removed: Sequence[
     )
 
 
-def _protect_command(question: Question, roles: Roles, removed: Sequence[str], k: int, l: float | None) -> str:  # noqa: E741
+def _protect_command(question: Question, roles: Roles, plan: _Plan) -> str:
     table, *reading = question.named
-    kept = [name for name in roles.stated if roles.role(name) == "other" and name not in removed]
-    sensitive = [name for name in roles.sensitive if name not in removed]
+    kept = [name for name in roles.stated if roles.role(name) == "other" and name not in plan.removed]
     words = [
         *each("--qi", roles.quasi_identifiers),
-        *("--k", str(k)),
-        *(each("--sensitive", sensitive) if l is not None else []),
-        *given("--l", l),
+        *("--k", str(plan.k)),
+        *each("--sensitive", plan.diverse),
+        *given("--l", plan.l),
         *given("--person", roles.person),
-        *(each("--identifier", list(removed)) or ["--identifier", "none"]),
+        *(each("--identifier", plan.removed) or ["--identifier", "none"]),
         *each("--other", kept),
         *("--out", _released_file(question)),
     ]
@@ -215,25 +224,17 @@ def _released_file(question: Question) -> str:
     return f"{stem}-safe.parquet"
 
 
-def _protect_action(
-    question: Question,
-    roles: Roles,
-    removed: Sequence[str],
-    k: int,
-    l: float | None,  # noqa: E741
-    detail: float,
-    verdict: Verdict,
-) -> Action:
-    gone = f", {listed(removed)} left out" if removed else ""
-    values = f", at least {l:g} different sensitive values in each" if l is not None else ""
-    again = replace(_question_about_release(question, roles, removed), source=_released_file(question))
+def _protect_action(question: Question, roles: Roles, plan: _Plan, detail: float, verdict: Verdict) -> Action:
+    gone = f", {listed(plan.removed)} left out" if plan.removed else ""
+    values = f", at least {plan.l} different values of {listed(plan.diverse)} in each" if plan.l is not None else ""
+    again = replace(_question_about_release(question, roles, plan.removed), source=_released_file(question))
     command = again.with_default_reading().to_command()
     return Action(
-        f"Protect it with classes of at least {k}{values}{gone}: tried here, the result may go to {verdict.whom}, and "
-        f"{percent(detail)} of the detail of the quasi-identifiers is kept.",
+        f"Protect it with classes of at least {plan.k}{values}{gone}: tried here, the result may go to {verdict.whom}, "
+        f"and {percent(detail)} of the detail of the quasi-identifiers is kept.",
         (),
-        (_protect_command(question, roles, removed, k, l), *((command,) if command else ())),
-        {"decision": verdict.decision, "k": k, "l": l, "highest": verdict.highest, "detail_kept": detail},
+        (_protect_command(question, roles, plan), *((command,) if command else ())),
+        {"decision": verdict.decision, "k": plan.k, "l": plan.l, "highest": verdict.highest, "detail_kept": detail},
     )
 
 

@@ -73,9 +73,10 @@ class Roles(Result):
         return () if self.confirmed else tuple(name for name in free if name not in self.stated)
 
     @property
-    def generalised(self) -> bool:
-        """Whether some quasi-identifier holds ranges or sets, as in a table that was protected."""
-        return any(one.generalised for one in self.suggested if one.column in self.quasi_identifiers)
+    def generalised_quasi_identifiers(self) -> tuple[str, ...]:
+        """The quasi-identifiers that hold ranges or sets, as in a table that was protected."""
+        names = (one.column for one in self.suggested if one.generalised)
+        return tuple(name for name in names if name in self.quasi_identifiers)
 
     def reason(self, column: str) -> str:
         """Why a column has its role."""

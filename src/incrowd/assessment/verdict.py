@@ -272,7 +272,7 @@ def _exposures(
         )
     for one in evidence.given_back:
         yield (
-            f"{one.column} is kept and gives {one.gives} back for {percent(one.told)} of the records: with it the "
+            f"{one.column} is kept and gives {one.gives_back} back for {percent(one.told)} of the records: with it the "
             f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )

@@ -14,7 +14,6 @@ from incrowd.wording import number, percent
 if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
 
-SensitiveColumn = Annotated[str | None, typer.Option("--sensitive", help="Column to keep secret.")]
 Secret = Annotated[
     str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
 ]
@@ -27,7 +26,7 @@ def evaluate_table(
         str, typer.Argument(metavar="PROTECTED", help="The protected file.", show_default=False), Input()
     ],
     qi: options.QuasiIdentifiers = None,
-    sensitive: SensitiveColumn = None,
+    sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
     hierarchy: options.Hierarchies = None,
@@ -39,12 +38,13 @@ def evaluate_table(
     from incrowd.protection import Hierarchy
     from incrowd.tables import read_table
 
-    if secret is not None and sensitive is None:
+    secrets = options.names(sensitive, table.columns)
+    if secret is not None and not secrets:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     after = read_table(protected)
     wanted = options.names(qi, after.columns)
     if not wanted:
-        wanted = [name for name in changed_columns(table, after) if name not in {sensitive, person}]
+        wanted = [name for name in changed_columns(table, after) if name not in {*secrets, person}]
         if not wanted:
             raise InputError("no column differs between the two tables; name the columns an attacker knows with --qi")
         terminal.note(f"comparing the columns that differ: {', '.join(wanted)} (name them all with --qi)")
@@ -53,7 +53,7 @@ def evaluate_table(
             table,
             after,
             quasi_identifiers=wanted,
-            sensitive=[sensitive] if sensitive else None,
+            sensitive=secrets or None,
             secret=read_secret(secret),
             person=person,
             hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},
@@ -120,11 +120,11 @@ def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     ]
     if found.undecided:
         rows.append(("undecided", f"{found.undecided:,}", "counted as unique: the search for a cover was cut short"))
-    if found.diversity is not None:
-        rows.append(
-            ("l", f"{found.diversity.distinct:,}", f"fewest different values of {found.diversity.column} in a class")
-        )
-        rows.append(("t", number(found.diversity.t), "farthest a class is from the table; 0 tells nothing"))
+    several = len(found.sensitive) > 1
+    for one in found.sensitive:
+        by_column = f" in {one.column}" if several else ""
+        rows.append(("l", f"{one.distinct:,}", f"fewest different values of {one.column} in a class"))
+        rows.append(("t", number(one.t), f"farthest a class is from the table{by_column}; 0 tells nothing"))
     if found.disclosure is not None:
         told = f"{found.disclosure.disclosed:,} of {found.disclosure.records:,} with {found.disclosure.secret}"
         rows.append(("secret certain", percent(found.disclosure.risk), f"{told} are in classes where all have it"))

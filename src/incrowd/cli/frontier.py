@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.evaluate import Secret, SensitiveColumn, read_secret
+from incrowd.cli.evaluate import Secret, read_secret
 from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
 from incrowd.wording import percent
@@ -21,7 +21,7 @@ def frontier_of_table(
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
     ] = None,
-    sensitive: SensitiveColumn = None,
+    sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
     plot: options.Plot = None,
@@ -31,7 +31,7 @@ def frontier_of_table(
     """Protect the table in every way and show what each leaves and costs."""
     from incrowd.evaluation import frontier
 
-    if secret is not None and sensitive is None:
+    if secret is not None and not sensitive:
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     wanted = options.quasi_identifiers(qi, table)
     with terminal.working("protecting in every way") as progress:
@@ -40,7 +40,7 @@ def frontier_of_table(
             quasi_identifiers=wanted,
             methods=options.names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
             k=None if k is None else [options.count(one, "k") for one in options.names([k])],
-            sensitive=[sensitive] if sensitive else None,
+            sensitive=options.names(sensitive, table.columns) or None,
             secret=read_secret(secret),
             person=person,
             progress=progress,

@@ -10,11 +10,12 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.cli.evaluate import SensitiveColumn, show_tables
+from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
+    from incrowd.assessment import Verdict
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
@@ -33,7 +34,7 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
-    sensitive: SensitiveColumn = None,
+    sensitive: options.Sensitive = None,
     method: Annotated[
         str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
     ] = "partition",
@@ -67,6 +68,10 @@ def protect_table(
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
     ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
+    recipient: Annotated[
+        str | None,
+        typer.Option("--recipient", help="Also say what assess says of the result for this recipient; exit 1 if no."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Recorded with the result; nothing is drawn from it.")
     ] = None,
@@ -88,7 +93,7 @@ def protect_table(
             k=k,
             t=_read_t(t),
             l=l,
-            sensitive=[sensitive] if sensitive else None,
+            sensitive=options.names(sensitive, table.columns) or None,
             c=c,
             person=person,
             identifiers=_read_identifiers(identifier, table.columns),
@@ -105,16 +110,38 @@ def protect_table(
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
             write_protected(safe, out, force=force, progress=progress)
+        verdict = None if recipient is None else _judge(safe, recipient, options.names(sensitive, table.columns), other)
     if json:
-        terminal.as_json({"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None})
+        found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
+        terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
     else:
         _show(safe, cost, masked(out))
+        for text in () if verdict is None else (verdict.recommendation, verdict.sentence, *verdict.exposures):
+            terminal.line(text)
     if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
         parted = "tabs" if out.lower().endswith(".tsv") else "commas"
         terminal.note(
             f"the table has {table.written}; {masked(out)} has cells parted by {parted}, decimal points, and dates as "
             "2001-12-31: say so where it is opened"
         )
+    if verdict is not None and verdict.decision != "within":
+        raise typer.Exit(1)
+
+
+def _judge(safe: Protected, recipient: str, sensitive: list[str], other: Sequence[str] | None) -> Verdict:
+    """The verdict of `assess` on the protected table, with the roles that were named here."""
+    from incrowd.assessment import Question, judge_release
+    from incrowd.tables import read_table
+
+    released = read_table(safe.table)
+    question = Question(
+        quasi_identifiers=safe.quasi_identifiers,
+        sensitive=sensitive,
+        person=safe.person,
+        other=[name for name in options.names(other, released.columns) if name in released.columns],
+        recipient=recipient,
+    )
+    return judge_release(released, question)
 
 
 def _read_t(given: str | None) -> float | Literal["bound"] | None:

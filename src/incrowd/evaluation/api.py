@@ -44,9 +44,9 @@ def evaluate(
         original: the table before protection.
         protected: the table after protection, by any tool.
         quasi_identifiers: the columns that an attacker may know.
-        sensitive: the sensitive column, as a list of one name.
-        secret: a value of the sensitive column, or a range: (10, 20) with both ends, (100_000, None) everything
-            above, (None, 5) everything below.
+        sensitive: the sensitive columns.
+        secret: a value of the sensitive column, of which there is then one, or a range: (10, 20) with both ends,
+            (100_000, None) everything above, (None, 5) everything below.
         person: the column that says whose record it is, where people have several.
         hierarchies: by column, what labels mean that are neither ranges nor sets.
         kept_rows: where rows were dropped, the original's rows that are left. Without it the loss of information
@@ -58,7 +58,7 @@ def evaluate(
 
     Raises:
         InputError: a column is missing, or a label cannot be read.
-        UnsupportedError: rows have no order, or several sensitive columns are given.
+        UnsupportedError: rows have no order.
 
     >>> before = {"age": [30, 31, 62, 64]}
     >>> found = evaluate(before, {"age": ["[30;31]", "[30;31]", "[62;64]", "[62;64]"]}, quasi_identifiers=["age"])
@@ -68,8 +68,10 @@ def evaluate(
     if secret is not None and not sensitive:
         raise InputError("a secret without the sensitive column it is in; name that too", hint="sensitive")
     before, after = _read_in_order(original, protected)
-    sensitive_column = require_sensitive(before, sensitive)
-    names = _require_columns(before, after, quasi_identifiers, sensitive_column, person)
+    secrets = require_sensitive(before, sensitive)
+    if secret is not None and len(secrets) > 1:
+        raise InputError(f"a secret, and {len(secrets)} sensitive columns; name the one that the secret is in")
+    names = _require_columns(before, after, quasi_identifiers, secrets, person)
     notes = _check_rows(before, after, kept_rows)
     progress("reading", 0.0)
     given = hierarchies or {}
@@ -91,8 +93,8 @@ def evaluate(
     )
     pairs = correlations(meanings)
     change = np.abs(pairs.change)
-    column = encode(after, [sensitive_column])[0] if sensitive_column else None
-    groups = indistinguishable_groups(after, names, classes, person) if column else classes
+    columns = encode(after, secrets) if secrets else []
+    groups = indistinguishable_groups(after, names, classes, person) if columns else classes
     suppressed = before.rows - after.rows
     records = np.bincount(classes.numbers).astype(object)
     return Evaluation(
@@ -110,17 +112,17 @@ def evaluate(
         correlation_change=(float(change.mean()), float(change.max())) if change.size else None,
         correlation_agreement=pairs.agreement,
         contradicting=loss.contradicting if loss else None,
-        diversity=measure_diversity(groups.numbers, column) if column else None,
-        disclosure=attribute_disclosure(groups, column, secret) if column and secret is not None else None,
+        sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
+        disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
         notes=notes,
     )
 
 
 def _require_columns(
-    before: Table, after: Table, quasi_identifiers: Sequence[str], sensitive: str | None, person: str | None
+    before: Table, after: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str], person: str | None
 ) -> list[str]:
     names = before.require(quasi_identifiers, "quasi-identifiers")
-    others = [name for name in (sensitive, person) if name is not None]
+    others = [*sensitive, *([] if person is None else [person])]
     missing = [name for name in [*names, *others] if name not in after.columns]
     if missing:
         raise ColumnNotFoundError.of(missing, after.columns)

@@ -82,12 +82,12 @@ def frontier(
     Args:
         data: the table.
         quasi_identifiers: the columns that an attacker may know.
-        methods: what to try. None: all that need no hierarchies, those by t only with a sensitive column, and the
+        methods: what to try. None: all that need no hierarchies, those by t only with one sensitive column, and the
             partition alone with a person column, for the others work on records.
         k: the class sizes to try. None: 2, 3, 5 and 10, as far as there are people.
         resolutions: what "coarsen" tries, in place of k.
-        sensitive: the sensitive column, as a list of one name.
-        secret: a value of the sensitive column or a range, as in `evaluate`.
+        sensitive: the sensitive columns; t is that of the column where it is largest.
+        secret: a value of the sensitive column, of which there is then one, or a range, as in `evaluate`.
         person: the column that says whose record it is; risk is then that of people.
         hierarchies: for "generalise".
         suppress: for "generalise": the share of rows that may be left out.
@@ -113,7 +113,11 @@ def frontier(
     table.require_order()
     people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
     sizes = [size for size in _SIZES if size <= people] if k is None else list(k)
-    chosen = list(methods) if methods is not None else _applicable_methods(bool(sensitive), person)
+    chosen = (
+        list(methods)
+        if methods is not None
+        else _applicable_methods(sensitive is not None and len(sensitive) == 1, person)
+    )
     known = get_args(FrontierMethod)
     unknown = [method for method in chosen if method not in known]
     if unknown:
@@ -148,7 +152,7 @@ def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -
         uniqueness=found.uniqueness,
         correctness=found.correctness,
         disclosure=found.disclosure.risk if found.disclosure else None,
-        t=found.diversity.t if found.diversity else None,
+        t=max((one.t for one in found.sensitive), default=None),
         information_loss=found.information_loss,
         granularity=found.granularity,
         suppressed=found.suppressed,
@@ -156,9 +160,9 @@ def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -
     )
 
 
-def _applicable_methods(sensitive: bool, person: str | None) -> list[FrontierMethod]:
+def _applicable_methods(has_strata: bool, person: str | None) -> list[FrontierMethod]:
     """The methods that need no hierarchies; histories of people are protected by the partition alone."""
     if person is not None:
         return ["partition"]
-    by_t: list[FrontierMethod] = ["t-close partition", "tcloseness"] if sensitive else []
+    by_t: list[FrontierMethod] = ["t-close partition", "tcloseness"] if has_strata else []
     return ["partition", "sorted", *by_t, "coarsen"]

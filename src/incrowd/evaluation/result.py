@@ -32,14 +32,15 @@ class Evaluation(Result):
     - `information_loss` (eq. 3 and 4) in standard deviations a column, None where rows were dropped and it is not known
       which; `granularity` 1 for the original, 0 for nothing left; `discernibility` the sum of squared class sizes, a
       suppressed row counting as all rows.
-    - `disclosure`: eq. 5 for the secret that was asked about; `diversity`: l and t reached by the sensitive column.
+    - `disclosure`: eq. 5 for the secret that was asked about; `sensitive`: l and t reached by every sensitive column;
+      `diversity`: those of the column with the smallest l, or of these with the largest t.
     - `correlation_change`: mean and largest absolute change of pairwise correlations; `correlation_agreement`: how well
       both sets of correlations agree (1 is perfectly).
     - `contradicting`: cells that do not cover the original's value; above 0 where rows are out of order or values were
       replaced rather than generalised.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness", "verdict")
+    _derived: ClassVar[tuple[str, ...]] = ("correctness", "uniqueness", "diversity", "verdict")
     records: int
     suppressed: int
     people: int
@@ -54,7 +55,7 @@ class Evaluation(Result):
     correlation_change: tuple[float, float] | None
     correlation_agreement: float | None
     contradicting: int | None
-    diversity: Diversity | None = None
+    sensitive: tuple[Diversity, ...] = ()
     disclosure: Disclosure | None = None
     notes: tuple[str, ...] = ()
 
@@ -67,6 +68,11 @@ class Evaluation(Result):
     def uniqueness(self) -> float:
         """The share of people that are unique: records by the box rule (eq. 1), or whole histories."""
         return self.uniques / self.people
+
+    @property
+    def diversity(self) -> Diversity | None:
+        """l and t of the sensitive column that is hidden least; None without sensitive columns."""
+        return min(self.sensitive, key=lambda one: (one.distinct, -one.t), default=None)
 
     @property
     def counted(self) -> str:

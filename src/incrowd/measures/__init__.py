@@ -7,6 +7,7 @@ from incrowd.measures.contribution import Contribution, Contributions, contribut
 from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
+from incrowd.measures.kept_columns import GivenBack, kept_column_facts, released_column_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
 from incrowd.measures.presence import Presence, measure_presence
 from incrowd.measures.secret_values import Secret
@@ -18,6 +19,7 @@ __all__ = [
     "DisclosedColumn",
     "DisclosedSecrets",
     "Diversity",
+    "GivenBack",
     "ItemsetAnonymity",
     "KnowledgeRisk",
     "KnowledgeRisks",
@@ -29,10 +31,12 @@ __all__ = [
     "count_disclosed_secrets",
     "count_with_auxiliary",
     "itemset_anonymity",
+    "kept_column_facts",
     "measure",
     "measure_diversity",
     "measure_presence",
     "minimal_sets",
+    "released_column_facts",
     "risk_by_group",
     "risk_by_subset",
 ]

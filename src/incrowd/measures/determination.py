@@ -7,6 +7,7 @@ relation counts that holds for nearly all records, as long as chance would not h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from incrowd.results import Result
 
 _FEWEST = 30  # records with a value in common, below which nothing can be told from chance
 _NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
+_FEW_CELLS = 4_000_000  # combinations of two values that are counted without sorting
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
 
 
@@ -41,6 +43,7 @@ class Determination(Result):
         return (
             self.records >= _FEWEST
             and self.told >= _NEARLY_ALL
+            and self.told > self.by_chance
             and 1.0 - self.told <= _OF_CHANCE * (1.0 - self.by_chance)
         )
 
@@ -65,10 +68,8 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
     >>> determination(np.arange(200), school).records
     0
     """
-    weights = np.ones(one.size, dtype=np.int64) if times is None else times
     width = np.int64(other.max(initial=0)) + 1
-    cells, where = np.unique(one.astype(np.int64) * width + other, return_inverse=True)
-    counts = np.bincount(where, weights=weights).astype(np.int64)
+    cells, counts = _count_cells(one.astype(np.int64) * width + other, times)
     starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
     groups = np.repeat(np.arange(starts.size), np.diff(starts, append=cells.size))
     most = np.maximum.reduceat(counts, starts)[groups]
@@ -83,6 +84,20 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
         return Determination(0, 0.0, 0.0)
     overall = np.bincount(cells[shared] % width, weights=counts[shared])
     return Determination(records, told / records, float(overall.max()) / records)
+
+
+def _count_cells(
+    cells: NDArray[np.int64], times: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct cells in ascending order, and how often each occurs; few possible ones are counted in one pass."""
+    if int(cells.max(initial=0)) < max(_FEW_CELLS, 4 * cells.size):
+        tally = np.bincount(cells, weights=times)
+        found = np.flatnonzero(tally)
+        return found, tally[found].astype(np.int64)
+    if times is None:
+        return np.unique(cells, return_counts=True)
+    distinct, where = np.unique(cells, return_inverse=True)
+    return distinct, np.bincount(where, weights=times).astype(np.int64)
 
 
 def range_determination(
@@ -116,6 +131,58 @@ def range_determination(
         return Determination(0, 0.0, 0.0)
     shuffled, _ = _in_common(np.random.default_rng(seed).permutation(one), low, high)
     return Determination(records, told / records, shuffled / records)
+
+
+def set_determination(
+    one: NDArray[Any], labels: NDArray[Any], members: Sequence[NDArray[np.int64]], *, seed: int = 0
+) -> Determination:
+    """How well the codes of one column tell the values behind sets, where only the sets are known.
+
+    If the column tells the value, all sets of the records that share a code have one member in common. So the share of
+    records told is the largest number of sets with a common member, group by group; chance is what codes dealt out at
+    random give.
+
+    Args:
+        one: codes from 0 of the column that may give the values away.
+        labels: codes from 0 of each record's set.
+        members: the members of every set, as codes from 0.
+        seed: seed of the random order that stands for chance.
+
+    Returns:
+        The share of records told, beside the share that chance tells.
+
+    >>> item = np.repeat(np.arange(20), 8)
+    >>> sets = [np.array([i, (i + step) % 20]) for i in range(20) for step in range(1, 9)]  # each holds the item
+    >>> set_determination(item, np.arange(160), sets).gives_away
+    True
+    >>> set_determination(np.arange(160) % 20, np.arange(160), sets).gives_away
+    False
+    """
+    sizes = np.array([members_of.size for members_of in members])
+    flat, ends = np.concatenate(members), np.cumsum(sizes)
+    told, records = _members_in_common(one, labels, flat, ends, sizes)
+    if not records:
+        return Determination(0, 0.0, 0.0)
+    shuffled, _ = _members_in_common(np.random.default_rng(seed).permutation(one), labels, flat, ends, sizes)
+    return Determination(records, told / records, shuffled / records)
+
+
+def _members_in_common(
+    one: NDArray[Any], labels: NDArray[Any], flat: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Sum over groups of at least two of the most sets that share a member, and the records in such groups."""
+    shared = np.bincount(one)[one] > 1
+    if not shared.any():
+        return 0, 0
+    pairs, counts = _count_cells(one[shared].astype(np.int64) * sizes.size + labels[shared])
+    group, label = np.divmod(pairs, sizes.size)
+    times = sizes[label]
+    place = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+    member = flat[np.repeat(ends[label] - times, times) + place]
+    width = int(flat.max()) + 1
+    cells, counts = _count_cells(np.repeat(group, times) * width + member, np.repeat(counts, times))
+    starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
+    return int(np.maximum.reduceat(counts, starts).sum()), int(shared.sum())
 
 
 def _in_common(one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[int, int]:

@@ -47,7 +47,7 @@ def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ign
         for i in range(start, end):
             value = np.int64(pairs[i] - base)
             here, there = counts[i] / people, share[value]
-            moved += _moved(cumulative, before, previous, value, held)
+            moved += moved_between(cumulative, before, previous, value, held)
             held += here
             previous = value
             if end - start > 1:
@@ -60,7 +60,7 @@ def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ign
             gain = ratio - 1.0
             if enhanced and gain > 0.0 and gain > -math.log(there) + 1e-12:
                 enhanced = False
-        moved += _moved(cumulative, before, previous, values - 1, 1.0)
+        moved += moved_between(cumulative, before, previous, values - 1, 1.0)
         distinct = min(distinct, end - start)
         entropy = min(entropy, bits)
         equal = max(equal, 0.5 * (apart + 1.0 - known))
@@ -74,7 +74,7 @@ def scan_classes(pairs, counts, values, share, cumulative, before):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def _moved(cumulative, before, first, last, held):  # type: ignore[no-untyped-def]
+def moved_between(cumulative, before, first, last, held):  # type: ignore[no-untyped-def]
     """Sum of |held − cumulative[u]| for first ≤ u < last: the cumulative share is rising, so it crosses once."""
     low, high = first, last
     if held >= 1.0:

@@ -12,9 +12,9 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
-from incrowd.protection.kept_columns import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
 from incrowd.protection.registry import MethodName, choose_method
+from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, require_sensitive
 from incrowd.tables import Table, read_table, suggest_roles, to_native
@@ -61,10 +61,11 @@ def protect(
         data: a frame, an Arrow table, a mapping of columns, a path or a `Table`.
         quasi_identifiers: the columns that an attacker may know.
         k: the smallest class that is allowed.
-        t: t-closeness: no class is farther than this from the whole table; "bound" takes the t that classes of k
-            allow (eq. 6). Needs a sensitive column.
-        l: l-diversity: every class has so many different sensitive values. Needs a sensitive column.
-        sensitive: the sensitive column, as a list of one name.
+        t: t-closeness: no class is farther than this from the whole table, in any sensitive column. The partition
+            merges the classes that are farther. "bound" takes the t that classes of k allow (eq. 6), by strata of one
+            sensitive column.
+        l: l-diversity: every class has so many different values of every sensitive column.
+        sensitive: the sensitive columns. l and t need at least one.
         method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
             (S3), "generalise" (one coding for the whole file) or "mask" (Table S3); or an options object such as
             `MaskOptions`, which names its method.
@@ -107,18 +108,21 @@ def protect(
     }
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
-    secret = require_sensitive(table, sensitive)
-    names = check_columns(table, quasi_identifiers, secret, person)
+    secrets = require_sensitive(table, sensitive)
+    names = check_columns(table, quasi_identifiers, secrets, person)
     demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
-    check_demand(demand, table.rows, secret, entry)
-    unknown = _require_other(table, other, [*names, secret, person, *(identifiers or ())])
-    removed = _choose_identifiers(table, identifiers, {*names, *unknown, secret, person})
+    check_demand(demand, table.rows, secrets, entry)
+    unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
+    removed = _choose_identifiers(table, identifiers, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
         if person is not None or hierarchies:
             what = "people with several records are" if person is not None else "hierarchies are"
             raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
+        if len(secrets) > 1:
+            raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
+        secret = secrets[0] if secrets else None
         how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
         spoken_for = {*names, secret, *removed, *unknown}
         left = [name for name in table.columns if name not in spoken_for] if warn else []
@@ -132,7 +136,7 @@ def protect(
         columns,
         table.rows,
         demand,
-        encode(table, [secret])[0] if secret else None,
+        encode(table, secrets) if secrets else (),
         settle_aim(aim, columns),
         _read_hierarchies(hierarchies, names),
         options,
@@ -141,8 +145,8 @@ def protect(
     )
     build = Build(table, problem, method_name, person, removed)
     recoding, released, guarantee, classes = build.run()
-    left = [name for name in released.column_names if name not in {*names, secret, person}] if warn else []
-    warnings = tuple(warn_of_undoing(table, released, columns, left, person=person, unknown=unknown))
+    left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
+    warnings = tuple(warn_of_undoing(table, released, names, left, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -162,7 +166,7 @@ def protect(
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,
-        sensitive=(secret,) if secret else (),
+        sensitive=tuple(secrets),
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -49,7 +48,7 @@ class Build:
                     f"histories of people are protected by the partition; {self.method!r} works on records"
                 )
             return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
-        if method.run is None or (method.run_by_strata is not None and problem.demand.by_strata):
+        if method.run is None or (method.run_by_strata is not None and self._by_bound):
             return self._require_guarantee(self._run_by_strata())
         return self._require_guarantee(self._build(method.run(problem)))
 
@@ -66,45 +65,52 @@ class Build:
             )
         return person
 
+    @property
+    def _by_bound(self) -> bool:
+        """Whether t is asked for, but not as a number."""
+        return self.problem.demand.by_strata and self.problem.demand.t is None
+
     def _run_by_strata(self) -> Built:
-        """Make classes of one record of every stratum; add strata where ties break the bound on t."""
+        """Make classes of one record of every stratum."""
         problem, method, n = self.problem, METHODS[self.method], self.problem.rows
         assert method.run_by_strata is not None
-        first = strata = strata_for(n, problem.demand.k, problem.demand.t)
-        while True:
-            bound = bound_on_t(n, strata)
-            recoding = replace(method.run_by_strata(problem, strata), bound=bound, settings={"strata": strata})
-            built = self._build(recoding)
-            asked, reached = built.guarantee.asked_t, built.guarantee.t
-            if asked is None or reached is None or reached <= asked or built.guarantee.holds or strata == n:
-                break
-            if not method.enlarges_strata:
-                raise UnsupportedError(
-                    f"S4 with classes of {strata:,} reaches t = {reached:.4g}, not {asked:.4g}: "
-                    f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
-                    f"use the partition, which makes classes larger until t is reached",
-                    hint="method=partition",
-                )
-            wider = max(1.25, reached / asked)  # t falls about as 1 / strata
-            strata = strata_for(n, min(n, math.ceil(strata * wider) + 1), None)
+        strata = strata_for(n, problem.demand.k, problem.demand.t)
+        bound = bound_on_t(n, strata)
+        built = self._build(replace(method.run_by_strata(problem, strata), bound=bound, settings={"strata": strata}))
+        asked, reached = built.guarantee.asked_t, built.guarantee.t
+        if reached is not None and asked is not None and reached > asked and not built.guarantee.holds:
+            raise UnsupportedError(
+                f"S4 with classes of {strata:,} reaches t = {reached:.4g}, not {asked:.4g}: "
+                f"records left over, or equal sensitive values, break its bound of {bound:.4g}; "
+                f"use the partition, which merges classes until t is reached",
+                hint="method=partition",
+            )
         if asked is None and reached is not None and reached > bound:
             self.notes.append(
                 f"the bound of {bound:.4g} is for values that all differ; equal ones make it {reached:.4g}"
             )
-        if strata > first:
-            self.notes.append(f"to come within t of the whole table, classes had to be of {strata:,} and not {first:,}")
         return built
 
     def _require_guarantee(self, built: Built) -> Built:
         if built.guarantee.holds:
             return built
-        demand, method, advice = self.problem.demand, METHODS[self.method], ""
-        by_strata = demand.by_strata and method.run_by_strata is not None
-        if demand.l is not None and (not method.reaches_l or by_strata or self.person is not None):
-            advice = "; only the partition of records without t, and generalise, join classes until l is reached"
         raise UnsupportedError(
-            f"{self.method} cannot give what was asked on this table: {'; '.join(built.guarantee.broken)}{advice}"
+            f"{self.method} cannot give what was asked on this table: {'; '.join(built.guarantee.broken)}"
+            f"{self._advice()}"
         )
+
+    def _advice(self) -> str:
+        """What helps where l or t is missed."""
+        demand, method = self.problem.demand, METHODS[self.method]
+        if self.person is not None and (demand.l is not None or demand.t is not None):
+            return "; no class of whole histories is better: ask for less, or protect records without a person column"
+        if demand.l is not None and (not method.reaches_l or self._by_bound):
+            return (
+                "; only the partition, with a number for t if with any, and generalise join classes until l is reached"
+            )
+        if demand.t is not None and not method.reaches_t:
+            return "; only the partition merges classes until t is reached"
+        return ""
 
     def _build(self, recoding: Recoding) -> Built:
         """Build the released table and count what it guarantees."""
@@ -119,7 +125,7 @@ class Build:
             [column.name for column in self.problem.columns],
             self.problem.demand,
             promises_k=recoding.promises_k,
-            sensitive=self.problem.sensitive.name if self.problem.sensitive else None,
+            sensitive=[column.name for column in self.problem.sensitive],
             person=self.person,
             bound=recoding.bound,
         )

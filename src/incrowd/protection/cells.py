@@ -74,4 +74,5 @@ class CellRecoding:
         return [as_written(values) for values in self.values]
 
     def _problem(self, columns: list[Coded], sensitive: Coded | None = None) -> Problem:
-        return Problem(columns, columns[0].codes.size, self.demand, sensitive, self.aim, tallies=self.counts)
+        secrets = () if sensitive is None else (sensitive,)
+        return Problem(columns, columns[0].codes.size, self.demand, secrets, self.aim, tallies=self.counts)

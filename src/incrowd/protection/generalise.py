@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,11 +22,11 @@ _LARGEST_LATTICE = 4_000_000
 
 
 class _Rows(NamedTuple):
-    """Distinct records, how often each occurs, and its sensitive value where l is asked for."""
+    """Distinct records, how often each occurs, and its sensitive values where l is asked for."""
 
     codes: list[NDArray[np.unsignedinteger]]
     weight: NDArray[np.int64]
-    sensitive: NDArray[np.unsignedinteger] | None
+    sensitive: list[NDArray[np.unsignedinteger]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,18 @@ def generalise(problem: Problem) -> Recoding:
 
 def _number_distinct(problem: Problem) -> NDArray[np.uint32]:
     """The number of the distinct record that every record is."""
-    columns = [*problem.columns, problem.sensitive] if _needs_sensitive(problem) else problem.columns
-    return class_numbers(pack(columns))[0]  # type: ignore[arg-type]
+    return class_numbers(pack([*problem.columns, *_diverse_columns(problem)]))[0]
 
 
-def _needs_sensitive(problem: Problem) -> bool:
-    return problem.demand.l is not None and problem.sensitive is not None
+def _diverse_columns(problem: Problem) -> Sequence[Coded]:
+    """The sensitive columns, where l is asked for."""
+    return problem.sensitive if problem.demand.l is not None else ()
 
 
 def _distinct(problem: Problem) -> _Rows:
     numbers = _number_distinct(problem)
     _, first, weight = np.unique(numbers, return_index=True, return_counts=True)
-    sensitive = problem.sensitive.codes[first] if _needs_sensitive(problem) and problem.sensitive else None
+    sensitive = [column.codes[first] for column in _diverse_columns(problem)]
     return _Rows([column.codes[first] for column in problem.columns], weight, sensitive)
 
 
@@ -90,9 +91,9 @@ def _failing(problem: Problem, rows: _Rows, levels: list[Level]) -> tuple[int, N
     numbers, sizes = class_numbers(pack(recoded))
     people = np.bincount(numbers, weights=rows.weight, minlength=sizes.size)
     bad = people < problem.demand.k
-    if rows.sensitive is not None and problem.demand.l is not None:
-        pairs = np.unique(np.stack([numbers, rows.sensitive.astype(np.uint32)]), axis=1)
-        bad |= np.bincount(pairs[0], minlength=sizes.size) < problem.demand.l
+    for codes in rows.sensitive:
+        pairs = np.unique(np.stack([numbers, codes.astype(np.uint32)]), axis=1)
+        bad |= np.bincount(pairs[0], minlength=sizes.size) < (problem.demand.l or 0)
     return int(people[bad].sum()), bad[numbers]
 
 

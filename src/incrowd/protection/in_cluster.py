@@ -17,8 +17,8 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
 from incrowd.protection.cells import CellRecoding
-from incrowd.protection.kept_columns import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.problem import Demand, settle_aim
+from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.result import Guarantee, Protected
 from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.protection.validate import check_values

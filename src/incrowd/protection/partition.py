@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
-from incrowd.protection.problem import DIVERSITIES, Problem
+from incrowd.protection.problem import DIVERSITIES, Demand, Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
+from incrowd.protection.repair import merge_until_close, secret_codes
 
 _PART = 256  # records among which a class picks its members: more is better and slower
 _SUBTREES = 32  # parts that are worked on at the same time
@@ -25,11 +27,16 @@ def partition_classes(problem: Problem) -> Grouping:
     """Split records at the median of the column that varies most until few are left; make classes among those.
 
     Records that k or more share already are left as they are. With l-diversity, neighbouring classes are joined until
-    each is diverse.
+    each is diverse; with t-closeness, classes that are too far from the table are merged with others.
     """
     frozen, pool = _split_off_safe(problem)
     order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
-    return Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+    made = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
+    if problem.demand.t is None:
+        return made
+    problem.progress("merging classes far from the table", 0.8)
+    secrets = [secret_codes(column) for column in problem.sensitive]
+    return merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, problem.demand.t)
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:
@@ -58,7 +65,7 @@ def _can_make_class(problem: Problem, in_pool: NDArray[np.bool_]) -> bool:
     if in_pool.sum() < problem.demand.k:
         return False
     rows = np.flatnonzero(in_pool)
-    return problem.demand.l is None or bool(_merge_until_diverse(problem, rows, np.array([rows.size])).size)
+    return problem.demand.l is None or is_diverse(problem.demand, sensitive_codes(problem, rows))
 
 
 def _find_diverse(problem: Problem, order: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -67,7 +74,7 @@ def _find_diverse(problem: Problem, order: NDArray[np.int64], ends: NDArray[np.i
     starts = np.concatenate([[0], ends[:-1]])
     for number in np.flatnonzero(ends - starts >= problem.demand.k):
         rows = order[starts[number] : ends[number]]
-        diverse[number] = _merge_until_diverse(problem, rows, np.array([rows.size])).size > 0
+        diverse[number] = is_diverse(problem.demand, sensitive_codes(problem, rows))
     return diverse
 
 
@@ -78,7 +85,7 @@ def _classes_of(problem: Problem, pool: NDArray[np.int64]) -> tuple[NDArray[np.i
         points = points[pool]
     rows, ends = split_into_classes(problem, points, pool, problem.nominal())
     if problem.demand.l is not None:
-        ends = _merge_until_diverse(problem, rows, ends)
+        ends = merge_until_diverse(problem.demand, sensitive_codes(problem, rows), ends)
         if not ends.size:
             raise UnsupportedError(
                 f"the records are not {problem.demand.l:g}-diverse ({problem.demand.diversity}) even all together; "
@@ -112,16 +119,35 @@ def split_into_classes(
     return rows, np.concatenate(ends)
 
 
-def _merge_until_diverse(problem: Problem, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Merge neighbouring classes until each is l-diverse; returns where classes end, none where that is impossible."""
+def sensitive_codes(problem: Problem, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The codes of some rows in every sensitive column."""
+    return [column.codes[rows].astype(np.int64) for column in problem.sensitive]
+
+
+def merge_until_diverse(
+    demand: Demand, sensitive: Sequence[NDArray[np.int64]], ends: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Merge neighbouring classes until each is l-diverse in every sensitive column.
+
+    A union of diverse classes is diverse, so one column after the other keeps what was reached.
+
+    Args:
+        demand: the l that is asked for, and its kind.
+        sensitive: the codes of every sensitive column, class by class.
+        ends: where classes end.
+
+    Returns:
+        Where classes end now; nothing where not even all together are diverse.
+    """
     from incrowd.protection import kernels_classes
 
-    demand, sensitive = problem.demand, problem.sensitive
-    assert sensitive is not None
-    assert demand.l is not None
-    kind = DIVERSITIES.index(demand.diversity)
-    codes = sensitive.codes[rows].astype(np.int64)  # one type, so that it is compiled once
-    found: NDArray[np.int64] = kernels_classes.merge_until_diverse(
-        codes, ends, sensitive.size, kind, float(demand.l), float(demand.c)
-    )
-    return found
+    kind, l = DIVERSITIES.index(demand.diversity), float(demand.l or 1)  # noqa: E741
+    for codes in sensitive:
+        values = int(codes.max(initial=0)) + 1
+        ends = kernels_classes.merge_until_diverse(codes, ends, values, kind, l, float(demand.c))
+    return ends
+
+
+def is_diverse(demand: Demand, sensitive: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether one class with these codes is l-diverse in every sensitive column."""
+    return merge_until_diverse(demand, sensitive, np.array([sensitive[0].size])).size > 0

@@ -31,7 +31,10 @@ class MethodOptions:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None."""
+    """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None.
+
+    l and t are asked of every sensitive column alike.
+    """
 
     k: int
     l: float | None = None  # noqa: E741
@@ -51,14 +54,14 @@ class Problem:
     """A table to protect.
 
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
-    "granularity" in shares of each column's domain. `options` are those of the method. `tallies` count every value in
-    the whole table, where these rows are only a part of it.
+    "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
+    of the method. `tallies` count every value in the whole table, where these rows are only a part of it.
     """
 
     columns: list[Coded]
     rows: int
     demand: Demand
-    sensitive: Coded | None = None
+    sensitive: Sequence[Coded] = ()
     aim: str = "information"
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     options: Any = None

@@ -26,11 +26,11 @@ class Method:
     """What a protection method is called, what runs it, and what it can promise. Every method takes hierarchies.
 
     - `run` protects records. None: the method works by strata only, and so needs a sensitive column.
-    - `run_by_strata` takes the number of strata of the sensitive column and gives t-closeness.
+    - `run_by_strata` takes the number of strata of one sensitive column and gives t-closeness by its bound.
     - `run_by_person` takes the person of every record and protects whole histories.
     - `options` is the class of the options that only this method has.
-    - `guarantees_k`: every class has k records. `reaches_l`: classes are joined until they are l-diverse; any other
-      method is refused where it misses l. `enlarges_strata`: strata are added until t is reached.
+    - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
+      and within t; any other method is refused where it misses them.
     """
 
     label: str
@@ -40,7 +40,7 @@ class Method:
     options: type[MethodOptions] | None = None
     guarantees_k: bool = True
     reaches_l: bool = False
-    enlarges_strata: bool = False
+    reaches_t: bool = False
 
 
 METHODS: dict[str, Method] = {

@@ -144,7 +144,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         [in_file(name) for name in protected.quasi_identifiers],
         protected.demand,
         promises_k=protected.guarantee.asked_k is not None,
-        sensitive=in_file(protected.sensitive[0]) if protected.sensitive else None,
+        sensitive=[in_file(name) for name in protected.sensitive],
         person=in_file(protected.person) if protected.person else None,
     )
     if not found.holds:

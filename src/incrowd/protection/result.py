@@ -23,11 +23,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class SensitiveGuarantee(Result):
+    """The l and t that were counted for one sensitive column; l is by the kind that was asked for, else distinct."""
+
+    column: str
+    l: float  # noqa: E741
+    t: float
+
+
+@dataclass(frozen=True, slots=True)
 class Guarantee(Result):
     """The guarantee that was asked for, and what was counted on the protected table itself.
 
-    `k`, `l` and `t` are as counted; `asked_k` is None where the method promises nothing. `bound` is the t that the
-    method promises for sensitive values that are all different (eq. 6).
+    `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
+    method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("holds", "sentence")
@@ -39,6 +48,7 @@ class Guarantee(Result):
     asked_t: float | None = None
     t: float | None = None
     bound: float | None = None
+    sensitive: tuple[SensitiveGuarantee, ...] = ()
 
     @property
     def broken(self) -> list[str]:
@@ -46,13 +56,19 @@ class Guarantee(Result):
         wrong = []
         if self.asked_k is not None and self.k < self.asked_k:
             wrong.append(f"classes of {self.asked_k} were asked for, the smallest has {self.k}")
-        if self.asked_l is not None and (self.l is None or self.l < self.asked_l * (1 - 1e-9)):
-            wrong.append(
-                f"{self.diversity} {self.asked_l:g}-diversity was asked for, the least diverse class has {self.l:g}"
-            )
-        if self.asked_t is not None and (self.t is None or self.t > self.asked_t * (1 + 1e-9)):
-            wrong.append(f"a distance of at most {self.asked_t:g} was asked for, one class is {self.t:.4g} away")
+        several = len(self.sensitive) > 1
+        for column, l, t in self._reached():  # noqa: E741
+            named = f" in {column}" if several else ""
+            if self.asked_l is not None and (l is None or l < self.asked_l * (1 - 1e-9)):
+                diverse = f"{self.diversity} {self.asked_l:g}-diversity was asked for"
+                wrong.append(f"{diverse}, the least diverse class has {l:g}{named}")
+            if self.asked_t is not None and (t is None or t > self.asked_t * (1 + 1e-9)):
+                wrong.append(f"a distance of at most {self.asked_t:g} was asked for, one class is {t:.4g} away{named}")
         return wrong
+
+    def _reached(self) -> list[tuple[str, float | None, float | None]]:
+        """Column, l and t of every sensitive column; of the table where columns are not listed."""
+        return [(one.column, one.l, one.t) for one in self.sensitive] or [("", self.l, self.t)]
 
     @property
     def holds(self) -> bool:
@@ -66,11 +82,19 @@ class Guarantee(Result):
             crowd = f"no guarantee: the smallest class has {self.k:,}"
         else:
             crowd = f"everybody shares their values with at least {self.k - 1:,} other{'s' if self.k > 2 else ''}"
+        if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
+            return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
         if self.asked_l is not None:
             crowd += f"; every class is {self.l:.3g}-diverse ({self.diversity})"
         if self.asked_t is not None:
             crowd += f"; no class is more than {self.t:.3g} away from the whole table"
         return crowd
+
+    def _in_column(self, one: SensitiveGuarantee) -> str:
+        """What is guaranteed for one of several sensitive columns."""
+        diverse = f"every class is {one.l:.3g}-diverse ({self.diversity})" if self.asked_l is not None else ""
+        close = f"no class is more than {one.t:.3g} away from the whole table" if self.asked_t is not None else ""
+        return f"in {one.column} {' and '.join(filter(None, (diverse, close)))}"
 
 
 def count_guarantee(
@@ -79,35 +103,35 @@ def count_guarantee(
     demand: Demand,
     *,
     promises_k: bool = True,
-    sensitive: str | None = None,
+    sensitive: Sequence[str] = (),
     person: str | None = None,
     bound: float | None = None,
 ) -> tuple[Guarantee, Classes]:
     """Count the guarantee on a protected table, whatever way it was made."""
     classes = assign_classes(table, quasi_identifiers, person)
-    found_l = found_t = None
-    if sensitive is not None:
-        (column,) = encode(table, [sensitive])
+    found: list[SensitiveGuarantee] = []
+    if sensitive:
         groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
-        facts = measure_diversity(groups.numbers, column)
-        found_t = facts.t
-        found_l = _reached(facts, demand, groups, column)
+        for column in encode(table, list(sensitive)):
+            facts = measure_diversity(groups.numbers, column)
+            found.append(SensitiveGuarantee(column.name, _reached_l(facts, demand, groups, column), facts.t))
     return (
         Guarantee(
             demand.k if promises_k else None,
             int(classes.people.min()),
             demand.l,
-            found_l,
+            min((one.l for one in found), default=None),
             demand.diversity if demand.l is not None else None,
             demand.t,
-            found_t,
+            max((one.t for one in found), default=None),
             bound,
+            tuple(found),
         ),
         classes,
     )
 
 
-def _reached(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
+def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
     """The l that classes reach, by the kind that was asked for; of the recursive kind l where it holds, else 1."""
     if demand.diversity == "entropy":
         return float(facts.entropy_l)
@@ -183,7 +207,7 @@ class Protected(Result):
         """Evaluate the protected table against the original.
 
         Args:
-            sensitive: the sensitive column, as a list of one name. None: the one that was given to `protect`.
+            sensitive: the sensitive columns. None: those that were given to `protect`.
             secret: a value of the sensitive column or a range, as in `incrowd.evaluate`.
             progress: called with what is done and how far it is.
 

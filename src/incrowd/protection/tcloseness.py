@@ -1,4 +1,4 @@
-"""k-anonymity with t-closeness: the paper's S4, and a partition that keeps its bound at a smaller loss."""
+"""k-anonymity with t-closeness by strata: the paper's S4, and a partition that keeps its bound at a smaller loss."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def bound_on_t(n: int, k: int) -> float:
 
 def t_closeness(problem: Problem, strata: int) -> Recoding:
     """Apply algorithm S4: strata by the sensitive value, each sorted by distance; a class has one record of each."""
-    assert problem.sensitive is not None
-    order = by_sensitive(problem.sensitive)
+    order = by_sensitive(problem.sensitive[0])
     distance = distance_to_zero(problem)
     length = problem.rows // strata
     piece = np.empty(problem.rows, dtype=np.int64)
@@ -60,10 +59,9 @@ def t_close_partition(problem: Problem, strata: int) -> Recoding:
     """
     from incrowd.protection import kernels_strata
 
-    assert problem.sensitive is not None
     length = problem.rows // strata
     spare = problem.rows - strata * length
-    order = by_sensitive(problem.sensitive)
+    order = by_sensitive(problem.sensitive[0])
     middle = slice((problem.rows - spare) // 2, (problem.rows + spare) // 2)
     rows = np.concatenate([np.delete(order, middle), order[middle]])
     points, nominal = problem.points()[rows], problem.nominal()

@@ -16,36 +16,33 @@ if TYPE_CHECKING:
     from incrowd.protection.registry import Method
 
 
-def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> str | None:
-    """The one sensitive column of a list of names, if it exists; None for no list or an empty one."""
+def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> list[str]:
+    """The sensitive columns of a list of names, if they exist; none for no list."""
     if sensitive is None:
-        return None
+        return []
     if not isinstance(sensitive, Sequence) or not all(isinstance(name, str) for name in sensitive):
         raise InputError("sensitive columns must be a list of column names")
-    names = table.require(sensitive, "sensitive columns") if len(sensitive) else [None]
-    if len(names) > 1:
-        raise UnsupportedError(f"{len(names)} sensitive columns at once are not supported; give one")
-    return names[0]
+    return table.require(sensitive, "sensitive columns") if len(sensitive) else []
 
 
 def check_columns(
-    table: Table, quasi_identifiers: Sequence[str], sensitive: str | None, person: str | None
+    table: Table, quasi_identifiers: Sequence[str], sensitive: Sequence[str], person: str | None
 ) -> list[str]:
     """The quasi-identifiers, if every column has one role only."""
     names = table.require(quasi_identifiers, "quasi-identifiers")
     if person is not None:
         table.require([person], "person column")
-    for what, column in (("sensitive", sensitive), ("person", person)):
+    for what, column in (*(("sensitive", name) for name in sensitive), ("person", person)):
         if column is not None and column in names:
             raise InputError(f"the {what} column {column!r} is among the quasi-identifiers; take it out of one of them")
-    if sensitive is not None and sensitive == person:
-        raise InputError(f"{sensitive!r} cannot be the sensitive column and the person column")
+    if person in sensitive:
+        raise InputError(f"{person!r} cannot be the sensitive column and the person column")
     if not table.rows:
         raise InputError(f"{table.name} has columns but no rows")
     return names
 
 
-def check_demand(demand: Demand, rows: int, sensitive: str | None, method: Method) -> None:
+def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Method) -> None:
     """Refuse a k, l or t that makes no sense for so many rows or for the method."""
     if isinstance(demand.k, bool) or not isinstance(demand.k, int) or demand.k < 2:
         raise InputError(f"k must be a whole number of 2 or more; {demand.k!r} was given")
@@ -61,8 +58,14 @@ def check_demand(demand: Demand, rows: int, sensitive: str | None, method: Metho
         raise InputError(f"l must be a whole number for {demand.diversity} l-diversity; {demand.l!r} was given")
     if not demand.c > 0:
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
-    if sensitive is None and (demand.by_strata or demand.l is not None or method.run is None):
+    if not sensitive and (demand.by_strata or demand.l is not None or method.run is None):
         raise InputError("t-closeness and l-diversity need a sensitive column; name it", hint="sensitive")
+    if len(sensitive) > 1 and (method.run is None or (demand.by_strata and demand.t is None)):
+        raise UnsupportedError(
+            f"strata are made of one sensitive column, and {len(sensitive)} are given; use the partition with a number "
+            "for t, which takes several",
+            hint="method=partition",
+        )
 
 
 def check_values(columns: Sequence[Coded]) -> None:

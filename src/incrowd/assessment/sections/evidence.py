@@ -6,7 +6,7 @@ cannot matter: it is constant, or a function of the quasi-identifiers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +14,7 @@ from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets
-from incrowd.measures.given_back import GivenBack, columns_given_back
+from incrowd.measures.kept_columns import GivenBack, released_column_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, describe_rows
 from incrowd.wording import percent
@@ -116,9 +116,18 @@ def gather_evidence(work: Work) -> Evidence:
         together,
         tuple(harmless),
         secrets,
-        columns_given_back(table, names, kept, person=person) if roles.generalised and kept else (),
+        _given_back(work, kept),
         describe_rows(table, roles.suggested or None),
     )
+
+
+def _given_back(work: Work, kept: Sequence[str]) -> tuple[GivenBack, ...]:
+    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
+    coarse = work.roles.generalised_quasi_identifiers
+    if not coarse or not kept or not work.table.backend.rows_are_local:
+        return ()
+    facts = released_column_facts(work.table, work.roles.quasi_identifiers, kept, work.roles.person)
+    return tuple(one for one in facts if one.undoes and one.gives_back in coarse)
 
 
 def undecided_columns(roles: Roles) -> list[str]:

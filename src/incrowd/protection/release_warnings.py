@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from incrowd.backends import Coded, encode
-from incrowd.measures.auxiliary import count_with_auxiliary, determines
+from incrowd.measures import GivenBack, count_with_auxiliary, kept_column_facts
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
+from incrowd.wording import share
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which on a value nearly identifies its record
 _FEW = 20  # categories have no more values than that
@@ -27,36 +27,34 @@ def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Ite
 def warn_of_undoing(
     original: Table,
     protected: Any,
-    quasi_identifiers: Sequence[Coded],
+    quasi_identifiers: Sequence[str],
     kept: Sequence[str],
     *,
     person: str | None,
     unknown: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Warn of kept columns that determine a quasi-identifier or look like one, with the class sizes they lead to.
+    """Warn of kept columns that give a quasi-identifier back or look like one, with the class sizes they lead to.
 
-    Columns that are `unknown` outside are warned of only where they determine a quasi-identifier.
+    Columns that are `unknown` outside are warned of only where they give a quasi-identifier back.
     """
     if not kept:
         return
     after = read_table(protected)
-    names = [column.name for column in quasi_identifiers]
-    before_k = count_with_auxiliary(after, names, [], person=person).k
-    given_back = {
-        column.name: known.name
-        for column in encode(original, list(kept))
-        for known in reversed(quasi_identifiers)  # the first that is determined is told
-        if determines(column.codes, known.codes)
-    }
-    for name, told in given_back.items():
-        known = count_with_auxiliary(after, names, [name], person=person)
-        if known.k < before_k:
-            yield (
-                f"{name} is kept and gives {told} back: with it the smallest class has {known.k:,} and not "
-                f"{before_k:,}, and {known.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
-            )
-    looks = [one for one in suggest_roles(original, kept) if one.column not in {*given_back, *unknown}]
-    yield from warn_of_known_columns(after, names, looks, before_k, person=person)
+    given_back = kept_column_facts(original, after, quasi_identifiers, kept, person)
+    yield from (describe_given_back(fact) for fact in given_back if fact.undoes)
+    spoken_of = {*(fact.column for fact in given_back), *unknown}
+    looks = [one for one in suggest_roles(original, kept) if one.column not in spoken_of]
+    before_k = count_with_auxiliary(after, quasi_identifiers, [], person=person).k
+    yield from warn_of_known_columns(after, quasi_identifiers, looks, before_k, person=person)
+
+
+def describe_given_back(fact: GivenBack) -> str:
+    """A kept column that gives a quasi-identifier back, in words."""
+    whom = "" if fact.told == 1.0 else f" for {share(fact.told)} of the records"
+    return (
+        f"{fact.column} is kept and gives {fact.gives_back} back{whom}: with it the smallest class has {fact.k:,} and "
+        f"not {fact.k_without:,}, and {fact.uniques:,} are unique; remove it, or name it as a quasi-identifier too"
+    )
 
 
 def warn_of_known_columns(

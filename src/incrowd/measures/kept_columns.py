@@ -1,0 +1,228 @@
+"""Columns that are released unchanged and give back what protection has coarsened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode
+from incrowd.measures.auxiliary import count_with_auxiliary
+from incrowd.measures.determination import Determination, determination, range_determination, set_determination
+from incrowd.results import Result
+from incrowd.tables import parse_generalised, read_table
+from incrowd.tables.generalised import Anything, Choice, Generalised, Interval
+
+_LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
+_CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all cannot
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack(Result):
+    """A kept column that tells a quasi-identifier for nearly all records, and what knowing it leads to.
+
+    Attributes:
+        column: the column that is kept as it is.
+        gives_back: the quasi-identifier that it tells best.
+        told: the share of records, of those that share their value of the column, whose quasi-identifier it tells.
+        by_chance: the share that would be told without the column.
+        k: the smallest class for whoever knows the column and the quasi-identifiers.
+        uniques: the people who are unique by these.
+        k_without: the smallest class by the quasi-identifiers alone.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("undoes",)
+    column: str
+    gives_back: str
+    told: float
+    by_chance: float
+    k: int
+    uniques: int
+    k_without: int
+
+    @property
+    def undoes(self) -> bool:
+        """Whether knowing the column makes the smallest class smaller."""
+        return self.k < self.k_without
+
+
+def kept_column_facts(
+    original: Any, released: Any, quasi_identifiers: Sequence[str], kept: Sequence[str], person: str | None = None
+) -> tuple[GivenBack, ...]:
+    """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
+
+    A relation that holds for nearly all records counts, so that a few altered cells do not hide it.
+
+    Args:
+        original: the table before protection.
+        released: the protected table.
+        quasi_identifiers: the columns that were protected.
+        kept: the columns that are released as they were, whatever their role.
+        person: the column that says whose record it is, where people have several.
+
+    Returns:
+        A fact for every kept column that gives something back, in the order of `kept`.
+
+    Raises:
+        ColumnNotFoundError: a column is missing.
+
+    >>> age = np.tile(np.arange(20, 60), 5)
+    >>> before = {"age": age, "born": 2000 - age}
+    >>> after = {"age": [f"[{a // 10 * 10};{a // 10 * 10 + 9}]" for a in age], "born": 2000 - age}
+    >>> (fact,) = kept_column_facts(before, after, ["age"], ["born"])
+    >>> fact.column, fact.gives_back, fact.k, fact.k_without
+    ('born', 'age', 5, 50)
+    """
+    if not kept:
+        return ()
+    known = encode(read_table(original), list(quasi_identifiers))
+
+    def tells(column: Coded, number: int) -> Determination | None:
+        codes = known[number].codes
+        return determination(column.codes, codes) if _may_tell(column.codes, codes) else None
+
+    columns = encode(read_table(original), list(kept))
+    return tuple(_facts(columns, released, quasi_identifiers, tells, person))
+
+
+def released_column_facts(
+    released: Any, quasi_identifiers: Sequence[str], kept: Sequence[str], person: str | None = None
+) -> tuple[GivenBack, ...]:
+    """Find the kept columns that give back a quasi-identifier, from a released table alone.
+
+    A column that tells the value behind ranges or sets shows in that the ranges or sets of the records that share its
+    value all have a point in common.
+
+    Args:
+        released: the protected table.
+        quasi_identifiers: its quasi-identifiers: ranges, sets, labels or plain values.
+        kept: the columns that may be as they were.
+        person: the column that says whose record it is, where people have several.
+
+    Returns:
+        A fact for every kept column that gives something back, in the order of `kept`.
+
+    Raises:
+        ColumnNotFoundError: a column is missing.
+
+    >>> age = np.tile(np.arange(20, 60), 10)
+    >>> start = age - np.arange(400) // 40
+    >>> table = {"age": [f"[{a};{a + 9}]" for a in start], "born": 2000 - age}
+    >>> [(fact.column, fact.gives_back, fact.k) for fact in released_column_facts(table, ["age"], ["born"])]
+    [('born', 'age', 1)]
+    """
+    if not kept:
+        return ()
+    table = read_table(released)
+    readers = [_reader(column) for column in encode(table, list(quasi_identifiers))]
+    columns = encode(table, list(kept))
+    return tuple(
+        _facts(columns, table, quasi_identifiers, lambda column, number: readers[number](column.codes), person)
+    )
+
+
+def _facts(
+    kept: Sequence[Coded],
+    released: Any,
+    names: Sequence[str],
+    tells: Callable[[Coded, int], Determination | None],
+    person: str | None,
+) -> Iterator[GivenBack]:
+    """The quasi-identifier that every kept column tells best, if it gives one away, and what knowing it does."""
+    table, k_without = read_table(released), 0
+    for column in kept:
+        found = [(name, tells(column, number)) for number, name in enumerate(names)]
+        away = [(name, relation) for name, relation in found if relation is not None and relation.gives_away]
+        if not away:
+            continue
+        name, best = max(away, key=lambda pair: pair[1].told)  # of equals the first
+        k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
+        known = count_with_auxiliary(table, names, [column.name], person=person)
+        yield GivenBack(column.name, name, best.told, best.by_chance, known.k, known.uniques, k_without)
+
+
+def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether one column may tell another: false only in large tables where three records of each value deny it.
+
+    The first and the last record of each value, and one from the middle, are compared with all others that share it. If
+    a column tells another for nearly all records, more than half agree with one of the three.
+    """
+    if one.size < _LARGE:
+        return True
+    example = np.zeros(int(one.max()) + 1, dtype=other.dtype)
+    for part in (slice(None), slice(None, None, -1), slice(one.size // 2)):
+        example[one[part]] = other[part]
+        if np.count_nonzero(example[one] == other) >= _CLEARLY_NOT * one.size:
+            return True
+    return False
+
+
+def _reader(column: Coded) -> Callable[[NDArray[Any]], Determination]:
+    """How the codes of another column are held against this one: as ranges, as sets, or as labels."""
+    import pyarrow as pa
+
+    labels = column.values.to_pylist()
+    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+        return lambda codes: determination(codes, column.codes)
+    parsed = [None if label is None else parse_generalised(label) for label in labels]
+    limits = _limits(labels, parsed)
+    if limits is not None:
+        low, high = limits
+        filled = ~np.isnan(low)[column.codes]
+        places = column.codes[filled]
+        return lambda codes: range_determination(codes[filled], low[places], high[places])
+    if any(isinstance(meaning, Choice) for meaning in parsed):
+        members = _members(labels, parsed)
+        filled = np.array([one.size > 0 for one in members])[column.codes]
+        places = column.codes[filled]
+        return lambda codes: set_determination(codes[filled], places, members)
+    return lambda codes: determination(codes, column.codes)
+
+
+def _limits(
+    labels: Sequence[str | None], parsed: Sequence[Generalised | None]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The limits of every label, NaN for a null and *; None where some are no ranges of numbers or dates."""
+    if not any(isinstance(meaning, Interval) for meaning in parsed):
+        return None
+    low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for place, (label, meaning) in enumerate(zip(labels, parsed, strict=True)):
+        if isinstance(meaning, Interval):
+            low[place], high[place] = _position(meaning.low), _position(meaning.high)
+        elif label is not None and not isinstance(meaning, Anything):
+            value = None if meaning is not None else _plain_position(label)
+            if value is None:
+                return None
+            low[place] = high[place] = value
+    return low, high
+
+
+def _position(value: float | date) -> float:
+    return float(value.toordinal()) if isinstance(value, date) else value
+
+
+def _plain_position(label: str) -> float | None:
+    """A plain number or date as a position, None for any other text."""
+    try:
+        return float(label)
+    except ValueError:
+        pass
+    try:
+        return float(date.fromisoformat(label).toordinal())
+    except ValueError:
+        return None
+
+
+def _members(labels: Sequence[str | None], parsed: Sequence[Generalised | None]) -> list[NDArray[np.int64]]:
+    """The members of every set as codes; a plain label is a set of one, and * tells nothing and has none."""
+    numbers: dict[str | None, int] = {}
+    found = []
+    for label, meaning in zip(labels, parsed, strict=True):
+        values = meaning.values if isinstance(meaning, Choice) else [label]
+        known = [] if isinstance(meaning, Anything) else [numbers.setdefault(value, len(numbers)) for value in values]
+        found.append(np.array(known, dtype=np.int64))
+    return found
