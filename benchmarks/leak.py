@@ -1,6 +1,6 @@
 """Leak attacks: right against fractions, more digits and simulation; fast at a million people.
 
-The leak-attack paper's figures are made by `incrowd reproduce leak-attack`.
+The leak-attack paper's figures are made by `python -m papers leak-attack`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from papers.proper_anonymization.printed import PAIRS, TABLE_S4
+from papers.proper_anonymization.printed_numbers import PAIRS, TABLE_S4
 
 from incrowd import InputError, demo, measure
 

@@ -6,17 +6,22 @@ import json
 import pkgutil
 import random
 
+import numpy as np
 import pytest
 
 import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
 from incrowd.evaluation import distributions
 from incrowd.figures.registry import FIGURES
+from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
+from incrowd.measures.determination import determination
+from incrowd.measures.kept_columns import kept_column_facts
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
-from incrowd.populations import classical_risk, sensitivity
+from incrowd.populations import classical_risk, record_risk, sensitivity
 from incrowd.results import Result
+from incrowd.tables import describe_rows
 
 
 def modules():
@@ -118,6 +123,7 @@ def every_result(results):
         "illness": [draw.choice(["flu", "gout", "none"]) for _ in range(rows)],
     }
     names = [NAME, "age"]
+    born = {"age": [20 + row // 2 for row in range(80)], "born": [2000 - row // 2 for row in range(80)]}
     safe = incrowd.protect(table, quasi_identifiers=names, k=4)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names)
     fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))
@@ -125,22 +131,30 @@ def every_result(results):
         *results,
         *results[0].statements,
         *incrowd.suggest_roles(incrowd.read_table(table)),
+        describe_rows(incrowd.read_table(table)),
         incrowd.assess(table, quasi_identifiers=names, sensitive=["illness"], population=5_000, seed=1),
         incrowd.compare(table, safe.table, quasi_identifiers=names, sensitive=["illness"]),
         incrowd.check(table, quasi_identifiers=names, min_k=2),
-        incrowd.evaluate(table, safe.table, quasi_identifiers=names, sensitive="illness", secret="flu"),
+        incrowd.evaluate(table, safe.table, quasi_identifiers=names, sensitive=["illness"], secret="flu"),
         *distributions(table, safe.table, columns=names),
         safe,
+        incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
         incrowd.population_risk(table, quasi_identifiers=names, population=5_000),
+        record_risk(table, quasi_identifiers=names, population=5_000),
+        classical_risk(table, quasi_identifiers=names, population=5_000),
         *classical_risk(table, quasi_identifiers=names, population=5_000).values(),
+        forecast_table(table, at=["city"], quasi_identifiers=names, population=5_000),
         leaks.leak_risk(sizes, 20),
-        leaks.distribution(sizes, 20),
+        leaks.named_people(sizes, 20),
         leaks.simulate_leak(sizes, 20, trials=50),
         leaks.largest_leak(sizes, at_most=0.2),
         leaks.smallest_k(people=60, leaked=20, at_most=0.2),
         measures.minimal_sets(table, names, up_to=2),
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
-        measures.presence(table, table, quasi_identifiers=names),
+        determination(np.arange(rows) % 10, np.arange(rows) % 5),
+        *kept_column_facts(born, born, ["age"], ["born"]),
+        measures.count_disclosed_secrets(table, quasi_identifiers=names, sensitive=["illness"]),
+        measures.measure_presence(table, table, quasi_identifiers=names),
         *fits.values(),
         *(fit.model for fit in fits.values()),
         hold_out(fit_class_sizes(ClassSizes.from_sizes([*range(1, 60), 1, 1, 1, 2, 2]))),

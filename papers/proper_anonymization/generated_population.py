@@ -37,7 +37,7 @@ def reproduce_generated_population(context: Context) -> PartResult:
 
 
 def upper_triangle(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The upper triangle of a square of correlations, in the order of `printed.PAIRS`."""
+    """The upper triangle of a square of correlations, in the order of `printed_numbers.PAIRS`."""
     return matrix[np.triu_indices(len(QUASI_IDENTIFIERS), 1)]
 
 

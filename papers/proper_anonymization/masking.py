@@ -104,9 +104,7 @@ def _by_group(table: pa.Table) -> dict[str, int]:
 
 def mask_uniques(table: pa.Table, columns: Sequence[str], progress: Progress) -> Masked:
     """Mask step by step whoever is alone by these columns, and count unique records by the box rule."""
-    safe = protect(
-        table, quasi_identifiers=columns, k=2, method="mask", steps=HIPAA_STEPS, drop=False, identifiers=[], seed=0
-    )
+    safe = protect(table, quasi_identifiers=columns, k=2, method="mask", steps=HIPAA_STEPS, drop=False, identifiers=[])
     names = list(QUASI_IDENTIFIERS)
     pairs = zip(encode(read_table(table), names), encode(read_table(safe.table), names), strict=True)
     meanings = {was.name: understand(was, now) for was, now in pairs}

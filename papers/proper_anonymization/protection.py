@@ -78,7 +78,7 @@ def outcomes(table: pa.Table, context: Context) -> Iterator[Outcome]:
 
 
 def _outcome(table: pa.Table, kind: str, setting: str, k: int | None, options: dict[str, Any]) -> Outcome:
-    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["charge"], identifiers=[], seed=0, **options)
+    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["charge"], identifiers=[], **options)
     found = safe.evaluate(secret=printed.SECRET)
     return Outcome(
         kind,

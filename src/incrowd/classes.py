@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.backends import CountedRows, class_numbers, encode_each, pack
+from incrowd.backends import CountedRows, class_numbers, encode_each, merge_counts, pack
 from incrowd.errors import InputError
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import Table, TableLike, read_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ class ClassSizes(Result):
         count = _whole_numbers(counts, "counts of classes")
         if size.shape != count.shape:
             raise InputError(f"{size.size} class sizes but {count.size} counts; give one count for each size")
-        size, count = _merge(size, count)
+        size, count = merge_counts([(size, count)])
         people = sum(s * c for s, c in zip(size.tolist(), count.tolist(), strict=True))
         if people >= 2**62:
             raise InputError("these classes hold more people than 2**62; check the sizes and counts")
@@ -294,6 +294,24 @@ def write_class_sizes(
     return table.write_with_class_sizes(table.require(quasi_identifiers, "quasi-identifiers"), out, force=force)
 
 
+def class_sizes_of(
+    data: ClassSizes | TableLike, quasi_identifiers: Sequence[str] | None, person: str | None
+) -> ClassSizes:
+    """Class sizes as they are given, or those of a table."""
+    if isinstance(data, ClassSizes):
+        if quasi_identifiers is not None or person is not None:
+            raise InputError(
+                "class sizes are counted already; give the table to use quasi-identifiers or a person column"
+            )
+        return data
+    if quasi_identifiers is None:
+        raise InputError(
+            "a table needs the columns that an attacker may know, its quasi-identifiers; name them, or give ClassSizes",
+            hint="quasi_identifiers",
+        )
+    return ClassSizes.from_table(data, quasi_identifiers=quasi_identifiers, person=person)
+
+
 def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:
     """Positive whole numbers as int64, or a clear refusal."""
     array = np.asarray(list(values) if isinstance(values, Iterable) and not isinstance(values, np.ndarray) else values)
@@ -306,11 +324,3 @@ def _whole_numbers(values: ArrayLike, what: str) -> NDArray[np.int64]:
     if array.max() >= 2**62:
         raise InputError(f"{what} must be below 2**62")
     return array.astype(np.int64)
-
-
-def _merge(size: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sizes in ascending order, each once."""
-    distinct, where = np.unique(size, return_inverse=True)
-    total = np.zeros(distinct.size, dtype=np.int64)
-    np.add.at(total, where, count)
-    return distinct, total

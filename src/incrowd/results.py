@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, ClassVar
 
 from incrowd.errors import IncrowdError, MissingDependencyError
-from incrowd.wording import number
+from incrowd.wording import single_value
 
 _MAX_ENTRIES = 40  # shown of a result
 _MAX_LINE = 400  # characters of `repr`, about
@@ -168,12 +168,6 @@ def _in_repr(value: Any) -> str:
 
 def _in_cell(value: Any) -> str:
     """A value in a cell of a table; long lists are only counted."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return number(value)
     if isinstance(value, dict):
         return (
             f"{len(value):,} entries" if len(value) > 6 else ", ".join(f"{k}: {_in_cell(v)}" for k, v in value.items())
@@ -181,4 +175,4 @@ def _in_cell(value: Any) -> str:
     if isinstance(value, list):
         short = len(value) <= 8 and not any(isinstance(entry, dict | list) for entry in value)
         return ", ".join(_in_cell(entry) for entry in value) if short else f"{len(value):,} entries"
-    return "–" if value is None else str(value)[:300]
+    return single_value(value)[:300]

@@ -23,6 +23,21 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.{digits}g}"
 
 
+def single_value(value: object) -> str:
+    """A value in a cell of a table: thousands separators, four digits of a fraction.
+
+    >>> [single_value(value) for value in (None, True, 12345, 0.123456, "age")]
+    ['–', 'yes', '12,345', '0.1235', 'age']
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return number(value) if isinstance(value, float) else str(value)
+
+
 def percent(share: float, people: float | None = None) -> str:
     """A share as a percentage: two digits that matter, and never 0% or 100% for something in between.
 
@@ -47,9 +62,6 @@ def percent(share: float, people: float | None = None) -> str:
         return f"{share:.2%}" if share < 0.1 or share > 0.99 else f"{share:.1%}"
     # two digits, however far behind the point they are: 1.2e-04 is hard to read
     return f"{100 * share:.{-1 - math.floor(math.log10(share))}f}%" if share >= 1e-9 else "below 0.0000001%"
-
-
-share = percent  # the former name
 
 
 def chosen_percent(share: float) -> str:

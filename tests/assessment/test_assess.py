@@ -200,7 +200,7 @@ def test_every_sensitive_column_is_followed_through_protection(table):
         assert cost.t == max(secret.t for secret in cost.secrets)
         assert cost.leaks[-1] == (1.0, pytest.approx(cost.correctness))  # if all of it leaks
         assert [chance for _, chance in cost.leaks] == sorted(chance for _, chance in cost.leaks)
-    safe = protect(table, quasi_identifiers=["age_yrs", "patcnty"], k=5, identifiers=[], seed=0)
+    safe = protect(table, quasi_identifiers=["age_yrs", "patcnty"], k=5, identifiers=[])
     for secret in found.protection.costs[1].secrets:
         (apart,) = measure(safe.table, quasi_identifiers=["age_yrs", "patcnty"], sensitive=[secret.column]).sensitive
         assert (secret.l, secret.t, secret.given_away) == (apart.distinct, apart.t, apart.given_away)
@@ -402,7 +402,7 @@ def test_columns_left_out_that_others_may_know_are_counted_and_said(table):
 
 def test_a_coarsened_table_with_a_column_that_undoes_it_is_no_yes(table):
     names = ["age_yrs", "sex", "patcnty"]
-    safe = protect(table, quasi_identifiers=names, k=30, seed=0)
+    safe = protect(table, quasi_identifiers=names, k=30)
     found = assess(safe.table, quasi_identifiers=names, protection=False)
     assert found.facts.k >= 30
     assert (found.verdict.decision, found.passed) == ("undecided", False)
@@ -431,7 +431,7 @@ def test_the_risk_of_protected_classes_is_that_of_the_population_they_came_from(
     everybody = demo_table(60_000, seed=4).to_pandas()
     names = ["age_yrs", "sex"]
     sample = everybody.sample(3_000, random_state=1)
-    safe = protect(sample, quasi_identifiers=names, k=5, seed=0, warn=False)
+    safe = protect(sample, quasi_identifiers=names, k=5, warn=False)
     labels = safe.table.assign(original_age=sample["age_yrs"].to_numpy(), original_sex=sample["sex"].to_numpy())
     # a class holds the values of its own members, so it has at least everybody of the population with one of them
     size = everybody.groupby(names).size()

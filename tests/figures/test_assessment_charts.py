@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from docs.draw_pictures import sample_against_population, what_kappa_is
 
 from incrowd import InputError, assess, demo_table
 from incrowd.figures import assessment_charts as plots
-from incrowd.figures.concept_charts import sample_against_population, what_kappa_is
 from incrowd.figures.theme import save
 from incrowd.recipients import Limits
 

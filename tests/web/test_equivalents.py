@@ -89,7 +89,7 @@ def test_an_assessment_is_done_again_by_command_and_script(script, table, place,
 
 
 def test_a_protection_is_done_again_by_command_and_script(script, table, place, wait_for, run_command, run_python):
-    asked = {"protection": {"k": 7, "seed": 5, "sensitive": "income", "l": 2}}
+    asked = {"protection": {"k": 7, "sensitive": "income", "l": 2}}
     same, result = done(script, wait_for, f"{TABLES}/{table}/protections", asked)
     again = json.loads(run_command(same["cli"], "--json"))
     assert again["guarantee"] == result["guarantee"]

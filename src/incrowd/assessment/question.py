@@ -218,8 +218,8 @@ class Question:
         unread: dict[str, Any] = {option.name: option.default for option in READING}
         return replace(self, **unread)
 
-    def settled(self, roles: Roles) -> Question:
-        """The question as it is answered: with the roles that are used, and every default filled in."""
+    def with_roles(self, roles: Roles) -> Question:
+        """The question about these roles."""
         return replace(
             self,
             quasi_identifiers=roles.quasi_identifiers,
@@ -227,6 +227,12 @@ class Question:
             person=roles.person,
             weights=roles.weight,
             identifiers=roles.identifiers,
+        )
+
+    def settled(self, roles: Roles) -> Question:
+        """The question as it is answered: with the roles that are used, and every default filled in."""
+        return replace(
+            self.with_roles(roles),
             recipient=self.recipient or "public",
             seed=self.seed or 0,
         )

@@ -1,5 +1,6 @@
 """Where rows are held and counted: memory, DuckDB, SQL databases, Spark. The only room that knows engines."""
 
+from incrowd.backends.base import merge_counts
 from incrowd.backends.encode import Coded, codes_among, encode, encode_each
 from incrowd.backends.engines import choose_engine, open_frame
 from incrowd.backends.packed_keys import class_numbers, frequencies, map_parts, pack, partition_keys
@@ -18,6 +19,7 @@ __all__ = [
     "encode_each",
     "frequencies",
     "map_parts",
+    "merge_counts",
     "open_frame",
     "pack",
     "partition_keys",

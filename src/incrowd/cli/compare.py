@@ -66,7 +66,7 @@ def compare_tables(
 
 def _sides(change: Change) -> tuple[str, str]:
     """The number before and after as people read it."""
-    from incrowd.wording import percent
+    from incrowd.wording import percent, single_value
 
-    before, after = (percent(side) if change.share else terminal.cell(side) for side in (change.before, change.after))
+    before, after = (percent(side) if change.share else single_value(side) for side in (change.before, change.after))
     return before, after

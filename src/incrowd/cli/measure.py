@@ -11,7 +11,7 @@ import typer
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
 from incrowd.errors import InputError
-from incrowd.wording import number, percent
+from incrowd.wording import number, percent, single_value
 
 if TYPE_CHECKING:
     from incrowd.measures import Diversity, KnowledgeRisk, Measurement, MinimalSets
@@ -165,12 +165,12 @@ def _secrets(column: Diversity) -> list[tuple[str, str, str]]:
         ("entropy l", number(column.entropy_l), "fewest values in a class, counting rare ones less"),
         ("t", number(column.t), f"farthest a class is from the table ({distance}); 0 tells nothing"),
         ("α", number(column.alpha), "largest share one value has of a class"),
-        ("β", terminal.cell(column.beta), "largest relative gain in knowing a value, from its share in the table"),
+        ("β", single_value(column.beta), "largest relative gain in knowing a value, from its share in the table"),
         ("δ", number(column.delta), "largest |ln| of a value's share in a class over its share in the table"),
     ]
     if column.recursive_c is not None:
         rows.insert(
-            3, ("c", terminal.cell(column.recursive_c), f"(c, {column.distinct})-diverse for every c above this")
+            3, ("c", single_value(column.recursive_c), f"(c, {column.distinct})-diverse for every c above this")
         )
     return rows
 

@@ -42,15 +42,8 @@ def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -
     roles = _ask_roles(table, _with_given_roles(table, question, roles))
     question = replace(question, **_ask_open_points(question, roles))
     terminal.note("these answers are kept for the next run with --save")
-    return replace(
-        question,
-        quasi_identifiers=roles.quasi_identifiers,
-        sensitive=roles.sensitive,
-        person=roles.person,
-        weights=roles.weight,
-        identifiers=roles.identifiers,
-        other=tuple(one.column for one in roles.suggested if roles.role(one.column) == "other"),
-    )
+    others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
+    return replace(question.with_roles(roles), other=others)
 
 
 def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:

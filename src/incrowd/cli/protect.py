@@ -72,9 +72,6 @@ def protect_table(
         str | None,
         typer.Option("--recipient", help="Also say what assess says of the result for this recipient; exit 1 if no."),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Recorded with the result; nothing is drawn from it.")
-    ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -99,7 +96,6 @@ def protect_table(
             identifiers=_read_identifiers(identifier, table.columns),
             other=options.names(other, table.columns) or None,
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
-            seed=seed,
             progress=progress,
             out=place if in_cluster else None,
             force=force,

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from incrowd._support import progress
-from incrowd.wording import number
+from incrowd.wording import single_value
 
 _SHORT = 18  # characters that are not broken over two lines
 _PADDING = 3
@@ -95,9 +95,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str |
     """Write a table; numbers are aligned right, text left."""
     shown = Table(title=_safe(title) if title else None, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     console = _out()
-    widths = [max([len(name), *(len(cell(row[index])) for row in rows)]) for index, name in enumerate(columns)]
+    widths = [max([len(name), *(len(single_value(row[index])) for row in rows)]) for index, name in enumerate(columns)]
     roomy = sum(min(width, _SHORT) + _PADDING for width in widths) <= console.width  # else cells must wrap, not be cut
-    words = [_longest_word([name, *(cell(row[index]) for row in rows)]) for index, name in enumerate(columns)]
+    words = [_longest_word([name, *(single_value(row[index]) for row in rows)]) for index, name in enumerate(columns)]
     whole_words = sum(width + _PADDING for width in words) <= console.width  # else long words must be folded
     for index, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
@@ -110,25 +110,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str |
             min_width=words[index] if whole_words else None,
         )
     for row in rows:
-        shown.add_row(*(_safe(cell(value)) for value in row))
+        shown.add_row(*(_safe(single_value(value)) for value in row))
     console.print(shown)
 
 
 def _longest_word(texts: Sequence[str]) -> int:
     return max((len(word) for text in texts for word in text.split()), default=0)
-
-
-def cell(value: Any) -> str:
-    """A value as text: thousands separators, four digits of a fraction."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return number(value)
-    return str(value)
 
 
 @contextmanager

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import sub_gallery_sizes
-from incrowd.errors import InputError
 from incrowd.special import Floats, log_chance_missed
 
 _BLOCK = 1 << 16  # class sizes × gallery sizes in one go
@@ -56,15 +55,6 @@ def correctness_curve(
         for share, at_full_size in ((classes / drawn, sizes.correctness), (uniques / people, sizes.uniqueness))
     )
     return Curve(gallery, correctness, uniqueness, "exact", f"class sizes of {people:,} people", people)
-
-
-def class_sizes_of(data: Any, quasi_identifiers: Sequence[str] | None, person: str | None = None) -> ClassSizes:
-    """The class sizes of a table, or those given; columns are for tables only."""
-    if not isinstance(data, ClassSizes):
-        return ClassSizes.from_table(data, quasi_identifiers=quasi_identifiers or (), person=person)
-    if quasi_identifiers is not None or person is not None:
-        raise InputError("class sizes have no columns; give the table to use quasi-identifiers or a person column")
-    return data
 
 
 def share_below(sizes: ClassSizes, gallery: int, k: int) -> float:

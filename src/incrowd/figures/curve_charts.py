@@ -51,7 +51,7 @@ def forecast_plot(
     layers = [
         _measured_range(curve),
         _band(forecast),
-        _lines(curve, forecast, list(baselines), largest),
+        _lines(forecast, list(baselines), largest),
         _points(curve),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
@@ -92,18 +92,10 @@ def tail_plot(*, n: float = _WORLD, bits: Sequence[float] = (10, 20, 30, 33, 40,
         for b in bits
         for g, value in zip(gamma, _correctness(b, gamma, n), strict=True)
     ]
-    chart = (
-        alt.Chart(inline(rows))
-        .mark_line()
-        .encode(
-            x=alt.X("gamma:Q", title="tail complexity γ"),
-            y=share_axis(),
-            color=alt.Color("entropy:N", title="entropy", sort=[f"{b:g} bits" for b in bits]),
-        )
-        .properties(width=WIDTH, height=HEIGHT)
-    )
-    return dressed(
-        chart,
+    return _law_plot(
+        rows,
+        alt.X("gamma:Q", title="tail complexity γ"),
+        alt.Color("entropy:N", title="entropy", sort=[f"{b:g} bits" for b in bits]),
         title="The same information can identify all or hardly anybody",
         subtitle=f"correctness among {n:,.0f} people, by how heavy the tail is",
     )
@@ -125,18 +117,10 @@ def entropy_plot(*, n: float = _WORLD, gammas: Sequence[float] = (-1, 0, 0.5, 1)
         for g in gammas
         for b in bits
     ]
-    chart = (
-        alt.Chart(inline(rows))
-        .mark_line()
-        .encode(
-            x=alt.X("bits:Q", title="entropy in bits", scale=alt.Scale(zero=False, nice=False)),
-            y=share_axis(),
-            color=alt.Color("tail:N", title="tail", sort=[f"γ = {g:g}" for g in gammas]),
-        )
-        .properties(width=WIDTH, height=HEIGHT)
-    )
-    return dressed(
-        chart,
+    return _law_plot(
+        rows,
+        alt.X("bits:Q", title="entropy in bits", scale=alt.Scale(zero=False, nice=False)),
+        alt.Color("tail:N", title="tail", sort=[f"γ = {g:g}" for g in gammas]),
         title="Light tails tip over, heavy tails slide",
         subtitle=f"correctness among {n:,.0f} people, by how much is known",
     )
@@ -168,18 +152,11 @@ def unique_people_plot(*, bits: float = 10.0, gammas: Sequence[float] = (-1, 0, 
         ]
     number = "datum.value < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
     axis = alt.Axis(labelExpr=_in_words(number), values=[10.0**power for power in range(-3, 10, 3)])
-    chart = (
-        alt.Chart(inline(rows))
-        .mark_line()
-        .encode(
-            x=people_axis(largest),
-            y=alt.Y("unique:Q", title="unique people", scale=alt.Scale(type="log"), axis=axis),
-            color=alt.Color("tail:N", title="tail", sort=[names.get(gamma, f"γ = {gamma:g}") for gamma in gammas]),
-        )
-        .properties(width=WIDTH, height=HEIGHT)
-    )
-    return dressed(
-        chart,
+    return _law_plot(
+        rows,
+        people_axis(largest),
+        alt.Color("tail:N", title="tail", sort=[names.get(gamma, f"γ = {gamma:g}") for gamma in gammas]),
+        alt.Y("unique:Q", title="unique people", scale=alt.Scale(type="log"), axis=axis),
         title="Only a heavy tail keeps producing unique people",
         subtitle=f"expected unique people at an entropy of {bits:g} bits",
     )
@@ -219,6 +196,12 @@ def rank_size_plot(check: RankSize) -> Any:
     )
 
 
+def _law_plot(rows: list[Any], x: Any, color: Any, y: Any = None, *, title: str, subtitle: str) -> Any:
+    """Draw a line of the law for each colour, by default of correctness."""
+    lines = alt.Chart(inline(rows)).mark_line().encode(x=x, y=share_axis() if y is None else y, color=color)
+    return dressed(lines.properties(width=WIDTH, height=HEIGHT), title=title, subtitle=subtitle)
+
+
 def _correctness(bits: float, gamma: Any, n: float) -> Any:
     from incrowd.pitman_yor.model import discount_and_concentration, expected_correctness
 
@@ -237,7 +220,7 @@ def _band(forecast: Forecast) -> Any:
     return alt.Chart(data).mark_area(color=BLUE, opacity=0.2).encode(x=people_axis(), y=share_axis("low"), y2="high:Q")
 
 
-def _lines(curve: Curve, forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any:
+def _lines(forecast: Forecast, baselines: list[CurveFit], largest: float) -> Any:
     size = np.geomspace(1.0, largest, 200)
     value = np.interp(np.log(size), np.log(forecast.at), forecast.correctness.value)
     start = float(forecast.at.min())

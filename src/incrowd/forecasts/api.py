@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from incrowd._support.progress import Progress, silent
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.curves import Curve
-from incrowd.curves.exact_matching import class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts.law import forecast_class_size_fit, forecast_curve_fit
 from incrowd.forecasts.result import Forecast

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
-from incrowd.classes import ClassSizes
-from incrowd.curves.exact_matching import class_sizes_of
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.forecasts.api import POPULATIONS, forecast
 from incrowd.forecasts.result import Estimate, Forecast, TableForecast
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes

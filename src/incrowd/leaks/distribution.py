@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.binomial import log_binomial
 from incrowd.leaks.count_distributions import CorrectGuesses, tail_width
-from incrowd.leaks.inputs import check_leak, check_trials, class_sizes_of
+from incrowd.leaks.inputs import check_leak, check_trials
 from incrowd.leaks.leak_probability import expected_classes
 from incrowd.leaks.leaked_members import members_at_odds, members_if_all_leak, moments
 from incrowd.leaks.saddle_point import Grid, characteristic

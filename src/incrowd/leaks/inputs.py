@@ -1,34 +1,16 @@
-"""What every question about a leak is checked for, and the class sizes of the table it is about."""
+"""What every question about a leak is checked for."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.tables import TableLike
 from incrowd.wording import counted
-
-
-def class_sizes_of(
-    data: ClassSizes | TableLike, quasi_identifiers: Sequence[str] | None, person: str | None
-) -> ClassSizes:
-    """Class sizes as they are given, or those of a table."""
-    if isinstance(data, ClassSizes):
-        if quasi_identifiers is not None or person is not None:
-            raise InputError("class sizes are counted already; leave the quasi-identifiers and the person column out")
-        return data
-    if quasi_identifiers is None:
-        raise InputError(
-            "a table needs the columns that an attacker may know; name them, or give ClassSizes",
-            hint="quasi_identifiers",
-        )
-    return ClassSizes.from_table(data, quasi_identifiers=quasi_identifiers, person=person)
 
 
 def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, int]:

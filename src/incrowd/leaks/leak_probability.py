@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError
 from incrowd.leaks.binomial import log_none
-from incrowd.leaks.inputs import check_leak, class_sizes_of, whole_number
+from incrowd.leaks.inputs import check_leak, whole_number
 from incrowd.leaks.recursion import log_recursion
 from incrowd.leaks.result import LeakRisk, Method
 from incrowd.leaks.saddle_point import log_coefficient

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leaks.inputs import class_sizes_of, share_of, whole_number
+from incrowd.leaks.inputs import share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
 from incrowd.recipients import RECIPIENTS, judge, read_limit

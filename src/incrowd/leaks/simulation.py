@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.classes import ClassSizes
+from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.leaks.inputs import check_leak, check_trials, class_sizes_of
+from incrowd.leaks.inputs import check_leak, check_trials
 from incrowd.results import Result
 from incrowd.tables import TableLike
 

@@ -102,7 +102,7 @@ def posterior_around(
         weight /= weight.sum()
         if _settled(points[kept], weight, centre, axes, reach, along):
             break
-        centre, axes, reach = _frame(points[kept], weight, centre, axes, reach, along)
+        centre, axes, reach = _frame(points[kept], weight, axes, reach, along)
     d, alpha = bound_tail(*coordinates.parameters(points[kept]))
     return Posterior(d, alpha, weight)
 
@@ -139,9 +139,7 @@ def _settled(points: Floats, weight: Floats, centre: Floats, axes: Floats, reach
     return float(weight[at_edge].sum()) < 1e-5 and bool(np.all(deviations > 2.0 * cell))
 
 
-def _frame(
-    points: Floats, weight: Floats, centre: Floats, axes: Floats, reach: Floats, along: int
-) -> tuple[Floats, Floats, Floats]:
+def _frame(points: Floats, weight: Floats, axes: Floats, reach: Floats, along: int) -> tuple[Floats, Floats, Floats]:
     """Centre, axes and reach of the next grid, wider where the mass reached the edge of this one."""
     middle = weight @ points
     covariance = (points - middle).T @ ((points - middle) * weight[:, None])

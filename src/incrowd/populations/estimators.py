@@ -27,7 +27,7 @@ from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.posterior_estimator import estimate_by_posterior
 from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, settle_population
-from incrowd.wording import share
+from incrowd.wording import percent
 
 Method = Literal["combined", "posterior", "anchored", "gaussian", "dvine", "average"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -133,7 +133,7 @@ def _as_result(
     if abs(value - estimate.sample_to_population) > 1e-9:
         parts[f"{method}, unlimited"] = estimate.sample_to_population
         notes.append(
-            f"the {method} estimator alone says {share(estimate.sample_to_population)}, which the sample rules out; "
+            f"the {method} estimator alone says {percent(estimate.sample_to_population)}, which the sample rules out; "
             "the limit that is certain was taken"
         )
     return bound_uniques_interval(

@@ -43,7 +43,6 @@ def protect(
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
-    seed: int | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -85,7 +84,6 @@ def protect(
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
-        seed: recorded in the result. No method of today draws at random, and pseudonyms never depend on it.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -140,7 +138,6 @@ def protect(
         settle_aim(aim, columns),
         _read_hierarchies(hierarchies, names),
         options,
-        seed or 0,
         progress,
     )
     build = Build(table, problem, method_name, person, removed)
@@ -159,7 +156,6 @@ def protect(
         changed_cells=recoding.changed,
         rows=released.num_rows,
         suppressed_rows=table.rows - released.num_rows,
-        seed=seed,
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
         notes=(*recoding.notes, *build.notes, *warnings, *warn_of_nearly_unique(distinct, table.rows)),

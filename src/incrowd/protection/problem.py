@@ -65,7 +65,6 @@ class Problem:
     aim: str = "information"
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     options: Any = None
-    seed: int = 0
     progress: Progress = silent
     tallies: Sequence[NDArray[np.int64]] | None = None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from incrowd.measures import GivenBack, count_with_auxiliary, kept_column_facts
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
-from incrowd.wording import share
+from incrowd.wording import percent
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which on a value nearly identifies its record
 _FEW = 20  # categories have no more values than that
@@ -50,7 +50,7 @@ def warn_of_undoing(
 
 def describe_given_back(fact: GivenBack) -> str:
     """A kept column that gives a quasi-identifier back, in words."""
-    whom = "" if fact.told == 1.0 else f" for {share(fact.told)} of the records"
+    whom = "" if fact.told == 1.0 else f" for {percent(fact.told)} of the records"
     return (
         f"{fact.column} is kept and gives {fact.gives_back} back{whom}: with it the smallest class has {fact.k:,} and "
         f"not {fact.k_without:,}, and {fact.uniques:,} are unique; remove it, or name it as a quasi-identifier too"

@@ -176,7 +176,6 @@ class Protected(Result):
     changed_cells: dict[str, int]
     rows: int
     suppressed_rows: int
-    seed: int | None = None
     removed: tuple[str, ...] = ()
     pseudonymised: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from incrowd.figures import assessment_charts as plots
 from incrowd.measures.secret_values import parse_secret
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about, missing
-from incrowd.wording import chosen_percent, listed, people, percent, percentage_points, share
+from incrowd.wording import chosen_percent, listed, people, percent, percentage_points
 
 _OUTSIDE = (
     "people",
@@ -26,14 +26,14 @@ _OUTSIDE = (
 def facts(found: Assessment, external: bool) -> Section | None:
     facts = found.facts
     rows = tuple(
-        (row["size"], row["classes"], row["people"], share(row["share"]))
+        (row["size"], row["classes"], row["people"], percent(row["share"]))
         for row in plots.class_size_bins(facts.sizes)
         if row["people"]
     )
     figure = Figure(
         "class-sizes",
         "How large the crowds are",
-        f"{share(facts.uniqueness)} of the people look like nobody else; {share(facts.share_below(5))} like fewer "
+        f"{percent(facts.uniqueness)} of the people look like nobody else; {percent(facts.share_below(5))} like fewer "
         "than four others.",
         plots.class_sizes(facts.sizes),
         DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
@@ -72,7 +72,7 @@ def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
             "Columns that nobody judged, and what each adds if others know it",
             ("column", "looks like", "why", "smallest class", "unique people", "average risk"),
             tuple(
-                (one.column, one.suggested, one.reason, one.k, one.uniques, share(one.correctness))
+                (one.column, one.suggested, one.reason, one.k, one.uniques, percent(one.correctness))
                 for one in evidence.undecided
             ),
         )
@@ -80,7 +80,7 @@ def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
         yield DataTable(
             "Kept columns that give back what was made coarser",
             ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
-            tuple((one.column, one.gives, share(one.told), one.k, one.uniques) for one in evidence.given_back),
+            tuple((one.column, one.gives_back, percent(one.told), one.k, one.uniques) for one in evidence.given_back),
         )
     if evidence.secrets:
         yield DataTable(
@@ -95,7 +95,7 @@ def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
                     one.certain_missing,
                     one.certain_common,
                     one.news,
-                    share(one.news_share),
+                    percent(one.news_share),
                 )
                 for one in evidence.secrets.columns
             ),
@@ -130,11 +130,11 @@ def knowledge(found: Assessment, external: bool) -> Section | None:
         return None
     knowledge = found.knowledge
     worst = tuple(
-        (len(risk.columns), ", ".join(risk.columns), share(risk.correctness), share(risk.uniqueness), risk.smallest)
+        (len(risk.columns), ", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
         for risk in knowledge.worst_by_size
     )
     told = tuple(
-        (", ".join(risk.columns), share(risk.correctness), share(risk.uniqueness), risk.smallest)
+        (", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
         for risk in knowledge.most_telling[:ROWS]
     )
     columns = ("named correctly", "unique", "smallest class")
@@ -173,7 +173,7 @@ def _singling_out(found: Assessment) -> Iterator[DataTable]:
         "People singled out by few attributes",
         ("attributes known", "people", "share"),
         tuple(
-            (f"{size} or fewer", records, share(records / single.records)) for size, records in single.by_size.items()
+            (f"{size} or fewer", records, percent(records / single.records)) for size, records in single.by_size.items()
         ),
     )
     if single.sets:
@@ -194,7 +194,12 @@ def drivers(found: Assessment, external: bool) -> Section | None:
         else f"over {parts.orders:,} random orders"
     )
     rows = tuple(
-        (part.column, percentage_points(part.correctness), share(parts.share(part)), percentage_points(part.uniqueness))
+        (
+            part.column,
+            percentage_points(part.correctness),
+            percent(parts.share(part)),
+            percentage_points(part.uniqueness),
+        )
         for part in parts.ranked
     )
     most = parts.ranked[0]
@@ -226,18 +231,18 @@ def population(found: Assessment, external: bool) -> Section | None:
     if risk is None:
         return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
     rows = (
-        ("somebody known to be in the table", share(found.facts.correctness), "counted"),
+        ("somebody known to be in the table", percent(found.facts.correctness), "counted"),
         (
             "a record among the population (B)",
-            share(risk.sample_to_population),
-            "no interval" if risk.interval is None else " to ".join(map(share, risk.interval)),
+            percent(risk.sample_to_population),
+            "no interval" if risk.interval is None else " to ".join(map(percent, risk.interval)),
         ),
-        ("a person of the population in the table (A)", share(risk.population_to_sample), "counted"),
+        ("a person of the population in the table (A)", percent(risk.population_to_sample), "counted"),
     )
     figure = Figure(
         "population",
         "In the table and in the population",
-        f"The table holds {share(risk.fraction)} of {risk.population:,} people.",
+        f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
         plots.population(found),
         DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
     )
@@ -265,9 +270,9 @@ def forecast(found: Assessment, external: bool) -> Section | None:
     rows = tuple(
         (
             f"{law.at[index]:,.0f}",
-            share(law.correctness.value[index]),
-            f"{share(law.correctness.low[index])} to {share(law.correctness.high[index])}",
-            share(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
+            percent(law.correctness.value[index]),
+            f"{percent(law.correctness.low[index])} to {percent(law.correctness.high[index])}",
+            percent(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
         )
         for index in range(len(law.at))
     )
@@ -276,7 +281,7 @@ def forecast(found: Assessment, external: bool) -> Section | None:
         "From the table to the world",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
         plots.forecast(law, found.verdict.threshold),
-        DataTable("Forecast", ("people", "named correctly", f"{law.level:.0%} interval", "unique"), rows),
+        DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),
     )
     return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
 
@@ -324,10 +329,10 @@ def protection(found: Assessment, external: bool) -> Section | None:
     rows = tuple(
         (
             cost.k,
-            share(cost.risk),
-            *([" to ".join(map(share, cost.population_limits))] if cost.population_limits else []),
-            share(cost.granularity),
-            share(cost.cells_changed),
+            percent(cost.risk),
+            *([" to ".join(map(percent, cost.population_limits))] if cost.population_limits else []),
+            percent(cost.granularity),
+            percent(cost.cells_changed),
             "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
         )
         for cost in costs
@@ -339,9 +344,10 @@ def protection(found: Assessment, external: bool) -> Section | None:
     figure = Figure(
         "protection",
         "Risk left and detail kept",
-        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {share(costs[-1].risk)}, "
-        f"{share(costs[-1].granularity)} of the detail is kept. The limit on the average is "
-        f"{100 * found.verdict.threshold:.3g}%; classes of {found.verdict.limits.class_size} keep that on the highest."
+        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {percent(costs[-1].risk)}, "
+        f"{percent(costs[-1].granularity)} of the detail is kept. The limit on the average is "
+        f"{chosen_percent(found.verdict.threshold)}; classes of {found.verdict.limits.class_size} keep that on the "
+        "highest."
         if costs
         else "The table is too small to protect.",
         plots.protection(found.protection, found.verdict.threshold),
@@ -361,7 +367,7 @@ def protection(found: Assessment, external: bool) -> Section | None:
 def _secrets_left(protection: Protection) -> Iterator[DataTable]:
     """What classes of each size still give away about each sensitive column."""
     rows = tuple(
-        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", share(secret.given_away))
+        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", percent(secret.given_away))
         for cost in protection.costs
         for secret in cost.secrets
     )

@@ -116,7 +116,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
         *limits,
         *given("--aim", asked.aim),
-        *("--seed", str(asked.seed), "--out", out),
+        *("--out", out),
     ]
     lines = [
         _call("safe", "protect", {name: value for name, value in options.items() if value is not None}),
@@ -132,7 +132,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
 
 
 def _without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
-    """The same, or words in place of the command where it cannot be written."""
+    """The equivalent, with words in place of a command that cannot be written."""
     if not untypable:
         return found
     words = "# a name has a letter that the command line reads otherwise, such as a comma; use the Python script"

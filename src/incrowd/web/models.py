@@ -143,7 +143,6 @@ class Protection(Model):
     steps: Annotated[list[Step], Field(max_length=1_000)] = []
     top: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
     bottom: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
-    seed: Seed = 0
 
 
 class Step(Model):

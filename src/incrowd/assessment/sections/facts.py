@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.measures import Diversity, Measurement, measure
-from incrowd.wording import people, share
+from incrowd.wording import people, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -40,19 +40,19 @@ def _statements(found: Assessment) -> Iterator[Statement]:
     yield fact("classes", facts.classes, f"{facts.classes:,}", "Groups of people who share all quasi-identifiers.")
     crowd = "Somebody stands alone." if facts.k == 1 else f"Everybody looks like at least {facts.k - 1:,} others."
     yield fact("smallest class (k)", facts.k, f"{facts.k:,}", crowd)
-    unique = f"{facts.uniques:,} ({share(facts.uniqueness)})"
+    unique = f"{facts.uniques:,} ({percent(facts.uniqueness)})"
     yield fact("unique", facts.uniqueness, unique, "People nobody else in the table looks like.")
     yield fact(
         "average risk within the table (κ)",
         facts.correctness,
-        share(facts.correctness),
+        percent(facts.correctness),
         f"Guessing for everybody, an attacker names {people(facts.expected_reidentifications)} correctly.",
     )
     highest = "The chance of naming the person easiest to name."
-    yield fact("highest risk", facts.maximum_risk, share(facts.maximum_risk), highest)
+    yield fact("highest risk", facts.maximum_risk, percent(facts.maximum_risk), highest)
     for k in (3, 5, 10):
         below = facts.share_below(k)
-        yield fact(f"in classes below {k}", below, share(below), f"People with fewer than {k - 1} look-alikes.")
+        yield fact(f"in classes below {k}", below, percent(below), f"People with fewer than {k - 1} look-alikes.")
     for column in facts.sensitive:
         yield from _secrets(column)
 
@@ -66,7 +66,7 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
     yield secret(
         "given away",
         column.given_away,
-        share(column.given_away),
+        percent(column.given_away),
         "Records whose value is certain, because everybody who looks alike has the same.",
     )
     yield secret("l", column.distinct, f"{column.distinct:,}", "Fewest different values among people who look alike.")

@@ -24,7 +24,7 @@ from incrowd.measures import (
 from incrowd.measures.contribution import EXACT_UP_TO, Contributions, contributions, contributions_from_counts
 from incrowd.results import Result
 from incrowd.tables import Table
-from incrowd.wording import people, percentage_points, share
+from incrowd.wording import people, percent, percentage_points
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -236,7 +236,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             "knowledge",
             f"knows {risk.label}",
             risk.correctness,
-            share(risk.correctness),
+            percent(risk.correctness),
             f"Named correctly by somebody who knows {', '.join(risk.columns)}; {people(risk.uniques)} unique by it.",
             COUNTED,
             "the attacker knows these columns and nothing else",
@@ -247,7 +247,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             "knowledge",
             f"knows {size} attribute{'s' if size > 1 else ''}",
             risk.correctness,
-            share(risk.correctness),
+            percent(risk.correctness),
             f"Named correctly by the most telling set of that size: {', '.join(risk.columns)}.",
             COUNTED,
             "the attacker knows this set and nothing else",

@@ -10,8 +10,8 @@ from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.classes import ClassSizes
 from incrowd.leaks import LargestLeak, LeakRisk, LeakTable, largest_leak, leak_risk, leak_table, share_of
 from incrowd.results import Result
+from incrowd.wording import chosen_percent, percent
 from incrowd.wording import people as people_in_words
-from incrowd.wording import share
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -62,20 +62,21 @@ def _statements(found: Assessment) -> Iterator[Statement]:
                 "leaks",
                 f"{risk.share_leaked:.0%} leaks",
                 risk.probability,
-                share(risk.probability),
+                percent(risk.probability),
                 f"The chance ({risk.odds}) that a given person is named from a leak of {people_in_words(risk.leaked)}.",
                 "exact",
                 random,
             )
     largest = found.leaks.largest
+    accepted = chosen_percent(largest.at_most)
     yield Statement(
         "leaks",
         "largest leak within the threshold",
         largest.share,
-        f"{people_in_words(largest.leaked)} ({share(largest.share)})",
-        f"A larger leak names a given person with a chance above {100 * largest.at_most:.3g}%."
+        f"{people_in_words(largest.leaked)} ({percent(largest.share)})",
+        f"A larger leak names a given person with a chance above {accepted}."
         if largest.share < 1
-        else f"Even if all of it leaks, a given person is named with a chance of at most {100 * largest.at_most:.3g}%.",
+        else f"Even if all of it leaks, a given person is named with a chance of at most {accepted}.",
         "exact",
         random,
     )

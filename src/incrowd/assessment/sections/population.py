@@ -11,7 +11,7 @@ from incrowd.forecasts.table_forecast import forecast_sizes
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
-from incrowd.wording import interval_at, share
+from incrowd.wording import interval_at, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -81,7 +81,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         "population",
         "average risk in the population",
         risk.overall,
-        share(risk.overall),
+        percent(risk.overall),
         f"A record of the table, matched against {risk.population:,} people, finds the right person so often.",
         _interval(risk.interval),
         assumed,
@@ -90,7 +90,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         "population",
         "from the population to the table (A)",
         risk.population_to_sample,
-        share(risk.population_to_sample),
+        percent(risk.population_to_sample),
         "Somebody picked from the population is found in the table so often.",
         "counted, exact for this population",
         "the population has the size that was given",
@@ -100,7 +100,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             "population",
             "unique there too",
             risk.still_unique,
-            share(risk.still_unique),
+            percent(risk.still_unique),
             "Of the people who are unique in the table, so many are unique in the population.",
             _interval(risk.still_unique_interval),
             assumed,

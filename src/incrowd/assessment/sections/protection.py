@@ -21,7 +21,7 @@ from incrowd.protection import protect
 from incrowd.recipients import Limits, judge
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
-from incrowd.wording import share
+from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -107,7 +107,6 @@ def assess_protection(
     person: str | None,
     limits: Limits,
     population: int | None = None,
-    seed: int,
     progress: Progress = silent,
 ) -> Protection:
     """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
@@ -122,7 +121,7 @@ def assess_protection(
     for done, k in enumerate(wanted):
         step = part(progress, done / len(wanted), (done + 1) / len(wanted))
         asked: dict[str, Any] = {"quasi_identifiers": names, "person": person}
-        safe = protect(table, **asked, k=k, identifiers=[], warn=False, seed=seed, progress=part(step, 0.0, 0.6))
+        safe = protect(table, **asked, k=k, identifiers=[], warn=False, progress=part(step, 0.0, 0.6))
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
         found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
@@ -179,7 +178,6 @@ def _protection(work: Work) -> Protection:
         person=work.roles.person,
         limits=work.question.limits,
         population=None if risk is None else risk.population,
-        seed=work.seed,
         progress=work.part(SECTION),
     )
 
@@ -192,13 +190,13 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             "protection",
             f"k = {cost.k}",
             cost.risk,
-            f"risk {share(cost.risk)}, detail kept {share(cost.granularity)}",
+            f"risk {percent(cost.risk)}, detail kept {percent(cost.granularity)}",
             f"After protection everybody looks like at least {cost.k - 1} others."
-            + ("" if cost.population_risk is None else f" In the table alone: {share(cost.correctness)}."),
+            + ("" if cost.population_risk is None else f" In the table alone: {percent(cost.correctness)}."),
             "counted on the protected table"
             if cost.population_limits is None
-            else f"estimated from its class sizes; certain is {share(cost.population_limits[0])} to "
-            f"{share(cost.population_limits[1])}",
+            else f"estimated from its class sizes; certain is {percent(cost.population_limits[0])} to "
+            f"{percent(cost.population_limits[1])}",
             f"protected by {found.protection.method}"
             + ("" if cost.population_risk is None else "; a class is as common in the population as in the table"),
         )
@@ -209,7 +207,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
                 "secrets left",
                 f"k = {cost.k}: {worst.column}",
                 worst.given_away,
-                f"certain for {share(worst.given_away)}",
+                f"certain for {percent(worst.given_away)}",
                 f"The least hidden secret after that: the records for which it is certain (l = {worst.l}, "
                 f"t = {worst.t:.2f}).",
                 "counted on the protected table",

@@ -81,8 +81,8 @@ function limits() {
 }
 
 function asked() {
-  const { aim, seed, suppress } = now.protection; // what the form has no place for stays
-  const name = method.value, wanted = { method: name, aim, seed, suppress: name === "generalise" ? suppress : null };
+  const { aim, suppress } = now.protection; // what the form has no place for stays
+  const name = method.value, wanted = { method: name, aim, suppress: name === "generalise" ? suppress : null };
   if (takes.k(name)) wanted.k = Number(k.value);
   if (name === "coarsen") {
     const own = limits().parts, all = Number(resolution.value);

@@ -39,7 +39,6 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "identifiers": table.with_role("identifier"),
         "other": table.decided_as("other") or None,
         "aim": asked.aim,
-        "seed": asked.seed,
     }
     for name in ("resolution", "suppress", "top", "bottom"):
         value = getattr(asked, name)
