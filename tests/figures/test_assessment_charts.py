@@ -1,11 +1,14 @@
 """Figures of an assessment hold the numbers of the assessment."""
 
+from dataclasses import replace
+
 import pytest
 from docs.draw_pictures import sample_against_population, what_kappa_is
 
 from incrowd import InputError, assess, demo_table
 from incrowd.figures import assessment_charts as plots
 from incrowd.figures.theme import save
+from incrowd.recipients import Limits
 
 NAMES = ["age_yrs", "sex", "patcnty"]
 
@@ -43,6 +46,23 @@ def test_figures_hold_the_numbers(found):
     assert max(law) == pytest.approx(found.facts.correctness)
     assert {row["k"] for row in values(plots.protection(found.protection)) if "k" in row} >= {"k = 3", "k = 10"}
     assert len(values(plots.leaks(found.leaks))) == 5 * 4
+
+
+@pytest.mark.parametrize("decision", ["within", "undecided", "borderline", "exposed", "over"])
+def test_both_risks_stand_against_the_limits_whatever_is_decided(found, decision):
+    verdict = replace(found.verdict, decision=decision, interval=(0.01, 0.2))
+    chart = plots.against_thresholds(verdict)
+    rows = values(chart)
+    names = ["trusted 1/3", "restricted 1/3", "public 1/11", "strict 1/20"]
+    assert [row["name"] for row in rows if "bound" in row][:4] == names
+    risks = {row["name"]: (row["risk"], row["low"], row["high"]) for row in rows if "risk" in row}
+    assert risks["average"] == (verdict.risk, 0.01, 0.2)
+    assert risks["person at highest risk"][0] == verdict.highest
+    marks = [layer["mark"] for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "point"]
+    assert len(marks) == 2
+    assert {mark["color"] == plots.GREEN for mark in marks} == {decision == "within"}
+    chosen = plots.limits_shown(replace(verdict, limits=Limits(0.2, 0.1)))
+    assert chosen[-1] == ("chosen", Limits(0.2, 0.1))
 
 
 def test_no_figure_of_a_population_that_was_not_given():

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import jsonschema
 import pytest
 
-from incrowd import InputError
+from incrowd import InputError, assess
 from incrowd.reports import document, read_assessment, schema, to_html, write_html
 from incrowd.wording import display_names, with_display_names
 
@@ -176,3 +176,74 @@ def test_strange_names_are_shown_tamely():
     assert shown["a\x00b"] == "a\ufffdb"
     assert shown["y" * 70] != shown["y" * 71]
     assert with_display_names({"k": ["see a\x00b", 3]}, shown) == {"k": ["see a\ufffdb", 3]}
+
+
+@pytest.fixture(scope="module")
+def declared():
+    child = [number % 3 == 0 for number in range(600)]
+    return assess(
+        {
+            "age_group": ["child" if one else "adult" for one in child],
+            "sex": ["f", "m"] * 300,
+            "school": [("primary", "secondary")[number % 2] if one else None for number, one in enumerate(child)],
+            "illness": ["flu", "cold", "HIV"] * 200,
+            "shoe_size": [38 + number % 5 for number in range(600)],
+        },
+        quasi_identifiers=["age_group", "sex"],
+        sensitive=["school", "illness"],
+        other=["shoe_size"],
+        secrets=["illness=HIV"],
+        rows_are_people=True,
+        protection=False,
+    )
+
+
+def test_the_report_says_what_was_judged_declared_and_given_away(ordinary, declared):
+    words = " ".join(" ".join(Page(to_html(declared)).words).split())
+    assert "Declared by you (--other): nobody outside can know shoe_size." in words
+    assert "Declared by you (--rows-are-people): every row is another person." in words
+    assert "Declared by you (--secret): the secret of illness is 1 named value." in words
+    assert "school is missing for 400 people because of age_group (structural missing); that is no secret." in words
+    (section,) = (one for one in document(declared) if one.key == "evidence")
+    (secrets,) = (table for table in section.tables if "attribute disclosure" in table.caption)
+    by_column = {row[0]: row for row in secrets.rows}
+    assert by_column["school"][2:4] == (400, 600)  # missing, and certain: boys and girls are asked in turn
+    (section,) = (one for one in document(ordinary) if one.key == "evidence")
+    open_columns = next(table for table in section.tables if "nobody judged" in table.caption)
+    assert [row[0] for row in open_columns.rows] == [one.column for one in ordinary.evidence.undecided]
+    assert "patzip" in {row[0] for row in open_columns.rows}
+
+
+def test_what_to_do_stands_with_its_commands(ordinary):
+    page = to_html(ordinary)
+    commands = [command for action in ordinary.verdict.actions for command in action.commands]
+    assert len(commands) >= 2
+    shown = "".join(Page(page).words)
+    assert all(command in shown for command in commands)
+    assert page.count('<pre class="commands"') == sum(bool(action.commands) for action in ordinary.verdict.actions)
+    assert 'class="commands"' not in to_html(ordinary, external=True).partition("</style>")[2].partition("<script")[0]
+
+
+def test_outsiders_are_not_told_what_nobody_judged(ordinary, declared):
+    for found in (ordinary, declared):
+        words = " ".join(Page(to_html(found, external=True)).words)
+        assert "What was judged" not in words
+        assert "Declared by you" not in words
+        assert "nobody judged" not in words
+        for one in (*found.evidence.undecided, *(found.evidence.secrets.columns if found.evidence.secrets else ())):
+            assert not re.search(rf"\b{one.column}\b", words)
+
+
+@pytest.mark.parametrize("external", [False, True])
+def test_four_numbers_stand_beside_the_decision(ordinary, external):
+    page = to_html(ordinary, external=external)
+    cards = page[page.index('<dl class="cards">') : page.index("</dl>", page.index('<dl class="cards">'))]
+    assert re.findall("<dt>([^<]+)</dt>", cards) == [
+        "people",
+        "smallest class (k)",
+        "person at highest risk",
+        "average risk",
+    ]
+    assert "journalist risk" in cards
+    for term in ("re-identification risk", "equivalence class", "k"):
+        assert term in page

@@ -17,7 +17,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click("#demo button")
     page.wait_for_url("**/roles")
     page.wait_for_selector("html[data-settled=yes]", state="attached")
-    assert "100%" not in page.inner_text("#live .cards")
+    assert "100%" not in page.inner_text("#live .cards div:last-child")  # the average
 
     for column, role in (("oshpd_id", "quasi-identifier"), ("patcnty", "other"), ("oshpd_id", "other")):
         page.select_option(f".card[data-column={column}] select", role)
@@ -25,11 +25,17 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.drag_and_drop(".card[data-column=ethncty] b", ".lane[data-role=sensitive] h2")
     page.wait_for_selector(".lane[data-role=sensitive] .card[data-column=ethncty]")
     page.wait_for_selector("#live:not(.fading)")
-    assert "100%" not in page.inner_text("#live .cards")
+    assert "100%" not in page.inner_text("#live .cards div:last-child")  # the average
     page.click("#undo")
     page.wait_for_selector(".lane[data-role=quasi-identifier] .card[data-column=ethncty]")
     page.click("#redo")
     page.wait_for_selector(".lane[data-role=sensitive] .card[data-column=ethncty]")
+    assert page.query_selector("#live .meter:not(.over):not(.elsewhere)") is None  # nothing is green before the verdict
+    assert "columns have only a suggested role" in page.inner_text("#judged")
+    page.click(".card[data-column=sex] .confirm")
+    page.wait_for_selector(".card[data-column=sex] .confirm", state="detached")
+    page.click("#confirm-all")
+    page.wait_for_selector("#judged", state="hidden")
     page.click("text=A closed circle")
     page.fill("#population", "many")
     page.click("text=See the risk")
@@ -48,7 +54,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     answered(page)
     assert "in the population" in page.inner_text("#verdict")
     assert len(page.query_selector_all("#view .chart[data-drawn=yes]")) == 9
-    assert page.inner_text("#verdict-title") == "Low on average, but not for everybody"
+    assert page.inner_text("#verdict-title") == "No: low on average, but not for everybody"
     for figure in page.query_selector_all("#view figure"):
         assert figure.query_selector("figcaption p").inner_text()
         assert figure.query_selector("details table")
@@ -80,7 +86,9 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.click(".onward a")
     page.click("#protection button[type=submit]")
     answered(page)
-    assert "Nobody stands alone" in page.inner_text("#view")
+    said = page.inner_text("#protected-title")
+    assert said.startswith(("Yes: ", "No: ", "Too close"))  # every column is judged
+    assert ("✓" in page.inner_text("#view .stamp")) == said.startswith("Yes: ")
     page.click("#compare")
     answered(page, "#frontier-view")
     first = page.get_attribute("#view", "data-shown")

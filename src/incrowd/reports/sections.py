@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from incrowd.assessment import Assessment, Protection
+from incrowd.assessment.question import OPTIONS
 from incrowd.figures import assessment_charts as plots
 from incrowd.measures.secret_values import parse_secret
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about, missing
 from incrowd.wording import chosen_percent, listed, people, percent, percentage_points
 
+_FLAGS = {option.name: option.flag for option in OPTIONS}  # what was declared is quoted as it was said
 _OUTSIDE = (
     "people",
     "smallest class (k)",
@@ -105,11 +107,12 @@ def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
 def _evidence_notes(found: Assessment) -> Iterator[str]:
     evidence = found.evidence
     for column in found.verdict.declared:
-        yield f"Declared by you (--other): nobody outside can know {column}."
+        yield f"Declared by you ({_FLAGS['other']}): nobody outside can know {column}."
     if found.provenance.question.rows_are_people:
-        yield "Declared by you (--rows-are-people): every row is another person."
+        yield f"Declared by you ({_FLAGS['rows_are_people']}): every row is another person."
     for text in found.provenance.question.secrets:
-        yield f"Declared by you (--secret): the secret of {parse_secret(text)[0]} is {parse_secret(text)[1].in_words}."
+        column, secret = parse_secret(text)
+        yield f"Declared by you ({_FLAGS['secrets']}): the secret of {column} is {secret.in_words}."
     for one in evidence.secrets.columns if evidence.secrets else ():
         if one.structural_missing:
             yield (

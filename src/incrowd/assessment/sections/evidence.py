@@ -132,7 +132,7 @@ def _given_back(work: Work, kept: Sequence[str]) -> tuple[GivenBack, ...]:
 
 def undecided_columns(roles: Roles) -> list[str]:
     """The columns that no person gave a role; where roles were only guessed, all but what is counted as known."""
-    counted = {*roles.quasi_identifiers, *roles.identifiers}
+    counted = {*roles.quasi_identifiers, *roles.identifiers, roles.person}  # what counting already rests on
     return [one.column for one in roles.suggested if one.column not in roles.stated and one.column not in counted]
 
 

@@ -38,8 +38,9 @@ function card(column) {
     },
     ondragend: (event) => { dragged = null; event.currentTarget.classList.remove("dragged"); },
   }, make("b", {}, make("bdi", {}, short(column.name))), make("small", {}, column.type + distinct + missing),
-  make("small", {}, now.decided.includes(column.name) ? "As you said" : `Only suggested: ${column.reason}`), choice,
-  now.decided.includes(column.name) ? null : make("button", { type: "button", class: "quiet confirm", "aria-label": `Confirm the role of ${short(column.name)}`, onclick: () => confirm([column.name]) }, "Confirm"));
+  make("small", {}, now.decided.includes(column.name) ? "As you said" : `Only suggested: ${column.reason}`),
+  make("div", { class: "judging" }, choice, now.decided.includes(column.name) ? null
+    : make("button", { type: "button", class: "quiet confirm", "aria-label": `Confirm the role of ${short(column.name)}`, onclick: () => confirm([column.name]) }, "✓")));
 }
 
 /** Somebody has read the suggestions and found them right. */
