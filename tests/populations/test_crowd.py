@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from incrowd.errors import UnsupportedError
+from incrowd.errors import InputError, UnsupportedError
 from incrowd.pitman_yor.prediction import new_classes
 from incrowd.populations.crowd_growth import grow
-from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
+from incrowd.populations.crowd_model import CrowdModel, Level, fit_crowd_model
 
 
 def sample_of(columns, people, seed):
@@ -106,3 +106,23 @@ def test_columns_of_one_value_are_left_out_and_nothing_else_is_refused():
     assert len(model.codes) == 1
     with pytest.raises(UnsupportedError, match="one value only"):
         fit_crowd_model([constant, constant])
+
+
+def test_few_people_of_many_columns_are_given_the_room_that_they_need():
+    """The first person alone has more contexts than the arrays for eight people hold."""
+    codes = tuple(np.array([0, 0, 0, 0, 1, 1, 1, 2], dtype=np.int32) for _ in range(40))
+    levels = tuple(Level(column, (column - 1,), 0.1, 1.0) for column in range(1, 40))
+    model = CrowdModel(codes, np.full((40, 2), [0.1, 1.0]), levels, np.zeros(8))
+    found = grow(model, 12)
+    assert found.sizes.tolist() == [8, 12]
+    assert found.classes[0] == 3
+    assert found.class_sizes.sum() == 12
+    equal = grow(fit_crowd_model([np.arange(8) % 4] * 40), 20)
+    assert equal.class_sizes.sum() == 20
+
+
+def test_a_population_smaller_than_its_sample_is_refused():
+    model = fit_crowd_model([np.arange(50) % 7])
+    assert grow(model, 50).class_sizes.sum() == 50
+    with pytest.raises(InputError, match="a population of 49 for a sample of 50 people"):
+        grow(model, 49)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import InputError
 from incrowd.populations.crowd_model import CrowdModel
 
 
@@ -74,14 +75,23 @@ class _Urn:
                 self._enlarge()
 
     def _enlarge(self) -> None:
+        """Double what the next person does not fit into: the hash tables that are full, or else the pool."""
         levels = int(self.levels[0].size)
-        if self.used[0] + levels > self.groups.shape[0] * 6 // 10:
+        groups, pairs, classes = (
+            used + needed > table.shape[0] * 6 // 10
+            for used, needed, table in (
+                (self.used[0], levels, self.groups),
+                (self.used[1], levels, self.pairs),
+                (self.used[3], 1, self.classes),
+            )
+        )
+        if groups:
             self.groups = _larger(self.groups)
-        if self.used[1] + levels > self.pairs.shape[0] * 6 // 10:
+        if pairs:
             self.pairs = _larger(self.pairs)
-        if self.used[3] + 1 > self.classes.shape[0] * 6 // 10:
+        if classes:
             self.classes = _larger(self.classes)
-        if self.used[2] > 0.4 * self.pool.size:
+        if not (groups or pairs or classes) or self.used[2] > 0.4 * self.pool.size:
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
 
 
@@ -106,9 +116,17 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
 
     Yields:
         The population at each of the stops; its `values` are filled further when the next one is asked for.
+
+    Raises:
+        InputError: a population is smaller than the sample.
     """
     from incrowd.populations import kernels_crowd
 
+    if stops[0] < model.people:
+        raise InputError(
+            f"a population of {stops[0]:,} for a sample of {model.people:,} people; give {model.people:,} or more",
+            hint="population",
+        )
     urn, n = _Urn(model, stops[-1], seed), model.people
     urn.add(0, n, drawn=False)
     sizes, classes, uniques, size = [], [], [], n
@@ -139,6 +157,9 @@ def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Se
 
     Returns:
         The classes on the way and at the end.
+
+    Raises:
+        InputError: the population is smaller than the sample.
     """
     stops = sorted({model.people, *(size for size in at if model.people < size < population), population})
     *_, found = grow_through(model, stops, seed=seed)
