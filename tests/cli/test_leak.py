@@ -39,11 +39,24 @@ def test_planning_without_a_table(capsys):
 def test_a_broken_bound_exits_one_and_says_what_would_keep_it(capsys):
     code, out, _ = run(capsys, "--people", "1e4", "--k", "5", "--leaked", "40%", "--at-most", "0.09")
     assert code == 1
-    assert "no more than 1,126 people" in out
-    assert "every class needs 12 people" in out
+    assert "no more than 1,141 people" in out
+    assert "every class needs 11 people" in out
     code, out, _ = run(capsys, "--people", "1e4", "--k", "5", "--leaked", "1000", "--at-most", "0.09")
     assert code == 0
     assert "keeps the chance" in out
+
+
+def test_the_table_of_a_plan_has_one_mark_for_each_limit_on_a_person(capsys):
+    code, out, _ = run(capsys, "--people", "6000", "--k", "3", "--leaked", "40", "--plan")
+    assert code == 0
+    words = ("1/3 or less: a trusted recipient and a restricted circle", "1/11 or less: the public", "1/20 or less:")
+    for stars, sentence in enumerate(words, start=1):
+        assert f" {'*' * stars} {sentence}" in f" {out}".replace("\n", "\n ")
+    by_k = {
+        line.split()[0]: line.split()[-1] for line in out.splitlines() if line.split() and line.split()[0].isdigit()
+    }
+    assert (by_k["2"], by_k["3"], by_k["20"]) == ("0.5", "0.333*", "0.05***")
+    assert "above" not in out
 
 
 def test_everything_at_once_for_people_and_for_machines(capsys, tmp_path):

@@ -4,6 +4,7 @@ import pytest
 
 from incrowd import ClassSizes, InputError, UnsupportedError, leak_risk
 from incrowd.leaks import largest_leak, leak_risk_uniform, leak_table, share_of, smallest_k
+from incrowd.leaks.planning import limits_on_a_person
 
 
 @pytest.mark.parametrize("at_most", [0.33, 0.09, 0.05, 0.01])
@@ -51,11 +52,17 @@ def test_a_bound_that_is_no_chance_is_refused(at_most):
 def test_the_table_marks_the_strictest_threshold_kept():
     table = leak_table(people=10_000, ks=[2, 5, 20], shares=[0.01, 0.1, 1.0])
     marks = [[table.meets(row, column) for column in range(3)] for row in range(3)]
-    assert marks == [[0.05, 0.33, None], [0.05, 0.09, 0.33], [0.05, 0.05, 0.05]]
+    assert marks == [[1 / 20, 1 / 3, None], [1 / 20, 1 / 11, 1 / 3], [1 / 20, 1 / 20, 1 / 20]]
     cells = table.to_dict()["cells"]
     assert cells[4] == {
-        "k": 5, "share_leaked": 0.1, "leaked": 1_000, "probability": table.risks[1][1].probability, "meets": 0.09
+        "k": 5, "share_leaked": 0.1, "leaked": 1_000, "probability": table.risks[1][1].probability, "meets": 1 / 11
     }  # fmt: skip
+
+
+def test_recipients_who_accept_the_same_risk_of_a_person_share_a_limit():
+    limits = limits_on_a_person()
+    assert list(limits) == [1 / 3, 1 / 11, 1 / 20]
+    assert limits[1 / 3] == "a trusted recipient and a restricted circle"
 
 
 def test_shares_are_rounded_up_as_written_in_decimals():

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.running import run
 
 from incrowd import InputError, protect
-from incrowd.evaluation.frontier import FrontierMethod
+from incrowd.evaluation.frontier import FRONTIER_METHODS
 from incrowd.protection import METHODS, CoarsenOptions, MethodName
 from incrowd.protection.partition import partition
 from incrowd.protection.problem import MethodOptions
@@ -45,6 +45,14 @@ def test_options_of_a_method_are_named_one_by_one_or_given_together():
 
 def test_types_and_help_name_the_methods_of_the_registry(capsys):
     assert list(get_args(MethodName)) == list(METHODS)
-    assert set(get_args(FrontierMethod)) == {*METHODS, "t-close partition"} - {"mask"}
+    assert list(FRONTIER_METHODS) == ["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
+    assert {*FRONTIER_METHODS} == {*METHODS, "t-close partition"} - {"mask"}
     _, shown, _ = run(capsys, "protect", "--help")
     assert all(name in shown for name in METHODS)
+
+
+def test_every_method_says_what_it_does_and_which_inputs_it_has():
+    known = {"k", "t", "l", "resolution", "steps", "suppress"}
+    for name, method in METHODS.items():
+        assert method.help.endswith("."), name
+        assert {method.compared_by or "k"} <= set(method.inputs) <= known, name

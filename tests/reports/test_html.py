@@ -9,6 +9,8 @@ import jsonschema
 import pytest
 
 from incrowd import InputError, assess
+from incrowd.assessment.result import SECTIONS
+from incrowd.assessment.sections.section import Section
 from incrowd.reports import document, read_assessment, schema, to_html, write_html
 from incrowd.wording import display_names, with_display_names
 
@@ -34,6 +36,17 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if not {"script", "style"} & set(self.inside):
             self.words.append(data)
+
+
+def test_a_new_section_needs_no_line_in_the_schema(ordinary, monkeypatch):
+    plain = ordinary.to_dict() | {"weather": {"rain": 0.5}}
+    assert not jsonschema.Draft202012Validator(schema()).is_valid(plain)
+    new = Section("weather", lambda work: None, lambda found: iter(()))
+    monkeypatch.setattr("incrowd.reports.schema.SECTIONS", (*SECTIONS, new))
+    found = jsonschema.Draft202012Validator(schema())
+    found.validate(plain)
+    found.validate(plain | {"weather": None})
+    assert not found.is_valid(plain | {"weather": "fine"})
 
 
 def test_the_json_keeps_to_the_published_schema(ordinary, nasty, tmp_path):

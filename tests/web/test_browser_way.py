@@ -36,7 +36,7 @@ def test_the_whole_way_by_mouse(opened, shots, tmp_path):
     page.wait_for_selector(".card[data-column=sex] .confirm", state="detached")
     page.click("#confirm-all")
     page.wait_for_selector("#judged", state="hidden")
-    page.click("text=A closed circle")
+    page.click("text=A restricted circle")
     page.fill("#population", "many")
     page.click("text=See the risk")
     page.wait_for_selector("#population[aria-invalid=true]")

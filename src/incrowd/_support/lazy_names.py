@@ -1,4 +1,4 @@
-"""Public names of a package that are imported on first use, so that importing the package stays quick."""
+"""Names that are read from source files, so that what they stand for is imported on first use only."""
 
 from __future__ import annotations
 
@@ -29,3 +29,20 @@ def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]
         return getattr(import_module(module), name)
 
     return names, get
+
+
+def literal_names(module: str, name: str) -> tuple[str, ...]:
+    """The texts of a `Literal` that a module defines, without importing the module.
+
+    Args:
+        module: path of the module within the package, such as "protection/registry.py".
+        name: name of the `Literal`.
+
+    >>> literal_names("protection/registry.py", "MethodName")[:2]
+    ('partition', 'sorted')
+    """
+    source = ast.parse((Path(__file__).parents[1] / module).read_text(encoding="utf-8"))
+    defined = next(
+        node.value for node in source.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
+    )
+    return tuple(str(node.value) for node in ast.walk(defined) if isinstance(node, ast.Constant))

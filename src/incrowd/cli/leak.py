@@ -11,7 +11,6 @@ import typer
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.leak_text import Answer, plain, say
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.recipients import RECIPIENTS
 from incrowd.wording import counted
 
 if TYPE_CHECKING:
@@ -198,10 +197,12 @@ def _planned(sizes: ClassSizes, leaked: int, fewest: int, at_most: float | None)
 def _chart(answer: Answer) -> Any:
     from incrowd.figures.leak_charts import against_leak, leaks_to_draw
     from incrowd.leaks import leak_risk
+    from incrowd.leaks.planning import limits_on_a_person
 
     sizes, leaked = answer.sizes, answer.leaked
     labels = {risk.targets: counted(risk.targets, "target", "targets") for risk in answer.risks}
-    bounds = [answer.planned["at_most"]] if answer.planned else list(RECIPIENTS.values()) if list(labels) == [1] else []
+    usual = list(limits_on_a_person()) if list(labels) == [1] else []
+    bounds = [answer.planned["at_most"]] if answer.planned else usual
     lines: dict[str, list[LeakRisk]] = {}
     with terminal.working("drawing") as progress:
         for index, (targets, label) in enumerate(labels.items()):

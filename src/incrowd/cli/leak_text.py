@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import terminal
-from incrowd.recipients import RECIPIENTS, in_words, listed
+from incrowd.recipients import smallest_class
 from incrowd.wording import (
     chosen_percent,
     counted,
@@ -147,22 +147,23 @@ def _say_planned(answer: Answer) -> None:
 
 
 def _say_table(table: LeakTable) -> None:
-    marks: dict[float | None, str] = {
-        None: "",
-        **{bound: "*" * stars for stars, bound in enumerate(RECIPIENTS.values(), start=1)},
-    }
+    from incrowd.leaks.planning import limits_on_a_person
+
+    limits = limits_on_a_person()
+    marks: dict[float | None, str] = {None: "", **{limit: "*" * stars for stars, limit in enumerate(limits, start=1)}}
     rows = [
         [k, *(f"{number(one.probability, digits=3)}{marks[table.meets(row, at)]}" for at, one in enumerate(risks))]
         for row, (k, risks) in enumerate(zip(table.ks, table.risks, strict=True))
     ]
     terminal.heading(f"Chance of naming {_who(table.targets)}, by k and by the share that leaks")
     terminal.table(["k", *(chosen_percent(share) for share in table.shares)], rows)
+    accepted = {limit: f"1/{smallest_class(limit)}" for limit in limits}
     if table.targets > 1:
-        terminal.line(f"The thresholds, {listed()}, are for naming one person, so none is marked; see --targets 1.")
+        shown = ", ".join(f"{accepted[limit]} for {who}" for limit, who in limits.items())
+        terminal.line(f"The limits, {shown}, are for naming one person, so none is marked; see --targets 1.")
         return
-    for recipient, threshold in RECIPIENTS.items():
-        terminal.line(f"{marks[threshold]:>3} {number(threshold)} or less: {in_words(recipient)}")
-    terminal.line("They are taken as written: if all leaks, k = 3 (1/3) is above 0.33, k = 11 (0.0909) above 0.09.")
+    for limit, who in limits.items():
+        terminal.line(f"{marks[limit]:>{len(limits)}} {accepted[limit]} or less: {who}")
 
 
 def _chance(answer: LeakRisk | LeakSimulation) -> float | str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from incrowd._support.addresses import masked
+from incrowd._support.lazy_names import literal_names
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from incrowd.assessment import Verdict
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
+
+_METHODS = ", ".join(literal_names("protection/registry.py", "MethodName"))  # the registry itself is slow to import
 
 
 @options.opens_table
@@ -35,9 +38,7 @@ def protect_table(
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
     sensitive: options.Sensitive = None,
-    method: Annotated[
-        str, typer.Option("--method", help="partition, sorted, tcloseness, coarsen, generalise or mask.")
-    ] = "partition",
+    method: Annotated[str, typer.Option("--method", help=f"{_METHODS}.")] = "partition",
     diversity: Annotated[
         str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
     ] = "distinct",

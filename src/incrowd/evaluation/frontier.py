@@ -5,20 +5,64 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.evaluation.result import Evaluation
-from incrowd.protection import protect
+from incrowd.protection import METHODS, MethodName, protect
 from incrowd.protection.coarsen import parts_of
+from incrowd.protection.registry import Method
 from incrowd.results import Result
 from incrowd.tables import read_table
 
-FrontierMethod = Literal["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
+FrontierMethod = MethodName | Literal["t-close partition"]
 _SIZES = (2, 3, 5, 10)
 _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMethod:
+    """A method as the frontier tries it: by itself, or with t-closeness by its bound besides."""
+
+    method: str
+    is_t_close: bool = False
+
+    @property
+    def entry(self) -> Method:
+        """The method in the registry."""
+        return METHODS[self.method]
+
+    @property
+    def label(self) -> str:
+        """The method in words."""
+        return f"{self.entry.label} that hides the secret" if self.is_t_close else self.entry.label
+
+    @property
+    def needs_secret(self) -> bool:
+        """Whether it works with a sensitive column only."""
+        return self.is_t_close or self.entry.run is None
+
+
+def _compared_methods() -> dict[str, ComparedMethod]:
+    """Every method of the registry that can be compared: by k first, those for a secret after the others."""
+    found: dict[str, ComparedMethod] = {}
+    for name, entry in METHODS.items():
+        if entry.compared_by is not None:
+            found[name] = ComparedMethod(name)
+            if entry.run is not None and entry.run_by_strata is not None:
+                found[f"t-close {name}"] = ComparedMethod(name, is_t_close=True)
+
+    def order(name: str) -> tuple[bool, bool, bool]:
+        compared = found[name]
+        return compared.entry.needs_hierarchies, compared.entry.compared_by != "k", compared.needs_secret
+
+    return {name: found[name] for name in sorted(found, key=order)}
+
+
+FRONTIER_METHODS: Mapping[str, ComparedMethod] = _compared_methods()
+"""The methods that a frontier compares, by their names there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +157,16 @@ def frontier(
     table.require_order()
     people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
     sizes = [size for size in _SIZES if size <= people] if k is None else list(k)
-    chosen = (
+    chosen: list[str] = (
         list(methods)
         if methods is not None
         else _applicable_methods(sensitive is not None and len(sensitive) == 1, person)
     )
-    known = get_args(FrontierMethod)
-    unknown = [method for method in chosen if method not in known]
+    unknown = [method for method in chosen if method not in FRONTIER_METHODS]
     if unknown:
-        raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(known)}")
-    runs = [(method, setting) for method in chosen for setting in (resolutions if method == "coarsen" else sizes)]
+        raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(FRONTIER_METHODS)}")
+    settings: dict[str | None, Sequence[int | str]] = {"k": sizes, "resolution": resolutions}
+    runs = [(method, setting) for method in chosen for setting in settings[FRONTIER_METHODS[method].entry.compared_by]]
     points = []
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
@@ -135,19 +179,17 @@ def frontier(
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:
     """The arguments of `protect` for one point."""
-    if method == "coarsen":
-        return {"method": method, "resolution": setting}
-    if method == "generalise":
-        return {"method": method, "k": setting, "suppress": suppress, "hierarchies": hierarchies}
-    if method == "t-close partition":
-        return {"method": "partition", "k": setting, "t": "bound"}
-    return {"method": method, "k": setting}
+    compared = FRONTIER_METHODS[method]
+    options: dict[str, Any] = {"method": compared.method, str(compared.entry.compared_by): setting}
+    if compared.entry.needs_hierarchies:
+        options |= {"suppress": suppress, "hierarchies": hierarchies}
+    return options | {"t": "bound"} if compared.is_t_close else options
 
 
 def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -> FrontierPoint:
     return FrontierPoint(
         method=method,
-        setting=f"1/{parts_of(setting)}" if method == "coarsen" else f"k={setting}",
+        setting=f"k={setting}" if FRONTIER_METHODS[method].entry.compared_by == "k" else f"1/{parts_of(setting)}",
         k=found.k,
         uniqueness=found.uniqueness,
         correctness=found.correctness,
@@ -160,9 +202,12 @@ def _point(method: str, setting: int | str, seconds: float, found: Evaluation) -
     )
 
 
-def _applicable_methods(has_strata: bool, person: str | None) -> list[FrontierMethod]:
-    """The methods that need no hierarchies; histories of people are protected by the partition alone."""
-    if person is not None:
-        return ["partition"]
-    by_t: list[FrontierMethod] = ["t-close partition", "tcloseness"] if has_strata else []
-    return ["partition", "sorted", *by_t, "coarsen"]
+def _applicable_methods(has_strata: bool, person: str | None) -> list[str]:
+    """The methods that need no hierarchies; histories of people are protected by few methods."""
+    return [
+        name
+        for name, compared in FRONTIER_METHODS.items()
+        if not compared.entry.needs_hierarchies
+        and (has_strata or not compared.needs_secret)
+        and (person is None or (compared.entry.run_by_person is not None and not compared.is_t_close))
+    ]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import altair as alt
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.evaluation import ColumnDistribution, Frontier
-from incrowd.evaluation.frontier import FrontierMethod
+from incrowd.evaluation.frontier import FRONTIER_METHODS
 from incrowd.figures import theme
 from incrowd.figures.assessment_charts import filled_bins
-from incrowd.protection import METHODS
 from incrowd.wording import percent
 
-NAMES = {
-    name: METHODS[name].label if name in METHODS else "partition that hides the secret"
-    for name in get_args(FrontierMethod)
-}
+NAMES = {name: compared.label for name, compared in FRONTIER_METHODS.items()}
 """The methods in words."""
 
 _ORDER = ["before", "after"]

@@ -11,7 +11,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.inputs import share_of, whole_number
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform
 from incrowd.leaks.result import LeakRisk
-from incrowd.recipients import RECIPIENTS, judge, read_limit
+from incrowd.recipients import KINDS, judge, read_limit
 from incrowd.results import Result
 from incrowd.tables import TableLike
 from incrowd.wording import counted
@@ -54,19 +54,18 @@ class LeakTable(Result):
     _hidden: ClassVar[frozenset[str]] = frozenset({"ks", "shares", "risks"})
 
     def meets(self, row: int, column: int) -> float | None:
-        """The strictest of the recipients' thresholds that this cell keeps, or None.
+        """The strictest of the recipients' limits on a person's risk that this cell keeps, or None.
 
-        The thresholds are for the chance of naming one person: a table for several targets meets none.
+        The limits are for the chance of naming one person: a table for several targets meets none.
         """
         if self.targets > 1:
             return None
         risk = self.risks[row][column].probability
-        kept = [limit for limit in RECIPIENTS.values() if judge(risk, limit) == "within"]
-        return min(kept) if kept else None
+        return min((limit for limit in limits_on_a_person() if judge(risk, limit) == "within"), default=None)
 
     @property
     def cells(self) -> tuple[dict[str, Any], ...]:
-        """Every cell: its k, leak, probability and the threshold it keeps."""
+        """Every cell: its k, leak, probability and the limit it keeps."""
         return tuple(
             {
                 "k": k,
@@ -81,6 +80,16 @@ class LeakTable(Result):
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         return self.cells
+
+
+def limits_on_a_person() -> dict[float, str]:
+    """The limits on a person's risk, the widest first, each with the recipients in words who accept it.
+
+    >>> [(round(1 / limit), who) for limit, who in limits_on_a_person().items()][:2]
+    [(3, 'a trusted recipient and a restricted circle'), (11, 'the public')]
+    """
+    accepted = sorted({kind.limits.highest for kind in KINDS}, reverse=True)
+    return {limit: " and ".join(kind.words for kind in KINDS if kind.limits.highest == limit) for limit in accepted}
 
 
 def smallest_k(*, people: int, leaked: int, targets: int = 1, at_most: float) -> SmallestK:

@@ -18,13 +18,13 @@ from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
 from incrowd.protection.cells import CellRecoding
 from incrowd.protection.problem import Demand, settle_aim
+from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.result import Guarantee, Protected
 from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.protection.validate import check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 
-METHODS = ("partition", "sorted", "tcloseness")
 _CLASSES_A_CELL = 20  # a cell has at least so many classes
 
 
@@ -153,8 +153,9 @@ class _Work:
 
 def _check_demand(demand: Demand, method: str) -> None:
     """Refuse what is not done in a cluster."""
-    if method not in METHODS:
-        raise UnsupportedError(f"{method!r} is not done in a cluster; use {', '.join(METHODS)}", hint="method")
+    if not METHODS[method].in_cluster:
+        possible = ", ".join(name for name, entry in METHODS.items() if entry.in_cluster)
+        raise UnsupportedError(f"{method!r} is not done in a cluster; use {possible}", hint="method")
     if method == "partition" and demand.by_strata:
         raise UnsupportedError(
             "t-closeness in a cluster is that of S4; use method='tcloseness'", hint="method=tcloseness"

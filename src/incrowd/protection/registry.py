@@ -25,12 +25,17 @@ MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise
 class Method:
     """What a protection method is called, what runs it, and what it can promise. Every method takes hierarchies.
 
+    - `label` and `help` say in words what it is and what it does.
     - `run` protects records. None: the method works by strata only, and so needs a sensitive column.
     - `run_by_strata` takes the number of strata of one sensitive column and gives t-closeness by its bound.
     - `run_by_person` takes the person of every record and protects whole histories.
     - `options` is the class of the options that only this method has.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
       and within t; any other method is refused where it misses them.
+    - `in_cluster`: a backend whose rows are elsewhere runs it too.
+    - `needs_hierarchies`: it does little without them.
+    - `inputs` are the settings that a form offers for it; `compared_by` is the one of which a comparison of all methods
+      tries several values, None where there is no such setting.
     """
 
     label: str
@@ -41,15 +46,64 @@ class Method:
     guarantees_k: bool = True
     reaches_l: bool = False
     reaches_t: bool = False
+    in_cluster: bool = False
+    needs_hierarchies: bool = False
+    help: str = ""
+    inputs: tuple[str, ...] = ("k", "t", "l")
+    compared_by: Literal["k", "resolution"] | None = "k"
 
 
 METHODS: dict[str, Method] = {
-    "partition": Method("partition", partition, t_close_partition, partition_histories, None, True, True, True),
-    "sorted": Method("sorted groups", sort),
-    "tcloseness": Method("groups that hide the secret", None, t_closeness),
-    "coarsen": Method("same ranges for everybody", coarsen, options=CoarsenOptions, guarantees_k=False),
-    "generalise": Method("one coding for all", generalise, options=GeneraliseOptions, reaches_l=True),
-    "mask": Method("by hand, column by column", mask, options=MaskOptions),
+    "partition": Method(
+        "partition",
+        partition,
+        t_close_partition,
+        partition_histories,
+        reaches_l=True,
+        reaches_t=True,
+        in_cluster=True,
+        help="Ranges and sets that fit each neighbourhood: the least loss for most tables.",
+    ),
+    "sorted": Method(
+        "sorted groups",
+        sort,
+        in_cluster=True,
+        help="Cuts the sorted table into groups of k: quick and simple, coarser.",
+    ),
+    "tcloseness": Method(
+        "groups that hide the secret",
+        None,
+        t_closeness,
+        in_cluster=True,
+        help="Groups that also hide the secret: each looks like the whole table.",
+        inputs=("k", "t"),
+    ),
+    "coarsen": Method(
+        "same ranges for everybody",
+        coarsen,
+        options=CoarsenOptions,
+        guarantees_k=False,
+        help="The same ranges for everybody, whatever the risk: nothing is promised about k.",
+        inputs=("resolution",),
+        compared_by="resolution",
+    ),
+    "generalise": Method(
+        "one coding for all",
+        generalise,
+        options=GeneraliseOptions,
+        reaches_l=True,
+        needs_hierarchies=True,
+        help="One coding for the whole table; rows that still stand out are left out.",
+        inputs=("k", "t", "l", "suppress"),
+    ),
+    "mask": Method(
+        "by hand, column by column",
+        mask,
+        options=MaskOptions,
+        help="Each column as you say, only for people who stand out; those who still do are left out.",
+        inputs=("k", "steps"),
+        compared_by=None,
+    ),
 }
 
 

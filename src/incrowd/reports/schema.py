@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.assessment import SCHEMA
+from incrowd.assessment.result import SECTIONS
 from incrowd.errors import InputError
 
 _FILE = Path(__file__).parent / "assessment-2.schema.json"
@@ -16,10 +17,14 @@ _FILE = Path(__file__).parent / "assessment-2.schema.json"
 def schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) that every assessment keeps to.
 
+    A section that the file does not describe is an object, or null where it has no answer.
+
     >>> schema()["properties"]["schema"]
     {'const': 'incrowd/assessment/2'}
     """
     found: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    for section in SECTIONS:
+        found["properties"].setdefault(section.name, {"type": ["object", "null"]})
     return found
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
+from pydantic_core import core_schema
 
-from incrowd.evaluation.frontier import FrontierMethod
+from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
+from incrowd.recipients import KINDS
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
-Recipient = Literal["trusted", "restricted", "public", "strict"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
@@ -19,6 +21,20 @@ Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+@dataclass(frozen=True)
+class _OneOf:
+    """A choice of names that another room lists; checked and documented as a `Literal` of them."""
+
+    names: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.literal_schema(list(self.names))
+
+
+Recipient = Annotated[str, _OneOf(tuple(kind.name for kind in KINDS))]
+ComparedMethod = Annotated[FrontierMethod, _OneOf(tuple(FRONTIER_METHODS))]
 
 
 def _is_whole(value: Any) -> bool:
@@ -268,7 +284,7 @@ class FrontierQuestion(Model):
     """Protect in every way and measure each."""
 
     k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None
-    methods: Annotated[list[FrontierMethod], Field(min_length=1, max_length=6)] | None = None
+    methods: Annotated[list[ComparedMethod], Field(min_length=1, max_length=len(FRONTIER_METHODS))] | None = None
     sensitive: Name | None = None
 
 

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.protection import METHODS
-from incrowd.recipients import limits_of, settle_limits
+from incrowd.recipients import KINDS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.formats import EXTENSIONS
@@ -39,16 +39,6 @@ STEPS = (
     ("protect", "Protect", "Make the table safe."),
     ("report", "Report", "Take the answers with you."),
 )
-_RECIPIENTS = {
-    "trusted": "A trusted partner",
-    "restricted": "A closed circle, bound not to look for people",
-    "public": "The public",
-    "strict": "The public, by the strictest convention",
-}
-_METHODS = tuple(  # the hierarchies of generalise are files, which the form does not take
-    (name, method.label.capitalize()) for name, method in METHODS.items() if name != "generalise"
-)
-
 router = APIRouter(include_in_schema=False)
 
 
@@ -129,11 +119,11 @@ def table_page(request: Request, table: str, name: str) -> HTMLResponse:
         found = _session(request).table(table)
     except Refusal as problem:
         return refusal(problem.status, str(problem))
-    recipients = [(key, words, limits_of(key)) for key, words in _RECIPIENTS.items()]
+    recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in KINDS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
     sizes = sizes_to_compare(limits, found.table.rows)
-    return _page(request, name, found, recipients=recipients, methods=_METHODS, limits=limits, sizes=sizes)
+    return _page(request, name, found, recipients=recipients, methods=METHODS, limits=limits, sizes=sizes)
 
 
 @router.get("/jobs/{job}/view")

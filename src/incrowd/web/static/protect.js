@@ -8,14 +8,6 @@ const form = document.getElementById("protection"), nothing = document.getElemen
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
 const columns = document.getElementById("columns");
-const HELP = {
-  partition: "Ranges and sets that fit each neighbourhood: the least loss for most tables.",
-  sorted: "Cuts the sorted table into groups of k: quick and simple, coarser.",
-  tcloseness: "Groups that also hide the secret: each looks like the whole table.",
-  coarsen: "The same ranges for everybody, whatever the risk: nothing is promised about k.",
-  generalise: "One coding for the whole table; rows that still stand out are left out.",
-  mask: "Each column as you say, only for people who stand out; those who still do are left out.",
-};
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
@@ -25,19 +17,17 @@ const SIZES = form.dataset.sizes.split(",").filter(Boolean).map(Number); // comp
 const beneath = document.getElementById("beneath"), suggested = document.getElementById("suggested");
 let about = null, known = [], now = null, pressed = null;
 
-const takes = { // which parts of the form a method has a use for
-  k: (name) => name !== "coarsen",
-  resolution: (name) => name === "coarsen",
-  t: (name) => name !== "coarsen" && name !== "mask",
-  columns: (name) => name === "coarsen" || name === "mask",
-};
+const FORM = { k: ["k"], resolution: ["resolution"], t: ["t"], columns: ["resolution", "steps"] }; // parts of the form and the inputs they serve
+
+/** Whether the chosen method has a use for an input. */
+function takes(input) { return method.selectedOptions[0].dataset.inputs.split(" ").includes(input); }
 
 function fits() {
   document.getElementById("k-said").textContent = k.value;
   document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
-  document.getElementById("method-help").textContent = HELP[method.value];
-  for (const [what, wanted] of Object.entries(takes)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !wanted(method.value); });
-  if (takes.columns(method.value) && columns.dataset.method !== method.value) drawColumns();
+  document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help;
+  for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(takes); });
+  if (FORM.columns.some(takes) && columns.dataset.method !== method.value) drawColumns();
 }
 
 /** Choose in a list, also what a script has set and the list does not offer. */
@@ -49,7 +39,7 @@ function choose(list, value, words = value) {
 /** What single columns may be told: their own number of parts, or what is done to those who stand out, in that order. */
 function drawColumns() {
   columns.dataset.method = method.value;
-  const byHand = method.value === "mask", kept = now.protection, mine = kept.method === method.value;
+  const byHand = takes("steps"), kept = now.protection, mine = kept.method === method.value;
   const steps = mine ? kept.steps : [], parts = mine && kept.resolution !== null && typeof kept.resolution === "object" ? kept.resolution : {};
   const turn = (column) => { const place = steps.findIndex((one) => one.column === column.name); return place < 0 ? steps.length : place; };
   columns.replaceChildren(...[...known].sort((a, b) => turn(a) - turn(b)).map((column) => {
@@ -82,23 +72,23 @@ function limits() {
 
 function asked() {
   const { aim, suppress } = now.protection; // what the form has no place for stays
-  const name = method.value, wanted = { method: name, aim, suppress: name === "generalise" ? suppress : null };
-  if (takes.k(name)) wanted.k = Number(k.value);
-  if (name === "coarsen") {
+  const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null };
+  if (takes("k")) wanted.k = Number(k.value);
+  if (takes("resolution")) {
     const own = limits().parts, all = Number(resolution.value);
     wanted.resolution = Object.keys(own).length ? Object.fromEntries(known.map((column) => [column.name, own[column.name] ?? all])) : all;
   }
-  if (name === "mask") {
+  if (takes("steps")) {
     const { steps, top, bottom } = limits();
     if (!steps.length && !Object.keys(top).length && !Object.keys(bottom).length) throw new Error("Say for at least one column what is to be done with it.");
     Object.assign(wanted, { steps, top, bottom });
   }
-  if (takes.t(name) && sensitive.value) {
+  if (takes("t") && sensitive.value) {
     wanted.sensitive = sensitive.value;
     const closeness = t.value.trim().toLowerCase() === "bound" ? "bound" : written(t.value);
     if (closeness !== null && closeness !== "bound" && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1, or the word bound.");
     if (closeness !== null) wanted.t = closeness;
-    const different = name === "tcloseness" ? null : written(l.value);
+    const different = takes("l") ? written(l.value) : null;
     if (different !== null && different < 1) throw new Error("The number of different values (l) is 1 or more.");
     if (different !== null) wanted.l = different;
   }
@@ -120,7 +110,7 @@ form.addEventListener("input", fits);
 function compare() {
   nothing.hidden = true;
   pressed = "frontier";
-  const wanted = Number(k.value), more = takes.k(method.value) && !SIZES.includes(wanted);
+  const wanted = Number(k.value), more = takes("k") && !SIZES.includes(wanted);
   const sizes = [...SIZES, wanted].filter((size) => size <= about.rows).sort((a, b) => a - b);
   start(`/tables/${table}/frontiers`, { sensitive: sensitive.value || null, k: more ? sizes : null }).catch(problem);
 }

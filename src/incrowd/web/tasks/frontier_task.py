@@ -9,7 +9,7 @@ from incrowd._support.progress import Progress, part
 from incrowd.assessment import Question
 from incrowd.assessment.verdict import Decision
 from incrowd.evaluation import frontier
-from incrowd.evaluation.frontier import Frontier, FrontierPoint
+from incrowd.evaluation.frontier import FRONTIER_METHODS, Frontier, FrontierPoint
 from incrowd.figures.protection_charts import NAMES, frontier_chart
 from incrowd.protection import protect
 from incrowd.recipients import Limits, in_words, judge
@@ -101,14 +101,14 @@ def worth_choosing(found: Frontier, decisions: Sequence[Decision]) -> list[Front
 
 def _as_asked(point: FrontierPoint, question: models.FrontierQuestion) -> dict[str, Any]:
     """The settings that /protections takes to make a point."""
-    method = "partition" if point.method == "t-close partition" else point.method
-    plain: dict[str, Any] = {"method": method, "sensitive": question.sensitive}
-    if point.method == "coarsen":
+    compared = FRONTIER_METHODS[point.method]
+    plain: dict[str, Any] = {"method": compared.method, "sensitive": question.sensitive}
+    if compared.entry.compared_by == "resolution":
         return plain | {"resolution": int(point.setting.removeprefix("1/"))}
     plain["k"] = int(point.setting.removeprefix("k="))
-    if point.method == "t-close partition":
+    if compared.is_t_close:
         plain["t"] = "bound"
-    if point.method == "generalise":
+    if "suppress" in compared.entry.inputs:
         plain["suppress"] = 0.02
     return plain
 

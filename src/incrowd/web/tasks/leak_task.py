@@ -9,7 +9,8 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.figures.leak_charts import against_leak, leaks_to_draw
 from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
-from incrowd.recipients import KINDS, in_words, judge
+from incrowd.leaks.planning import limits_on_a_person
+from incrowd.recipients import judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -43,7 +44,7 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
                 lines[label] = [leak_risk(one, step, targets=wanted) for step in steps]
         risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
         result = _result(question, sizes, leaked, targets, risks)
-        usual = sorted({kind.limits.highest for kind in KINDS}, reverse=True) if targets == [1] else []
+        usual = list(limits_on_a_person()) if targets == [1] else []
         bounds = [question.at_most] if question.at_most else usual
         return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
 
@@ -72,10 +73,10 @@ def _result(
         "risks": [risk.to_dict() for risk in risks["the table"]],
         "planned": [risk.to_dict() for name, found in risks.items() if name != "the table" for risk in found],
         "thresholds": [
-            {"at_most": bound, "for": in_words(whom), "kept": judge(risk.probability, bound) == "within"}
+            {"at_most": limit, "for": who, "kept": judge(risk.probability, limit) == "within"}
             for risk in risks["the table"]
             if risk.targets == 1
-            for whom, bound in ((kind.name, kind.limits.highest) for kind in KINDS if kind.limits.average is None)
+            for limit, who in limits_on_a_person().items()
         ],
         "largest_leak": None,
         "smallest_k": None,
