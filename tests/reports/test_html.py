@@ -42,7 +42,7 @@ def test_a_new_section_needs_no_line_in_the_schema(ordinary, monkeypatch):
     plain = ordinary.to_dict() | {"weather": {"rain": 0.5}}
     assert not jsonschema.Draft202012Validator(schema()).is_valid(plain)
     new = Section("weather", lambda work: None, lambda found: iter(()))
-    monkeypatch.setattr("incrowd.reports.schema.SECTIONS", (*SECTIONS, new))
+    monkeypatch.setitem(schema.__globals__, "SECTIONS", (*SECTIONS, new))
     found = jsonschema.Draft202012Validator(schema())
     found.validate(plain)
     found.validate(plain | {"weather": None})
