@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Literal, get_args
+from dataclasses import fields, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -149,24 +149,24 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
             f"the {method} estimator alone says {percent(estimate.sample_to_population)}, which the sample rules out; "
             "the limit that is certain was taken"
         )
+    common = {field.name for field in fields(PopulationRisk)} & {field.name for field in fields(estimate)}
+    adjusted: dict[str, Any] = {
+        "sample_to_population": value,
+        "interval": (min(estimate.interval[0], value), max(estimate.interval[1], value)),
+        "still_unique": estimate.still_unique if sizes.uniques else None,
+        "still_unique_interval": estimate.still_unique_interval if sizes.uniques else None,
+        "notes": tuple(notes),
+        "parts": parts,
+    }
     return bound_uniques_interval(
         PopulationRisk(
             people=sizes.people,
             classes=sizes.classes,
             uniques=sizes.uniques,
             population=sample.population,
-            sample_to_population=value,
-            interval=(min(estimate.interval[0], value), max(estimate.interval[1], value)),
-            population_uniques=estimate.population_uniques,
-            still_unique=estimate.still_unique if sizes.uniques else None,
             method=method,
-            assumptions=estimate.assumptions,
-            notes=tuple(notes),
-            parts=parts,
-            still_unique_interval=estimate.still_unique_interval if sizes.uniques else None,
-            highest=estimate.highest,
-            highest_interval=estimate.highest_interval,
             seed=seed,
+            **{name: getattr(estimate, name) for name in common} | adjusted,
         )
     )
 

@@ -23,7 +23,7 @@ from incrowd.populations.sample import Sample
 
 @dataclass(frozen=True, slots=True)
 class MethodEstimate:
-    """What a method estimates; the other fields of a `PopulationRisk` are the same for all methods."""
+    """What a method estimates. A field that `PopulationRisk` has too becomes that of the result."""
 
     sample_to_population: float
     interval: tuple[float, float]
