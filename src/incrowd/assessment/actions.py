@@ -71,7 +71,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
-        command = _protect_command(question, roles, _Plan((), question.limits.class_size))
+        command = _protect_command(question, roles, _Plan(_to_remove(work), question.limits.class_size))
         yield Action("Protect the table and assess the result.", commands=(command,))
 
 
@@ -138,9 +138,7 @@ def way_to_yes(work: Work) -> Action:
     limit asks; different values in every class are asked for where secrets would be certain; kept columns that give
     back what was made coarser are left out.
     """
-    evidence = work.answers["evidence"]
-    undecided = (one.column for one in evidence.undecided)
-    removed = tuple(dict.fromkeys([*work.roles.identifiers, *undecided, *evidence.harmless]))
+    removed = _to_remove(work)
     progress = part(work.progress, 0.98, 0.99)
     why = "the table is too small for classes that large"
     for k in _sizes_to_try(work):
@@ -157,6 +155,13 @@ def way_to_yes(work: Work) -> Action:
             why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
             removed, plan = plan.removed, plan.after(verdict)
     return _no_way(work.question, why)
+
+
+def _to_remove(work: Work) -> tuple[str, ...]:
+    """Columns that a release leaves out: those that name people, and those that nobody judged."""
+    evidence, roles = work.answers["evidence"], work.roles
+    undecided = (one.column for one in evidence.undecided)
+    return tuple(dict.fromkeys([*roles.identifiers, *roles.names_in_other_roles, *undecided, *evidence.harmless]))
 
 
 def _sizes_to_try(work: Work) -> list[int]:
@@ -184,23 +189,8 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
         identifiers=list(plan.removed),
         warn=False,
     )
-    asked = _question_about_release(work.question, work.roles, plan.removed)
+    asked = work.question.with_roles(work.roles).about_release(plan.removed)
     return judge_release(read_table(safe.table), asked), float(safe.evaluate().granularity)
-
-
-def _question_about_release(question: Question, roles: Roles, removed: Sequence[str]) -> Question:
-    """The question about the protected table: the same roles, of the columns that are left."""
-    kept = [name for name in roles.stated if roles.role(name) == "other" and name not in removed]
-    return replace(
-        question,
-        quasi_identifiers=roles.quasi_identifiers,
-        sensitive=tuple(name for name in roles.sensitive if name not in removed),
-        identifiers=(),
-        other=tuple(kept),
-        person=roles.person,
-        weights=roles.weight,
-        protection=False,
-    )
 
 
 def _protect_command(question: Question, roles: Roles, plan: _Plan) -> str:
@@ -227,8 +217,7 @@ def _released_file(question: Question) -> str:
 def _protect_action(question: Question, roles: Roles, plan: _Plan, detail: float, verdict: Verdict) -> Action:
     gone = f", {listed(plan.removed)} left out" if plan.removed else ""
     values = f", at least {plan.l} different values of {listed(plan.diverse)} in each" if plan.l is not None else ""
-    again = replace(_question_about_release(question, roles, plan.removed), source=_released_file(question))
-    command = again.with_default_reading().to_command()
+    command = question.with_roles(roles).about_release(plan.removed, _released_file(question)).to_command()
     return Action(
         f"Protect it with classes of at least {plan.k}{values}{gone}: tried here, the result may go to {verdict.whom}, "
         f"and {percent(detail)} of the detail of the quasi-identifiers is kept.",

@@ -167,7 +167,7 @@ def _begin(table: Table, question: Question, progress: Progress) -> Work:
     started = time.perf_counter()
     roles = settle_roles(table, question)
     settled = question.about(table).settled(roles)
-    _ = settled.limits, settled.named_secrets
+    _ = settled.limits, settled.named_secrets, settled.tolerated
     return Work(table, settled, roles, progress, seconds={"roles": time.perf_counter() - started})
 
 

@@ -62,6 +62,16 @@ class Roles(Result):
         )
 
     @property
+    def names_in_other_roles(self) -> tuple[str, ...]:
+        """Columns that clearly name people and are kept as the person, a weight or a secret."""
+        named = (one.column for one in self.suggested if one.role == "identifier" and one.confidence == "high")
+        return tuple(name for name in named if name in {self.weight, *self.sensitive})
+
+    def role_in_words(self, column: str) -> str:
+        """The role of a column with its article."""
+        return _WITH_ARTICLE.get(self.role(column), "a column that nobody outside knows")
+
+    @property
     def unused_weight(self) -> str | None:
         """A column that looks like a sampling weight, if none is used and nobody has said anything about it."""
         return next(iter(self._overlooked("weight")), None) if self.weight is None else None
@@ -189,7 +199,7 @@ def _without_taken(table: Table, roles: Roles, question: Question) -> Roles:
     named = [*(question.quasi_identifiers or ()), *(question.sensitive or ()), *single]
     stated = [*named, *identifiers, *free]
     gone = {*identifiers, *free}
-    twice = next((name for name in stated if stated.count(name) > 1 and name in gone), None)
+    twice = next((name for name in stated if stated.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"the column {twice!r} is given two roles; name it once")
     taken = {*roles.sensitive, *named, roles.person, roles.weight, *free}
