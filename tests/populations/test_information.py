@@ -8,13 +8,16 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import multivariate_normal
 
+from incrowd.populations.copula_fit import pair_correlations
 from incrowd.populations.information import (
     cell_chances,
     expected_information,
     expected_x_log_x,
     matching_correlation,
     observed_information,
+    shuffled_information,
 )
+from incrowd.populations.marginals import Columns
 
 
 def edges(chances):
@@ -105,3 +108,25 @@ def test_small_samples_of_independent_columns_show_no_dependence_on_average():
     plug_in = observed_information(generator.integers(0, 15, 200), generator.integers(0, 15, 200))
     assert plug_in > 0.3  # without the correction this would be taken for a correlation of 0.7
     assert np.mean(found) < 0.25
+
+
+def test_shuffled_information_is_the_mean_over_permutations():
+    generator = np.random.default_rng(2)
+    first, second = generator.integers(0, 7, 60), generator.geometric(0.2, 60).clip(max=12) - 1
+    drawn = [observed_information(first, generator.permutation(second)) for _ in range(4000)]
+    found = shuffled_information(np.bincount(first), np.bincount(second))
+    assert found == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / math.sqrt(4000))
+
+
+def test_independent_columns_of_many_values_get_hardly_a_correlation():
+    generator = np.random.default_rng(0)
+    chances = [generator.dirichlet(np.full(size, 0.5)) for size in (26, 73)]
+    found = {True: [], False: []}
+    for _ in range(20):
+        drawn = [generator.choice(chance.size, 250, p=chance) for chance in chances]
+        codes = np.stack([np.unique(column, return_inverse=True)[1] for column in drawn])
+        columns = Columns(codes, tuple(int(column.max()) + 1 for column in codes))
+        for shuffled in found:
+            found[shuffled].append(pair_correlations(columns, shuffled=shuffled)[0, 1])
+    assert np.mean(found[True]) < 0.2
+    assert np.mean(found[False]) > 2 * np.mean(found[True])

@@ -17,13 +17,24 @@ def people():
 
 def test_the_records_average_to_the_estimate(people):
     found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
-    whole = population_risk(people, population=60_000, quasi_identifiers=["age", "zip"], method="posterior")
+    whole = population_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
     assert found["risk"].mean() == pytest.approx(whole.sample_to_population)
     assert found.sample_to_population == whole.sample_to_population
 
 
 def test_rarer_is_riskier_and_ranks_count_records(people):
     found = record_risk(people, population=60_000, quasi_identifiers=["age", "zip"])
+    size, risk, rank = found["class_size"], found["risk"], found["risk_rank"]
+    means = [risk[size == one].mean() for one in (1, 2, 4, 8)]
+    assert means == sorted(means, reverse=True)
+    assert rank.tolist() == [1 + int((risk > one).sum()) for one in risk]
+    assert np.all((found["risk_low"] <= risk) & (risk <= found["risk_high"]))
+    assert np.all(found["risk_unique"][size > 1] == 0)
+
+
+def test_class_sizes_alone_rank_by_size(people):
+    table = people.assign(who=np.arange(3000))
+    found = record_risk(table, population=60_000, quasi_identifiers=["age", "zip"], person="who")
     size, risk, rank = found["class_size"], found["risk"], found["risk_rank"]
     order = np.argsort(size)
     assert np.all(np.diff(risk[order]) <= 0)

@@ -77,7 +77,7 @@ def population_of_table(
         by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
         estimates = classical_risk(table, **known) if classical else {}
         if place is not None:
-            _write_records(table, place, known, force)
+            _write_records(table, place, known, seed, force)
     if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
 
@@ -92,12 +92,12 @@ def population_of_table(
         raise typer.Exit(1)
 
 
-def _write_records(table: Any, path: str | Path, known: dict[str, Any], force: bool) -> None:
+def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: int, force: bool) -> None:
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
     if table.backend.rows_are_local:
-        write_table(record_risk(table, **known).to_arrow(), path, force=force)
+        write_table(record_risk(table, **known, seed=seed).to_arrow(), path, force=force)
         return
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:

@@ -39,7 +39,7 @@ def population_risk(
         data: a table (a path, a frame or a `Table`), or `ClassSizes`, for which only "posterior" has an answer.
         population: how many people the sample was drawn from.
         quasi_identifiers: the columns an attacker knows.
-        method: "combined", "posterior", "anchored", "gaussian", "dvine" or "average".
+        method: "combined", "crowd", "posterior", "anchored", "gaussian", "dvine" or "average".
         seed: of the synthetic populations.
         fraction: the share of the population that is in the sample, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.

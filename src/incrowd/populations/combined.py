@@ -1,10 +1,19 @@
-"""The default estimator: the anchored copula and the posterior, weighted by how much the sample itself can say.
+"""The default estimator: the crowd model, joined with the anchored copula where the sample is small.
 
-Two ways lead from n to N. The *anchored* copula knows the shape of the population, but only through pairs of columns.
-The *posterior* knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of
-population. The copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and
-most of what it gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the
-two are joined like two measurements of one thing:
+The crowd model knows whole records, but needs some of them. The *anchored* copula knows pairs of columns only, and less
+than a few hundred records tell it enough. Their estimates are joined on the log scale,
+
+    log B = (1 − v) log crowd + v log anchored,     v = max(0, 150/(n + 150) − 0.05),
+
+so that the copula counts half at 120 records and no more from 2 850 on. Uniqueness follows from B: the last person to
+come is unique if they add a class, so Ξ(N) = d(N B)/dN = B (1 + d log B/d log N). The factor, the share of classes that
+hold one person, is what is joined; joining two estimates of uniqueness itself would contradict B.
+
+**Without the records** (they stay in a cluster, or are too many), the anchored copula is joined with the *posterior*,
+which knows every class size, but only through a Pitman–Yor model, whose error depends on the kind of population. The
+copula supplies populations of the right kind: the posterior is applied to synthetic samples too, and most of what it
+gets wrong there is taken off. What is left is noise, of the size the posterior itself states, so the two are joined
+like two measurements of one thing:
 
     log B = (1 − w) log anchored + w log corrected,     w = t²/(t² + s²)
 
@@ -20,11 +29,7 @@ normal copula does not know. What the join leaves of the two errors, and how far
 with the last part only where the population is larger than the people that were drawn, so that the copula's curve had
 to be carried on.
 
-Uniqueness follows from the same curve. The last person to come is unique if they add a class, so Ξ(N) = d(N B)/dN =
-B (1 + d log B/d log N). The factor, the share of classes that hold one person, is what is joined. Joining two estimates
-of uniqueness itself would contradict B.
-
-T and U were set on tables other than those the benchmark keeps out (benchmarks/population.py).
+Which constants were set on which tables: benchmarks/population.py.
 """
 
 from __future__ import annotations
@@ -40,6 +45,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.prediction import new_classes, new_uniques, still_unique
 from incrowd.populations.anchored import AnchoredEstimate
+from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.intervals import bound_estimate
 from incrowd.populations.posterior_estimator import PosteriorEstimate
 
@@ -48,6 +54,12 @@ ASSUMPTIONS = (
     "from the sample to the population correctness falls as in a normal copula of the columns, "
     "as far as the class sizes do not say otherwise",
 )
+SMALL = 150
+"""Records at which crowd model and copula count about the same."""
+
+LEAST_WEIGHT = 0.05
+"""What is taken off the copula's weight, so that large samples do without it."""
+
 COPULA_ERROR = 0.02
 """T: the copula's error in log B where N is e times n."""
 
@@ -61,6 +73,45 @@ EXTRAPOLATION = 0.03
 """E: the error in log κ of a synthetic population for every e-fold that it is carried beyond the people drawn."""
 
 _SAMPLES = 3  # synthetic samples the posterior is tried on
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedEstimate:
+    """B and the share of people who are unique in the population, with what they were joined from."""
+
+    sample_to_population: float
+    uniqueness: float
+    parts: tuple[tuple[str, float], ...]
+
+
+def copula_weight(people: int) -> float:
+    """The weight of the copula beside the crowd model for a sample of so many people."""
+    return max(0.0, SMALL / (people + SMALL) - LEAST_WEIGHT)
+
+
+def join_crowd(crowd: CrowdEstimate, anchored: AnchoredEstimate | None, sizes: ClassSizes) -> JoinedEstimate:
+    """Join the crowd model and the copula, which is None where it is not needed or has too few columns."""
+    estimate, alone = crowd.sample_to_population, float(crowd.uniqueness.mean()) / crowd.sample_to_population
+    parts = [("crowd", estimate)]
+    if anchored is not None:
+        weight = copula_weight(sizes.people)
+        estimate = estimate ** (1.0 - weight) * anchored.sample_to_population**weight
+        if min(alone, anchored.alone_in_class) > 0.0:
+            alone = alone ** (1.0 - weight) * anchored.alone_in_class**weight
+        parts += [("anchored", anchored.sample_to_population), ("weight of the copula", weight)]
+    estimate = bound_estimate(sizes, crowd.population, estimate)
+    return JoinedEstimate(estimate, bound_uniqueness(sizes, estimate, estimate * alone), tuple(parts))
+
+
+def bound_uniqueness(sizes: ClassSizes, correctness: float, uniqueness: float) -> float:
+    """The share of records that are unique in the population, within what B allows.
+
+    Each unique record counts 1 in n B, every other unique of the sample at most a half, and each further class at most
+    1 for all its records together.
+    """
+    alone, shared = sizes.uniqueness, (sizes.classes - sizes.uniques) / sizes.people
+    least = 2.0 * (correctness - shared) - alone
+    return min(max(uniqueness, least, 0.0), alone, correctness)
 
 
 @dataclass(frozen=True, slots=True)

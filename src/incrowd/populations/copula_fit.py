@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.populations.copula import upper_edges
-from incrowd.populations.information import matching_correlation, observed_information
+from incrowd.populations.information import (
+    cell_chances,
+    expected_information,
+    matching_correlation,
+    observed_information,
+    shuffled_information,
+)
 from incrowd.populations.marginals import Columns, occurrences
 from incrowd.special import Floats
 
@@ -29,13 +35,19 @@ _FLOOR = 1e-6  # smallest eigenvalue kept, so that the factor exists
 
 def fit_gaussian(columns: Columns, *, progress: Progress = silent) -> Floats:
     """The correlation matrix of the Gaussian copula: ρ pair by pair, then the nearest matrix that is one."""
-    return nearest_correlation(pair_correlations(columns, progress=progress))
+    return nearest_correlation(pair_correlations(columns, shuffled=True, progress=progress))
 
 
-def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Floats:
-    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix."""
+def pair_correlations(columns: Columns, *, shuffled: bool = False, progress: Progress = silent) -> Floats:
+    """For every pair the ρ whose expected plug-in information equals the observed one; not yet a correlation matrix.
+
+    With `shuffled` what is expected at ρ = 0 is the information of shuffled columns, so that independent columns get
+    about 0. Without it the fit is the published one, to which samples of the observed margins are compared: they have
+    fewer rare values than the margins, and their lower information is made up for by a correlation.
+    """
     groups = group_values(columns, MOST_VALUES)
-    edges = [all_edges(occurrences(group, columns.counts(j)) / columns.people) for j, group in enumerate(groups)]
+    counts = [occurrences(group, columns.counts(j)) for j, group in enumerate(groups)]
+    edges = [all_edges(count / columns.people) for count in counts]
     people = np.array([float(columns.people)])
     matrix = np.eye(len(groups))
 
@@ -45,6 +57,10 @@ def pair_correlations(columns: Columns, *, progress: Progress = silent) -> Float
             return 0.0  # a single value
         first, second, times = columns.pair(i, j)
         information = observed_information(groups[i][first], groups[j][second], times=times)
+        if shuffled:
+            independent = cell_chances(edges[i], edges[j], 0.0)
+            information -= shuffled_information(counts[i], counts[j])
+            information += expected_information(independent, people, np.ones(1))
         return matching_correlation(edges[i], edges[j], information, people, np.ones(1))
 
     pairs = list(combinations(range(len(groups)), 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,14 +55,8 @@ class _Urn:
             model.margins,
         )
         room = 1 << int(n).bit_length()
-        self.group_keys, self.group_numbers = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
-        self.groups: list[NDArray[Any]] = [
-            np.zeros(2 * room, dtype=np.int32),
-            np.zeros(2 * room, dtype=np.int64),
-            np.zeros(2 * room, np.int32),
-        ]
-        self.pair_keys, self.pair_counts = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
-        self.class_keys, self.class_counts = np.zeros(2 * room, dtype=np.uint64), np.zeros(2 * room, dtype=np.int32)
+        self.groups = np.zeros((2 * room, 2), dtype=np.uint64)
+        self.pairs, self.classes = np.zeros((2 * room, 2), dtype=np.uint64), np.zeros((2 * room, 2), dtype=np.uint64)
         self.pool = np.zeros(2 * room, dtype=np.int32)
         self.used = np.zeros(5, dtype=np.int64)
         self.random = np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64)
@@ -73,34 +67,65 @@ class _Urn:
 
         while start < stop:
             start = kernels_crowd.add_people(
-                self.values, self.value_counts, self.value_sizes, *self.levels, self.group_keys, self.group_numbers,
-                *self.groups, self.pair_keys, self.pair_counts, self.class_keys, self.class_counts, self.pool,
-                self.used, start, stop, drawn, self.random,
+                self.values, self.value_counts, self.value_sizes, *self.levels, self.groups, self.pairs,
+                self.classes, self.pool, self.used, start, stop, drawn, self.random,
             )  # fmt: skip
             if start < stop:
                 self._enlarge()
 
     def _enlarge(self) -> None:
         levels = int(self.levels[0].size)
-        if self.used[0] + levels > self.group_keys.size * 6 // 10:
-            self.group_keys, self.group_numbers = _larger(self.group_keys, self.group_numbers)
-        if self.used[0] + levels > self.groups[0].size:
-            self.groups = [np.concatenate([array, np.zeros_like(array)]) for array in self.groups]
-        if self.used[1] + levels > self.pair_keys.size * 6 // 10:
-            self.pair_keys, self.pair_counts = _larger(self.pair_keys, self.pair_counts)
-        if self.used[3] + 1 > self.class_keys.size * 6 // 10:
-            self.class_keys, self.class_counts = _larger(self.class_keys, self.class_counts)
+        if self.used[0] + levels > self.groups.shape[0] * 6 // 10:
+            self.groups = _larger(self.groups)
+        if self.used[1] + levels > self.pairs.shape[0] * 6 // 10:
+            self.pairs = _larger(self.pairs)
+        if self.used[3] + 1 > self.classes.shape[0] * 6 // 10:
+            self.classes = _larger(self.classes)
         if self.used[2] > 0.4 * self.pool.size:
             self.pool = np.concatenate([self.pool, np.zeros_like(self.pool)])
 
 
-def _larger(keys: NDArray[np.uint64], numbers: NDArray[Any]) -> tuple[NDArray[np.uint64], NDArray[Any]]:
+def _larger(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A hash table of twice the size with the same entries."""
     from incrowd.populations import kernels_crowd
 
-    new_keys, new_numbers = np.zeros(2 * keys.size, dtype=np.uint64), np.zeros(2 * keys.size, dtype=numbers.dtype)
-    kernels_crowd.rehash(keys, numbers, new_keys, new_numbers)
-    return new_keys, new_numbers
+    larger = np.zeros((2 * table.shape[0], table.shape[1]), dtype=np.uint64)
+    kernels_crowd.rehash(table, larger)
+    return larger
+
+
+def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]) -> Iterator[GrownPopulation]:
+    """Grow the sample of a model through ascending numbers of people, all of them larger than the sample or equal.
+
+    With one seed the people of a smaller population are the first ones of a larger population.
+
+    Args:
+        model: the fitted model.
+        stops: the numbers of people at which to stop.
+        seed: seed of the random draws.
+
+    Yields:
+        The population at each of the stops; its `values` are filled further when the next one is asked for.
+    """
+    from incrowd.populations import kernels_crowd
+
+    urn, n = _Urn(model, stops[-1], seed), model.people
+    urn.add(0, n, drawn=False)
+    sizes, classes, uniques, size = [], [], [], n
+    for stop in stops:
+        urn.add(size, stop, drawn=True)
+        size = stop
+        sizes.append(stop)
+        classes.append(int(urn.used[3]))
+        uniques.append(int(urn.used[4]))
+        yield GrownPopulation(
+            np.array(sizes, dtype=np.int64),
+            np.array(classes, dtype=np.int64),
+            np.array(uniques, dtype=np.int64),
+            kernels_crowd.class_sizes_of(urn.values, urn.classes, n),
+            urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
+            urn.values[:, :stop],
+        )
 
 
 def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Sequence[int] = (0,)) -> GrownPopulation:
@@ -115,22 +140,6 @@ def grow(model: CrowdModel, population: int, *, at: Sequence[int] = (), seed: Se
     Returns:
         The classes on the way and at the end.
     """
-    from incrowd.populations import kernels_crowd
-
-    urn, n = _Urn(model, population, seed), model.people
-    urn.add(0, n, drawn=False)
-    stops = sorted({n, *(size for size in at if n < size < population), population})
-    classes, uniques, size = [], [], n
-    for stop in stops:
-        urn.add(size, stop, drawn=True)
-        size = stop
-        classes.append(int(urn.used[3]))
-        uniques.append(int(urn.used[4]))
-    return GrownPopulation(
-        np.array(stops, dtype=np.int64),
-        np.array(classes, dtype=np.int64),
-        np.array(uniques, dtype=np.int64),
-        kernels_crowd.class_sizes_of(urn.values, urn.class_keys, urn.class_counts, n),
-        urn.class_counts[urn.class_keys != 0].astype(np.int64),
-        urn.values,
-    )
+    stops = sorted({model.people, *(size for size in at if model.people < size < population), population})
+    *_, found = grow_through(model, stops, seed=seed)
+    return found

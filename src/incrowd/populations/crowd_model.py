@@ -27,6 +27,7 @@ _MARGIN_STRENGTHS = np.array([1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0,
 _PARENTS = 2  # columns that tell most about another and are conditioned on before all
 _WORTHWHILE = 1.0  # nats that a context must add to the likelihood, or it is left out
 _FITTED = 20_000  # records whose likelihood is summed; the counts behind it are those of all records
+_COMPARED = 100_000  # records, at least, from which the information between two columns is taken
 
 Codes = NDArray[np.int32]
 
@@ -62,6 +63,11 @@ class CrowdModel:
         """How many people are in the sample."""
         return int(self.codes[0].size)
 
+    def class_sizes(self) -> NDArray[np.int64]:
+        """For each record how many records of the sample have its values."""
+        numbers = _joint(list(self.codes))
+        return np.bincount(numbers)[numbers]
+
 
 def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
     """Fit the model to a sample.
@@ -75,13 +81,13 @@ def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
     Raises:
         UnsupportedError: every column has one value only.
     """
-    coded = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
+    coded = [_recode(column) for column in columns]
     coded = [column for column in coded if column.max(initial=0) > 0]
     if not coded:
         raise UnsupportedError("every column has one value only, so there is nothing to model")
     entropies = [_entropy(column) for column in coded]
     order = np.argsort(entropies, kind="stable")
-    coded, entropies = [coded[place] for place in order], [entropies[place] for place in order]
+    coded = [coded[place] for place in order]
     some = np.unique(np.linspace(0, coded[0].size - 1, min(_FITTED, coded[0].size)).astype(np.int64))
     margins, levels, prefix = [], [], np.zeros(coded[0].size, dtype=np.int64)
     log_chances = np.zeros(coded[0].size)
@@ -89,7 +95,7 @@ def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
         discount, strength, base = _fit_margin(codes, some)
         margins.append((discount, strength))
         chain = []
-        for given in _contexts(coded, entropies, column):
+        for given in _contexts(coded, column):
             context = prefix if len(given) == column else _joint([coded[place] for place in given])
             fitted = _fit_level(context, codes, base, some)
             if fitted is not None:
@@ -101,10 +107,19 @@ def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
     return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances)
 
 
-def _contexts(coded: list[Codes], entropies: list[float], column: int) -> list[tuple[int, ...]]:
+def _recode(column: NDArray[Any]) -> Codes:
+    """Codes from 0 without gaps."""
+    places: Codes = (np.cumsum(np.bincount(column) > 0) - 1).astype(np.int32)
+    codes: Codes = places[column]
+    return codes
+
+
+def _contexts(coded: list[Codes], column: int) -> list[tuple[int, ...]]:
     """The sets of earlier columns a column is given, the smallest first: those that tell most, then all."""
+    few = slice(None, None, max(1, coded[0].size // _COMPARED))
+    own = _entropy(coded[column][few])
     told = [
-        entropies[other] + entropies[column] - _entropy(_joint([coded[other], coded[column]]))
+        _entropy(coded[other][few]) + own - _entropy(_joint([coded[other][few], coded[column][few]]))
         for other in range(column)
     ]
     ranked = np.argsort(told, kind="stable")[::-1]
@@ -114,11 +129,11 @@ def _contexts(coded: list[Codes], entropies: list[float], column: int) -> list[t
 
 def _joint(columns: list[Any]) -> NDArray[np.int64]:
     """Codes of the combinations of several columns."""
+    from incrowd.populations import kernels_crowd
+
     found: NDArray[np.int64] = columns[0].astype(np.int64)
     for column in columns[1:]:
-        found = np.unique(found * (np.int64(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(
-            np.int64
-        )
+        found = kernels_crowd.number_groups(found, column.astype(np.int64), 2 << int(found.size).bit_length())
     return found
 
 
@@ -159,8 +174,10 @@ def _fit_level(
     """
     from incrowd.populations import kernels_crowd
 
-    pairs = context * (np.int64(codes.max(initial=0)) + 1) + codes
-    _, first, pair_of, pair_counts = np.unique(pairs, return_index=True, return_inverse=True, return_counts=True)
+    pair_of = _joint([context, codes])
+    pair_counts = np.bincount(pair_of)
+    first = np.empty(pair_counts.size, dtype=np.int64)
+    first[pair_of[::-1]] = np.arange(pair_of.size)[::-1]
     group = np.bincount(context)[context] - 1.0
     pair = pair_counts[pair_of] - 1.0
     distinct = np.bincount(context[first])[context] - (pair == 0)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.pitman_yor import ClassSizeFit
-from incrowd.populations import anchored, combined, copula, posterior_estimator
+from incrowd.populations import anchored, copula
 from incrowd.populations.constraints import (
     bound_uniques_interval,
     count_possible_classes,
@@ -21,6 +20,16 @@ from incrowd.populations.constraints import (
     pass_through,
 )
 from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
+from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
+from incrowd.populations.crowd_records import CrowdRecords, assess_records
+from incrowd.populations.fitted_sample import (
+    FittedSample,
+    MethodEstimate,
+    Options,
+    estimate_from_class_sizes,
+    estimate_from_crowd,
+    note_alone,
+)
 from incrowd.populations.intervals import bound_estimate, interval_around, interval_of_uniques
 from incrowd.populations.marginals import Columns
 from incrowd.populations.monte_carlo import fit_by_monte_carlo
@@ -29,34 +38,12 @@ from incrowd.populations.result import PopulationRisk
 from incrowd.populations.sample import Sample, settle_population
 from incrowd.wording import percent
 
-Method = Literal["combined", "posterior", "anchored", "gaussian", "dvine", "average"]
+Method = Literal["combined", "crowd", "posterior", "anchored", "gaussian", "dvine", "average"]
 METHODS: tuple[Method, ...] = get_args(Method)
 """Names of the methods."""
 
 FEWEST_DRAWN = 1_000_000
 """Synthetic people behind estimates for several populations, some of which are far larger than the sample."""
-
-
-@dataclass(frozen=True, slots=True)
-class MethodEstimate:
-    """What a method estimates; the other fields of a `PopulationRisk` are the same for all methods."""
-
-    sample_to_population: float
-    interval: tuple[float, float]
-    population_uniques: float
-    still_unique: float | None
-    assumptions: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    parts: tuple[tuple[str, float], ...] = ()
-    still_unique_interval: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    seed: int
-    draws: int
-    reference: bool
-    progress: Progress
 
 
 def check_method(method: str) -> None:
@@ -78,7 +65,16 @@ def estimate_risk(
     started: float | None = None,
 ) -> PopulationRisk:
     """The estimate of a method for a sample already read."""
+    options = Options(seed, draws, reference, progress)
+    return estimate_with_records(sample, method, options=options, started=started)[0]
+
+
+def estimate_with_records(
+    sample: Sample, method: Method = "combined", *, options: Options, started: float | None = None
+) -> tuple[PopulationRisk, CrowdRecords | None]:
+    """The estimate of a method, and the risk of every record where the method tells records apart by their values."""
     started = time.perf_counter() if started is None else started
+    seed = options.seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"the seed must be a whole number of 0 or more; {seed!r} was given")
     if sample.sizes.people == 1:
@@ -86,9 +82,30 @@ def estimate_risk(
     if sample.sizes.people == sample.population:
         estimate = _count_whole_population(sample)
     else:
-        estimate = _ESTIMATORS[method](sample, _Options(seed, draws, reference, progress))
-    risk = _as_result(sample, estimate, method, seed, time.perf_counter() - started)
-    return limit_classes(risk, count_possible_classes(sample)) if method == "combined" else risk
+        estimate = _ESTIMATORS[method](sample, options)
+    risk = _as_result(sample, estimate, method, seed)
+    if method in ("combined", "crowd"):
+        risk = limit_classes(risk, count_possible_classes(sample))
+    risk, records = _add_highest(sample, risk, estimate.crowd)
+    return replace(risk, seconds=time.perf_counter() - started), records
+
+
+def _add_highest(
+    sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None
+) -> tuple[PopulationRisk, CrowdRecords | None]:
+    """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them."""
+    if crowd is None or not crowd.growths:
+        return risk, None
+    model = sample.crowd_model
+    records = assess_records(
+        crowd,
+        model.log_chances,
+        model.class_sizes(),
+        correctness=risk.sample_to_population,
+        uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
+    )
+    highest, interval = records.highest
+    return replace(risk, highest=highest, highest_interval=interval), records
 
 
 def estimate_risks(
@@ -96,36 +113,32 @@ def estimate_risks(
 ) -> tuple[PopulationRisk, ...]:
     """The combined estimate for each of the populations `at`, fitted once.
 
-    One synthetic population is read at every N. It has `drawn` people, between a million and five; by default as many
-    as the largest population. At the sample's own population the estimate is that of `estimate_risk`.
+    One growth of the sample serves all populations on its way, and one synthetic population is read at every N. It has
+    `drawn` people, between a million and five; by default as many as the largest population. At the sample's own
+    population the estimate is that of `estimate_risk`.
     """
     if not at:
         raise InputError("an empty list of populations; give at least one number")
     people = sample.sizes.people
     samples = [replace(sample, population=settle_population(people, population=one)) for one in at]
-    largest = max(one.population for one in samples)
-    wanted = min(max(largest if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
-    estimate = _fit_once(sample, seed, wanted, part(progress, 0.0, 0.9))
+    populations = {one.population for one in samples}
+    wanted = min(max(max(populations) if drawn is None else drawn, FEWEST_DRAWN), anchored.MOST_DRAWN)
     most = count_possible_classes(sample)
+    fitted = FittedSample(sample, Options(seed, 1, False, part(progress, 0.0, 0.9)), populations, wanted)
 
-    def estimate_one(one: Sample) -> PopulationRisk:
-        found = _count_whole_population(one) if one.population == people else estimate(one)
-        return limit_classes(_as_result(one, found, "combined", seed), most)
+    def estimate_one(one: Sample, *, alone: bool = False) -> PopulationRisk:
+        found = _count_whole_population(one) if one.population == people else fitted.estimate(one, alone=alone)
+        risk = limit_classes(_as_result(one, found, "combined", seed), most)
+        return _add_highest(one, risk, found.crowd)[0] if alone else risk
 
     risks = make_monotone([estimate_one(one) for one in samples])
-    if sample.population in {one.population for one in samples} and sample.population > people:
-        if anchored.people_drawn(people, sample.population) == max(wanted, people):
-            known = estimate_one(sample)  # `estimate_risk` draws the same synthetic people
-        else:
-            known = estimate_risk(sample, "combined", seed=seed, progress=part(progress, 0.9, 1.0))
-        risks = pass_through(risks, known)
+    if sample.population in populations and sample.population > people:
+        risks = pass_through(risks, estimate_one(sample, alone=True))
     progress("along the populations", 1.0)
     return risks
 
 
-def _as_result(
-    sample: Sample, estimate: MethodEstimate, method: str, seed: int, seconds: float = 0.0
-) -> PopulationRisk:
+def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int) -> PopulationRisk:
     """The estimate as a result, within the certain limits and inside its own interval."""
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
@@ -151,8 +164,9 @@ def _as_result(
             notes=tuple(notes),
             parts=parts,
             still_unique_interval=estimate.still_unique_interval if sizes.uniques else None,
+            highest=estimate.highest,
+            highest_interval=estimate.highest_interval,
             seed=seed,
-            seconds=seconds,
         )
     )
 
@@ -161,30 +175,23 @@ def _count_whole_population(sample: Sample) -> MethodEstimate:
     """The risk where everybody is in the table."""
     note = "the table is the whole population: the answer is counted, not estimated"
     correctness, uniques = sample.sizes.correctness, float(sample.sizes.uniques)
+    highest = 1.0 / int(sample.sizes.sizes[0])
     return MethodEstimate(
-        correctness, (correctness, correctness), uniques, 1.0, (), (note,), still_unique_interval=(1.0, 1.0)
+        correctness,
+        (correctness, correctness),
+        uniques,
+        1.0,
+        (),
+        (note,),
+        still_unique_interval=(1.0, 1.0),
+        highest=highest,
+        highest_interval=(highest, highest),
     )
 
 
-def _by_posterior(sample: Sample, options: _Options) -> MethodEstimate:
+def _by_posterior(sample: Sample, options: Options) -> MethodEstimate:
     options.progress("fitting the class sizes", 0.0)
-    return _from_class_sizes(sample)
-
-
-def _from_class_sizes(sample: Sample) -> MethodEstimate:
-    """The estimate of the class sizes alone."""
-    found = estimate_by_posterior(sample.class_size_model, sample.population)
-    estimate, still_unique = found.sample_to_population, found.still_unique
-    deviation = combined.log_deviation(found.interval)
-    return MethodEstimate(
-        estimate,
-        interval_around("posterior", estimate, sample, scatter=found.scatter, deviation=deviation),
-        found.population_uniques,
-        still_unique,
-        posterior_estimator.ASSUMPTIONS,
-        found.notes,
-        still_unique_interval=interval_of_uniques("posterior", still_unique, estimate, sample, deviation=deviation),
-    )
+    return estimate_from_class_sizes(sample)
 
 
 def _scatter(sample: Sample) -> float:
@@ -199,7 +206,7 @@ def _columns(sample: Sample, *, pairs: bool) -> Columns:
     return sample.columns(pairs=pairs)
 
 
-def _by_copulas(sample: Sample, options: _Options, kinds: Sequence[str]) -> MethodEstimate:
+def _by_copulas(sample: Sample, options: Options, kinds: Sequence[str]) -> MethodEstimate:
     """The published estimators: one copula, or the average of two."""
     columns = _columns(sample, pairs=not (options.reference or "dvine" in kinds))
     if options.reference:
@@ -238,7 +245,7 @@ def _by_copulas(sample: Sample, options: _Options, kinds: Sequence[str]) -> Meth
     )
 
 
-def _fit_anchored(sample: Sample, options: _Options) -> anchored.AnchoredEstimate:
+def _fit_anchored(sample: Sample, options: Options) -> anchored.AnchoredEstimate:
     return anchored.fit_anchored(
         _columns(sample, pairs=True),
         sample.sizes,
@@ -249,7 +256,7 @@ def _fit_anchored(sample: Sample, options: _Options) -> anchored.AnchoredEstimat
     )
 
 
-def _by_anchored(sample: Sample, options: _Options) -> MethodEstimate:
+def _by_anchored(sample: Sample, options: Options) -> MethodEstimate:
     found = _fit_anchored(sample, options)
     estimate = found.sample_to_population
     return MethodEstimate(
@@ -263,70 +270,27 @@ def _by_anchored(sample: Sample, options: _Options) -> MethodEstimate:
     )
 
 
-def _why_class_sizes_alone(sample: Sample) -> str | None:
-    """Why the class sizes answer alone, or None where a copula joins them."""
-    reason = sample.why_no_columns()
+def _by_combined(sample: Sample, options: Options) -> MethodEstimate:
+    fitted = FittedSample(sample, options, {sample.population}, None)
+    return fitted.estimate(sample, alone=True)
+
+
+def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
+    reason = sample.why_no_columns() or sample.why_no_records()
     if reason is not None:
-        return reason
-    if sample.sizes.uniques == sample.sizes.people:
-        return "all records are unique, so a copula has nothing to start from"
-    if len(copula.informative(sample.columns(pairs=True)).sizes) < 2:
-        return "one column alone tells the records apart, and a copula is about several"
-    return None
+        raise UnsupportedError(f"the crowd model needs the records, but {reason}; use method='combined'")
+    if max(sample.columns().sizes) < 2:
+        return note_alone(estimate_from_class_sizes(sample), "all records are alike")
+    population = sample.population
+    crowd = grow_sample(
+        sample.crowd_model, [population], seed=[options.seed], keep=population, progress=options.progress
+    )[population]
+    return estimate_from_crowd(sample, crowd, None)
 
 
-def _note_alone(estimate: MethodEstimate, reason: str) -> MethodEstimate:
-    return replace(estimate, notes=(*estimate.notes, f"the posterior estimator alone: {reason}"))
-
-
-def _by_combined(sample: Sample, options: _Options) -> MethodEstimate:
-    reason = _why_class_sizes_alone(sample)
-    if reason is not None:
-        return _note_alone(_by_posterior(sample, options), reason)
-    fitted = _fit_anchored(sample, options)
-    options.progress("joining it with the class sizes", 0.95)
-    return _combine(sample, fitted, combined.fit_trials(fitted, seed=[options.seed]))
-
-
-def _combine(sample: Sample, fitted: anchored.AnchoredEstimate, trials: Sequence[ClassSizeFit]) -> MethodEstimate:
-    """The estimate of the copula and the class sizes together."""
-    sizes = estimate_by_posterior(sample.class_size_model, sample.population)
-    both = combined.combine(fitted, sizes, trials)
-    estimate, deviation = both.sample_to_population, both.deviation
-    parts = [("anchored", both.anchored), ("posterior", both.posterior), ("weight of class sizes", both.weight)]
-    if both.corrected is not None:
-        parts.insert(2, ("posterior, corrected", both.corrected))
-    return MethodEstimate(
-        estimate,
-        interval_around("combined", estimate, sample, scatter=sizes.scatter, deviation=deviation),
-        both.population_uniques,
-        both.still_unique,
-        combined.ASSUMPTIONS,
-        (*sizes.notes, *fitted.notes, copula.PATENT),
-        tuple(parts),
-        interval_of_uniques("combined", both.still_unique, estimate, sample, deviation=deviation),
-    )
-
-
-def _fit_once(sample: Sample, seed: int, drawn: int, progress: Progress) -> Callable[[Sample], MethodEstimate]:
-    """Fit the sample once; the function returned estimates for it with any population larger than it."""
-    reason = _why_class_sizes_alone(sample)
-    if reason is not None:
-        return lambda one: _note_alone(_from_class_sizes(one), reason)
-    fitted = anchored.fit_anchored(
-        sample.columns(pairs=True),
-        sample.sizes,
-        max(drawn, sample.population),
-        seed=[seed],
-        drawn=drawn,
-        progress=part(progress, 0.0, 0.8),
-    )
-    trials = combined.fit_trials(fitted, seed=[seed])
-    return lambda one: _combine(one, fitted.at(one.population), trials)
-
-
-_ESTIMATORS: dict[Method, Callable[[Sample, _Options], MethodEstimate]] = {
+_ESTIMATORS: dict[Method, Callable[[Sample, Options], MethodEstimate]] = {
     "combined": _by_combined,
+    "crowd": _by_crowd,
     "posterior": _by_posterior,
     "anchored": _by_anchored,
     "gaussian": lambda sample, options: _by_copulas(sample, options, ("gaussian",)),

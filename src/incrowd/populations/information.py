@@ -1,7 +1,9 @@
 """Mutual information of two columns, and of a bivariate normal cut into the same values.
 
 The plug-in information of a small sample is biased upwards. A correlation is therefore chosen so that the
-*expected plug-in* information of as many records equals the observed one: the same bias stands on both sides.
+*expected plug-in* information of as many records equals the observed one: the same bias stands on both sides. The
+observed margins are samples already, with fewer rare values than the population has, and samples of them have fewer
+still; `shuffled_information` is what two independent columns with exactly these margins show.
 """
 
 from __future__ import annotations
@@ -104,6 +106,21 @@ def expected_information(cells: Floats, sizes: Floats, weights: Floats) -> float
         excess -= expected_x_log_x(rows, people) + expected_x_log_x(columns, people)
         total += weight * (excess + np.log(people))
     return float(total)
+
+
+def shuffled_information(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    """Expected plug-in information of two columns with these counts of their values, if one of them is shuffled.
+
+    >>> round(shuffled_information(np.array([1, 1]), np.array([1, 1])), 4)  # the order does not matter
+    0.6931
+    """
+    from incrowd.populations import kernels
+
+    people = int(first.sum())
+    one, other = (np.unique(counts[counts > 0], return_counts=True) for counts in (first, second))
+    joint = kernels.shuffled_x_log_x(one[0], other[0], one[1], other[1], people)
+    margins = sum(float((sizes * times) @ np.log(sizes)) for sizes, times in (one, other))
+    return max(0.0, float(joint - margins) / people + float(np.log(people)))
 
 
 def matching_correlation(

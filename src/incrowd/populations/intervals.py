@@ -9,6 +9,10 @@ much on B:
 `noise` is that of the sample's own 1/F around their mean: B has the variance v (1 − n/N)/n, v that of 1/F among the
 records, which the posterior knows (`scatter` is v/(B(1 − B))); `deviation` is what the method itself states. The
 constants are those under which 95 % of the truths lie inside on the tables used for tuning.
+
+The error of the crowd model, and of what it is joined with, falls with the size of the sample: half its interval is
+c log(N/n)/n^¼ on the log-odds scale, at least what the noise asks for, and wider where the population is larger than
+the people that were grown.
 """
 
 from __future__ import annotations
@@ -34,6 +38,12 @@ class _Error(NamedTuple):
     own: float
 
 
+CROWD_ERROR = 0.8
+"""c: half the interval of the crowd model at N = e n and one record, on the log-odds scale."""
+
+CROWD_EXTRAPOLATION = 0.17
+"""What is added (in quadrature) for every e-fold that the population is larger than the people grown."""
+
 ERRORS = {
     "combined": _Error(0.0, 0.04, 1.0),
     "posterior": _Error(0.0, 0.1, 1.0),
@@ -45,6 +55,7 @@ ERRORS = {
 """Errors of B, by method."""
 
 ERRORS_OF_UNIQUES = {
+    "crowd": _Error(0.25, 0.25, 0.0),
     "combined": _Error(0.2, 0.2, 1.0),
     "posterior": _Error(0.3, 0.3, 1.0),
     "anchored": _Error(0.4, 0.4, 0.0),
@@ -72,6 +83,23 @@ def interval_around(
     log_odds = math.log(estimate / room)
     low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
     return low, certain[1] if sample.sizes.uniques == sample.sizes.people else high
+
+
+def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: float) -> tuple[float, float]:
+    """The 95 % interval of an estimate of B by the crowd model, within the certain limits.
+
+    `grown` is how many people were grown, `variance` that of 1/F among the records.
+    """
+    certain = certain_limits(sample.sizes, sample.population)
+    if estimate <= 0.0 or estimate >= 1.0:
+        return certain
+    people, room = sample.sizes.people, 1.0 - estimate
+    usual = CROWD_ERROR * math.log(sample.population / people) / people**0.25
+    noise = _NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / people) / (estimate * room)
+    width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
+    log_odds = math.log(estimate / room)
+    low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
+    return min(low, estimate), certain[1] if sample.sizes.uniques == people else max(high, estimate)
 
 
 def interval_of_uniques(

@@ -168,3 +168,34 @@ def fill_exact(mass, last, more, first, second, start, peak, highest):  # type: 
         if value < 1e-18:
             break
         mass[i] = value
+
+
+@njit(cache=True, nogil=True)
+def shuffled_x_log_x(one, other, one_times, other_times, people):  # type: ignore[no-untyped-def]
+    """Σ E[X ln X] over the cells of two columns whose values are shuffled: X is hypergeometric.
+
+    Values that occur `one[i]` times in the first column occur `one_times[i]` times among its values, and so for the
+    other. Each distribution is summed from its mode outwards until nothing more is added.
+    """
+    total = 0.0
+    for i in range(one.size):
+        for j in range(other.size):
+            a, b = one[i], other[j]
+            least, most = max(0, a + b - people), min(a, b)
+            mode = min(max(int((a + 1.0) * (b + 1.0) / (people + 2.0)), least), most)
+            mass, value = 1.0, mode * np.log(mode) if mode > 1 else 0.0
+            chance, x = 1.0, mode
+            while x < most and chance > 1e-12:
+                chance *= (a - x) * float(b - x) / ((x + 1.0) * (people - a - b + x + 1.0))
+                x += 1
+                mass += chance
+                value += chance * x * np.log(x)
+            chance, x = 1.0, mode
+            while x > least and chance > 1e-12:
+                chance *= x * float(people - a - b + x) / ((a - x + 1.0) * (b - x + 1.0))
+                x -= 1
+                mass += chance
+                if x > 1:
+                    value += chance * x * np.log(x)
+            total += one_times[i] * other_times[j] * value / mass
+    return total

@@ -8,6 +8,7 @@ import numpy as np
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
+_HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @numba.njit(inline="always", cache=True)
@@ -36,23 +37,39 @@ def _uniform(state):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(inline="always", cache=True)
-def _slot(keys, key):  # type: ignore[no-untyped-def]
-    """Where a key is in an open-addressing table, or where it would go; 0 marks a free slot."""
-    mask = np.uint64(keys.size - 1)
+def _row(table, key):  # type: ignore[no-untyped-def]
+    """The row of a key in an open-addressing table whose first column is the key, or where it would go."""
+    mask = np.uint64(table.shape[0] - 1)
     place = key & mask
-    while keys[place] != 0 and keys[place] != key:
+    while table[place, 0] != 0 and table[place, 0] != key:
         place = (place + np.uint64(1)) & mask
     return place
 
 
 @numba.njit(cache=True, nogil=True)
-def rehash(keys, numbers, new_keys, new_numbers):  # type: ignore[no-untyped-def]
+def rehash(table, larger):  # type: ignore[no-untyped-def]
     """Copy a hash table into a larger one."""
-    for place in range(keys.size):
-        if keys[place] != 0:
-            slot = _slot(new_keys, keys[place])
-            new_keys[slot] = keys[place]
-            new_numbers[slot] = numbers[place]
+    for place in range(table.shape[0]):
+        if table[place, 0] != 0:
+            row = _row(larger, table[place, 0])
+            for column in range(table.shape[1]):
+                larger[row, column] = table[place, column]
+
+
+@numba.njit(cache=True, nogil=True)
+def number_groups(first, second, room):  # type: ignore[no-untyped-def]
+    """Number the combinations of two codes from 0 in the order in which they come; `room` is a power of two."""
+    table = np.zeros((room, 2), dtype=np.uint64)
+    numbers = np.empty(first.size, dtype=np.int64)
+    used = np.uint64(0)
+    for place in range(first.size):
+        key = _mix(_mix(np.uint64(first[place])) + np.uint64(second[place])) | np.uint64(1)
+        row = _row(table, key)
+        if table[row, 0] == 0:
+            table[row, 0], table[row, 1] = key, used
+            used += np.uint64(1)
+        numbers[place] = np.int64(table[row, 1])
+    return numbers
 
 
 @numba.njit(cache=True, nogil=True)
@@ -76,21 +93,24 @@ def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # typ
 @numba.njit(cache=True, nogil=True)
 def add_people(  # type: ignore[no-untyped-def]
     values, value_counts, value_sizes, level_column, level_start, level_end, context, discount, strength, margin,
-    group_keys, group_numbers, group_count, group_start, group_room, pair_keys, pair_counts, class_keys, class_counts,
-    pool, used, start, stop, drawn, random,
+    groups, pairs, classes, pool, used, start, stop, drawn, random,
 ):  # fmt: skip
     """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
 
-    Levels of one column follow each other, the most specific first. `used` holds how many groups, pairs, pool entries
-    and classes there are, and how many classes have one person. Returns the first person who was not added: `stop`, or
-    whoever did not fit into one of the arrays, which the caller then enlarges.
+    Levels of one column follow each other, the most specific first. A row of `groups` holds the key of a context
+    and, in one number, where the values of the people who have it start in `pool` (upper half) and how many they are
+    (lower half); they are moved to twice the room whenever their number is a power of two. A row of `pairs` holds the
+    key of a context with a value and its count, a row of `classes` the key of a whole record and its count. `used`
+    holds how many groups, pairs, pool entries and classes there are, and how many classes have one person. Returns the
+    first person who was not added: `stop`, or whoever did not fit into one of the arrays, which the caller enlarges.
     """
     columns, levels = values.shape[0], level_column.size
     keys = np.empty(levels, dtype=np.uint64)
-    groups = np.empty(levels, dtype=np.int64)
+    rows = np.empty(levels, dtype=np.int64)
     is_new = np.zeros(columns, dtype=np.bool_)
-    group_limit = min(group_keys.size * 6 // 10, group_count.size)
-    pair_limit, class_limit = pair_keys.size * 6 // 10, class_keys.size * 6 // 10
+    group_limit, pair_limit = groups.shape[0] * 6 // 10, pairs.shape[0] * 6 // 10
+    class_limit = classes.shape[0] * 6 // 10
+    one = np.uint64(1)
     for person in range(start, stop):
         if used[0] + levels > group_limit or used[1] + levels > pair_limit or used[3] + 1 > class_limit:
             return person
@@ -104,23 +124,18 @@ def add_people(  # type: ignore[no-untyped-def]
                 for place in range(level_start[level], level_end[level]):
                     known = context[place]
                     key += _mark(known, values[known, person])
-                key = _mix(key) | np.uint64(1)
-                slot = _slot(group_keys, key)
-                if group_keys[slot] == 0:
-                    group_keys[slot] = key
-                    group_numbers[slot] = used[0]
-                    group_count[used[0]] = 0
-                    group_room[used[0]] = 0
+                key = _mix(key) | one
+                row = _row(groups, key)
+                if groups[row, 0] == 0:
+                    groups[row, 0] = key
                     used[0] += 1
-                number = group_numbers[slot]
-                keys[level], groups[level] = key, number
-                count = group_count[number]
-                if count == group_room[number]:
-                    room += max(1, 2 * count)
+                keys[level], rows[level] = key, row
+                count = np.int64(groups[row, 1] & _LOWER)
+                if count & (count - 1) == 0:
+                    room += 2 * count if count else 1  # type: ignore[assignment]
                 if drawn and not accepted and count > 0:
-                    member = pool[group_start[number] + np.int64(_uniform(random) * count)]
-                    taken = values[column, member]
-                    pair = pair_counts[_slot(pair_keys, _mix(key + _mark(column, taken)) | np.uint64(1))]
+                    taken = pool[np.int64(groups[row, 1] >> _HALF) + np.int64(_uniform(random) * count)]
+                    pair = np.int64(pairs[_row(pairs, _mix(key + _mark(column, taken)) | one), 1])
                     if _uniform(random) < (1.0 - discount[level] / pair) * count / (count + strength[level]):
                         accepted, value = True, taken
                 level += 1
@@ -140,46 +155,47 @@ def add_people(  # type: ignore[no-untyped-def]
                 value_sizes[column] -= is_new[column]
             return person
         for level in range(levels):
-            number = groups[level]
-            count = group_count[number]
-            if count == group_room[number]:
-                room = max(1, 2 * count)
+            row = rows[level]
+            count, begin = np.int64(groups[row, 1] & _LOWER), np.int64(groups[row, 1] >> _HALF)
+            if count & (count - 1) == 0:
                 for place in range(count):
-                    pool[used[2] + place] = pool[group_start[number] + place]
-                group_start[number], group_room[number] = used[2], room
-                used[2] += room
-            pool[group_start[number] + count] = person
-            group_count[number] = count + 1
+                    pool[used[2] + place] = pool[begin + place]
+                begin = used[2]
+                groups[row, 1] = (np.uint64(begin) << _HALF) | np.uint64(count)
+                used[2] += 2 * count if count else 1
             column = level_column[level]
-            pair_key = _mix(keys[level] + _mark(column, values[column, person])) | np.uint64(1)
-            slot = _slot(pair_keys, pair_key)
-            if pair_keys[slot] == 0:
-                pair_keys[slot] = pair_key
+            value = values[column, person]
+            pool[begin + count] = value
+            groups[row, 1] += one
+            pair_key = _mix(keys[level] + _mark(column, value)) | one
+            row = _row(pairs, pair_key)
+            if pairs[row, 0] == 0:
+                pairs[row, 0] = pair_key
                 used[1] += 1
-            pair_counts[slot] += 1
+            pairs[row, 1] += one
         whole = np.uint64(0)
         for column in range(columns):
             value_counts[column, values[column, person]] += 1
             whole += _mark(column, values[column, person])
-        whole = _mix(whole) | np.uint64(1)
-        slot = _slot(class_keys, whole)
-        if class_keys[slot] == 0:
-            class_keys[slot] = whole
+        whole = _mix(whole) | one
+        row = _row(classes, whole)
+        if classes[row, 0] == 0:
+            classes[row, 0] = whole
             used[3] += 1
             used[4] += 1
-        elif class_counts[slot] == 1:
+        elif classes[row, 1] == one:
             used[4] -= 1
-        class_counts[slot] += 1
+        classes[row, 1] += one
     return stop
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sizes_of(values, class_keys, class_counts, people):  # type: ignore[no-untyped-def]
+def class_sizes_of(values, classes, people):  # type: ignore[no-untyped-def]
     """The size of the class of each of the first `people`."""
     found = np.empty(people, dtype=np.int64)
     for person in range(people):
         whole = np.uint64(0)
         for column in range(values.shape[0]):
             whole += _mark(column, values[column, person])
-        found[person] = class_counts[_slot(class_keys, _mix(whole) | np.uint64(1))]
+        found[person] = np.int64(classes[_row(classes, _mix(whole) | np.uint64(1)), 1])
     return found

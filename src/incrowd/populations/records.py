@@ -11,10 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.progress import Progress, silent
 from incrowd.classes import Classes, assign_classes
 from incrowd.errors import InputError
 from incrowd.populations.class_growth import PopulationSizes
 from incrowd.populations.classical import benedetti_franconi_risk
+from incrowd.populations.crowd_records import CrowdRecords
+from incrowd.populations.estimators import estimate_with_records
+from incrowd.populations.fitted_sample import Options
 from incrowd.populations.posterior_estimator import ASSUMPTIONS, estimate_by_posterior
 from incrowd.populations.sample import Sample, read_sample
 from incrowd.results import Result
@@ -24,6 +28,7 @@ from incrowd.tables import to_native
 COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
 """The columns that are added: `risk` is E 1/F, `risk_low` and `risk_high` hold 1/F, `risk_unique` is P(F = 1)."""
 WEIGHTED = "risk_weighted"
+BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,10 +84,15 @@ def record_risk(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
 ) -> RecordRisk:
-    """The chance to name each record in the population, from the posterior of its class's size there.
+    """The chance to name each record in the population, from its own values by the crowd model.
 
-    With `weights` the Benedetti–Franconi risk, which uses the weights of the record's own class, is added and ranked.
+    The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used
+    (people with several records, one telling column, too many records) the risk is that of the size of the record's
+    class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
+    the weights of the record's own class, is added and ranked.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -91,6 +101,8 @@ def record_risk(
         fraction: the share of the population that is in the table, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
+        seed: of the grown populations.
+        progress: called with what is done and the share that is done.
 
     Returns:
         For every record its class size, the risk E[1/F] with an interval, P(F = 1), and its rank from 1, which records
@@ -114,14 +126,24 @@ def record_risk(
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
-    estimate = estimate_by_posterior(sample.class_size_model, sample.population)
-    of_class = _risk_columns(estimate.class_growth, classes.people)
+    headline, records = None, None
+    if sample.sizes.people > 1 and sample.why_no_columns() is None:
+        headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress))
+    notes: tuple[str, ...] = sample.notes
+    if headline is not None and records is not None:
+        of_class = _risk_of_values(records, classes)
+        total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
+        notes = headline.notes
+    else:
+        estimate = estimate_by_posterior(sample.class_size_model, sample.population)
+        of_class = _risk_columns(estimate.class_growth, classes.people)
+        total, interval, assumptions = estimate.sample_to_population, estimate.interval, ASSUMPTIONS
+        notes = (*notes, *estimate.notes, BY_SIZE)
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
     of_class["risk_rank"] = _ranks(of_class.get(WEIGHTED, of_class["risk"]), np.bincount(classes.numbers))
-    notes = (*sample.notes, *estimate.notes)
-    return RecordRisk(sample, classes, of_class, estimate.sample_to_population, estimate.interval, ASSUMPTIONS, notes)
+    return RecordRisk(sample, classes, of_class, total, interval, assumptions, notes)
 
 
 def write_record_risk(
@@ -135,8 +157,8 @@ def write_record_risk(
 ) -> Path | str:
     """Write a table as Parquet with the added columns of `record_risk`, by its engine and without loading it.
 
-    The risk depends on the size of a record's class alone, so that the engine joins a short list to the records: DuckDB
-    writes a file and Spark a folder, the rows in no particular order.
+    The risk is that of the size of a record's class alone, and not of its values as in `record_risk`, so that the
+    engine joins a short list to the records: DuckDB writes a file and Spark a folder, the rows in no particular order.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -178,12 +200,25 @@ def _risk_of_sizes(sample: Sample) -> Any:
 def _risk_columns(growth: PopulationSizes, sizes: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     """The added columns, without the rank, for records in classes of these sizes."""
     place = np.searchsorted(growth.seen, sizes)
+    risk = growth.expected_inverse
     return {
         "class_size": sizes,
-        "risk": growth.expected_inverse[place],
-        "risk_low": (1.0 / growth.high)[place],
-        "risk_high": (1.0 / growth.low)[place],
+        "risk": risk[place],
+        "risk_low": np.minimum(1.0 / growth.high, risk)[place],
+        "risk_high": np.maximum(1.0 / growth.low, risk)[place],
         "risk_unique": growth.unique[place],
+    }
+
+
+def _risk_of_values(records: CrowdRecords, classes: Classes) -> dict[str, NDArray[Any]]:
+    """The added columns, without the rank, from the risk of every record; those of one class are alike."""
+    first = np.unique(classes.numbers, return_index=True)[1]
+    return {
+        "class_size": classes.people,
+        "risk": records.risk[first],
+        "risk_low": records.low[first],
+        "risk_high": records.high[first],
+        "risk_unique": records.unique[first],
     }
 
 

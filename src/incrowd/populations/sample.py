@@ -14,12 +14,16 @@ from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
+from incrowd.populations.copula import informative
+from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
 from incrowd.populations.marginals import Columns
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.populations.weights import Weights, read_weights
 from incrowd.tables import Table, read_table
 
 LARGEST_POPULATION = 10**12
+MOST_RECORDS = 1_500_000
+"""Records of the largest sample that is grown record by record; a larger one takes too much memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +82,31 @@ class Sample:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes = np.stack([column.codes.astype(np.int64) for column in coded])
         return Columns(codes, tuple(column.size for column in coded), counted.times)
+
+    @property
+    def telling_columns(self) -> Columns:
+        """The columns without those that another one determines."""
+        if "telling" not in self._made:
+            self._made["telling"] = informative(self.columns(pairs=True))
+        return self._made["telling"]  # type: ignore[no-any-return]
+
+    def why_no_records(self) -> str | None:
+        """Why the sample cannot be grown record by record, or None where it can; the columns must be usable."""
+        columns = self.columns(pairs=True)
+        if columns.people > MOST_RECORDS:
+            return f"more than {MOST_RECORDS:,} records are too many to grow"
+        if not columns.codes.shape[1]:
+            return "the table stays in its cluster, and has too many different records to be brought here"
+        return None
+
+    @property
+    def crowd_model(self) -> CrowdModel:
+        """The crowd model of the records."""
+        if "crowd" not in self._made:
+            columns = self.columns()
+            codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
+            self._made["crowd"] = fit_crowd_model(list(codes))
+        return self._made["crowd"]  # type: ignore[no-any-return]
 
     @property
     def class_size_model(self) -> ClassSizeModel:

@@ -1,0 +1,227 @@
+"""The crowd estimator: the sample is grown to the population several times, and its records' classes are counted there.
+
+A sample is grown to `people_grown` people at most. From there to a larger population the classes are carried on by a
+Pitman–Yor model of the grown population's own class sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from incrowd._support.progress import Progress, silent
+from incrowd.classes import ClassSizes
+from incrowd.pitman_yor import Posterior, fit_class_sizes
+from incrowd.populations.class_growth import population_sizes
+from incrowd.populations.crowd_growth import GrownPopulation, grow_through
+from incrowd.populations.crowd_model import CrowdModel
+from incrowd.populations.posterior_estimator import model_class_sizes
+from incrowd.special import Floats
+
+ASSUMPTIONS = (
+    "the sample was drawn at random from the population",
+    "each column depends on the others as the crowd model of whole records says",
+)
+_REACH = 500_000  # people grown at least, where the population has as many
+_TOTAL = 1_500_000  # people in all growths of one population together
+_FEWEST, _MOST = 3, 12  # growths
+_TRIAL = 4  # the tail is tried on the last step of the growth by this factor
+_STEEPEST = 0.2  # most that a trial may change the log-odds for every e-fold
+_LARGE, _FEWEST_OF_LARGE = 200_000, 2  # records of a sample so large that chance moves its estimate little
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleClasses:
+    """The classes of the sample's records in one grown population, by record.
+
+    Attributes:
+        inverse: 1/F; its expectation where the population is larger than the one that was grown.
+        unique: whether the record is unique there; the chance of it where the population is larger.
+        low: F, or the lower end of its 95 % interval.
+        high: F, or the upper end of its 95 % interval.
+    """
+
+    inverse: Floats
+    unique: Floats
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+
+
+class _Means(NamedTuple):
+    """B, uniqueness and the variance of 1/F in one grown population."""
+
+    correctness: float
+    uniqueness: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrowdEstimate:
+    """The estimate of all growths for one population.
+
+    Attributes:
+        population: how many people there are.
+        grown: how many of them were grown.
+        correctness: B in each growth.
+        uniqueness: share of the sample's records that are unique in the population, in each growth.
+        variance: of 1/F among the records, on average over the growths.
+        growths: the classes of the records in each growth; empty where they were not kept.
+    """
+
+    population: int
+    grown: int
+    correctness: Floats
+    uniqueness: Floats
+    variance: float
+    growths: tuple[SampleClasses, ...] = ()
+
+    @property
+    def sample_to_population(self) -> float:
+        """B, on average over the growths."""
+        return float(self.correctness.mean())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the estimate."""
+        if self.population == self.grown:
+            return ()
+        return (f"beyond {self.grown:,} people the estimate is extrapolated",)
+
+
+def people_grown(people: int, population: int) -> int:
+    """How many people a sample of `people` is grown to for a population."""
+    return min(population, max(_REACH, 2 * people))
+
+
+def count_growths(people: int, population: int) -> int:
+    """How many populations are grown: the larger they are the fewer."""
+    fewest = _FEWEST_OF_LARGE if people > _LARGE else _FEWEST
+    return int(min(max(_TOTAL // people_grown(people, population), fewest), _MOST))
+
+
+def grow_sample(
+    model: CrowdModel,
+    populations: Sequence[int],
+    *,
+    seed: Sequence[int],
+    keep: int | None = None,
+    progress: Progress = silent,
+) -> dict[int, CrowdEstimate]:
+    """Grow a sample to populations larger than it.
+
+    One growth serves all populations on its way, and the estimate for one of them does not depend on the others.
+
+    Args:
+        model: the model of the sample.
+        populations: the sizes of the populations.
+        seed: of the random draws.
+        keep: the population in which the classes of all records are kept.
+        progress: called with what is done and the share that is done.
+
+    Returns:
+        The estimate for each of the populations.
+    """
+    people = model.people
+    wanted = sorted(set(populations))
+    counts = {size: count_growths(people, size) for size in wanted}
+
+    def grow_once(number: int) -> dict[int, SampleClasses | _Means]:
+        sizes = [size for size in wanted if counts[size] > number]
+        stops = {people_grown(people, size) for size in sizes}
+        last = max(stops)
+        trial = max(last // _TRIAL, people) if sizes[-1] > last else 0
+        tried: Tail | None = None
+        found: dict[int, SampleClasses | _Means] = {}
+        ways = sorted(stops | {trial} - {0})
+        for stop, grown in zip(ways, grow_through(model, ways, seed=[*seed, number]), strict=True):
+            if stop == trial:
+                tried = Tail.of(grown)
+            here = [one for one in sizes if people_grown(people, one) == stop]
+            for size, classes in _classes_at(grown, here, tried):
+                found[size] = classes if size == keep else _means_of(classes)
+        return found
+
+    growths: list[dict[int, Any]] = []
+    total = max(counts.values())
+    with ThreadPoolExecutor(2) as pool:
+        for done, found in enumerate(pool.map(grow_once, range(total))):
+            growths.append(found)
+            progress("growing the sample to the population", (done + 1) / total)
+    return {size: _summarise(size, people, [found[size] for found in growths if size in found]) for size in wanted}
+
+
+def _means_of(classes: SampleClasses) -> _Means:
+    return _Means(float(classes.inverse.mean()), float(classes.unique.mean()), float(classes.inverse.var()))
+
+
+def _summarise(size: int, people: int, found: Sequence[Any]) -> CrowdEstimate:
+    kept = tuple(one for one in found if isinstance(one, SampleClasses))
+    correctness, uniqueness, variance = np.array([_means_of(one) for one in kept] or found).T
+    return CrowdEstimate(size, people_grown(people, size), correctness, uniqueness, float(variance.mean()), kept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tail:
+    """A Pitman–Yor model of a grown population, which carries the classes of the sample on to larger ones.
+
+    `seen` are the sizes that classes of the sample have there, `place` says which of them each record's has.
+    """
+
+    people: int
+    posterior: Posterior
+    seen: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, grown: GrownPopulation) -> Tail:
+        """Fit the class sizes of a grown population."""
+        sizes = ClassSizes.from_sizes(grown.class_sizes)
+        if 1 < sizes.classes < sizes.people:
+            model = fit_class_sizes(sizes).model
+            posterior = Posterior(np.array([model.d]), np.array([model.alpha]), np.ones(1))
+        else:
+            posterior = model_class_sizes(sizes).posterior
+        return cls(int(grown.sizes[-1]), posterior, *np.unique(grown.sample_class_sizes, return_inverse=True))
+
+    def carry_on(self, population: int, slope: float = 0.0) -> SampleClasses:
+        """The sample's classes in a larger population; `slope` is added to the log-odds for every e-fold."""
+        seen, place = self.seen, self.place
+        later = population_sizes(self.posterior, seen, people=self.people, population=population)
+        shift = slope * np.log(population / self.people)
+        inverse, unique = (
+            expit(logit(np.clip(one, 1e-15, 1.0 - 1e-9)) + shift) for one in (later.expected_inverse, later.unique)
+        )
+        unique = np.where(seen == 1, np.minimum(unique, inverse), 0.0)
+        return SampleClasses(inverse[place], unique[place], later.low[place], later.high[place])
+
+
+def _classes_at(grown: GrownPopulation, sizes: Sequence[int], tried: Tail | None) -> list[tuple[int, SampleClasses]]:
+    """The records' classes in populations of these sizes, of which `grown` is the whole or a part.
+
+    What the model of a part of the grown people, `tried`, gets wrong for all of them is taken off what the model of all
+    of them says for larger populations.
+    """
+    reached, counts = int(grown.sizes[-1]), grown.sample_class_sizes
+    found, tail, slope = [], None, 0.0
+    for size in sizes:
+        if size == reached:
+            found.append((size, SampleClasses(1.0 / counts, (counts == 1).astype(np.float64), counts, counts)))
+            continue
+        if tail is None:
+            tail = Tail.of(grown)
+            if tried is not None:
+                slope = _trial_error(tried, reached, float(np.mean(1.0 / counts)))
+        found.append((size, tail.carry_on(size, slope)))
+    return found
+
+
+def _trial_error(tried: Tail, reached: int, correctness: float) -> float:
+    """How much too low the tail of a part of the grown people is for all of them, in log-odds for every e-fold."""
+    true, said = (logit(min(one, 1.0 - 1e-9)) for one in (correctness, float(tried.carry_on(reached).inverse.mean())))
+    return float(np.clip((true - said) / np.log(reached / tried.people), -_STEEPEST, _STEEPEST))
