@@ -13,6 +13,13 @@ from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
+_DIRECT = ("person name", "contact", "address", "national number", "account")  # known outside the file as well
+    "person name",
+    "contact",
+    "address",
+    "national number",
+    "account",
+)  # known outside, unlike a file's own numbers
 _WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
@@ -62,10 +69,17 @@ class Roles(Result):
         )
 
     @property
-    def names_in_other_roles(self) -> tuple[str, ...]:
-        """Columns that clearly name people and are kept as the person, a weight or a secret."""
-        named = (one.column for one in self.suggested if one.role == "identifier" and one.confidence == "high")
-        return tuple(name for name in named if name in {self.weight, *self.sensitive})
+    def identifiers_kept(self) -> tuple[str, ...]:
+        """Columns that clearly name people or records, by their form or name, and were given another role.
+
+        Others that look like it, such as amounts that all differ, are left to the person who judged them.
+        """
+        named = (one for one in self.suggested if one.role == "identifier" and one.confidence == "high")
+        kept = {name for name in self.stated if self.role(name) in ("sensitive", "other", "weight")}
+        direct = {one.column for one in self.suggested if one.topic in _DIRECT and one.confidence == "high"}
+        return tuple(
+            one.column for one in named if one.column in kept or (one.column == self.person and one.column in direct)
+        )
 
     def role_in_words(self, column: str) -> str:
         """The role of a column with its article."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from incrowd.recipients import Limits, in_words, judge
+from incrowd.recipients import Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
@@ -115,9 +115,14 @@ class Verdict(Result):
         return f"Do not give it to {self.whom} as it is: {first}."
 
     @property
+    def _accepted(self) -> str:
+        usual = limits_of(self.recipient)
+        return f"accepted for {self.whom}" if self.limits == usual else f"that you accept for {self.whom}"
+
+    @property
     def _what_is_open(self) -> str:
         if self.undecided:
-            return f"{counted(len(self.undecided), 'column decides', 'columns decide')} it that nobody judged"
+            return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')}"
         return "nobody has confirmed what the columns and rows are"
 
     @property
@@ -129,7 +134,7 @@ class Verdict(Result):
         size = self.limits.class_size
         text = (
             f"The person at highest risk {place} is named with a chance of {percent(self.highest)}, {compared} the "
-            f"1/{size} accepted for {self.whom} (classes of at least {size})"
+            f"1/{size} {self._accepted} (classes of at least {size})"
         )
         average = f"the average risk is {percent(self.risk)}"
         if self.interval is not None and self.decision == "borderline":
@@ -263,8 +268,8 @@ def _exposures(
             f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
             "nothing else to find them."
         )
-    for name in roles.names_in_other_roles:
-        yield f"{name} names people by its form, and is kept as {roles.role_in_words(name)}: remove it."
+    for name in roles.identifiers_kept:
+        yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: remove it."
     if roles.unused_person is not None and not question.rows_are_people:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
@@ -278,8 +283,9 @@ def _exposures(
         )
     for column in disclosed:
         yield (
-            f"{column.column} is certain for {counted(column.news, 'record', 'records')} ({percent(column.news_share)}): "
-            "everybody who looks alike has the same value, and it is not what most people have."
+            f"{column.column} is certain for {counted(column.news, 'record', 'records')} "
+            f"({percent(column.news_share)}): everybody who looks alike has the same value, and it is none that "
+            "anybody would guess because most people have it."
         )
 
 
@@ -298,7 +304,8 @@ def _who_is_found(facts: Measurement, population: PopulationRisk | None, limits:
             f"expected to be unique among all {population.population:,} people too."
         )
     highest, _ = highest_risk(facts.sizes, population)
-    return f"The record at highest risk is named with a chance of {percent(highest)} among all people."
+    where = "in the table" if population.highest is None else f"among {population.population:,} people"
+    return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
 
 
 def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None) -> Iterator[str]:

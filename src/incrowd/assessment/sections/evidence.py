@@ -83,7 +83,6 @@ def gather_evidence(work: Work) -> Evidence:
     """Count what the verdict rests on besides the classes by the quasi-identifiers."""
     table, roles = work.table, work.roles
     names, person = list(roles.quasi_identifiers), roles.person
-    sizes: ClassSizes = work.answers["facts"].sizes
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
     harmless = tuple(name for name in candidates if 0 <= suggested[name].distinct <= 1)
