@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
 _DIRECT = ("person name", "contact", "address", "national number", "account")  # known outside the file as well
-    "person name",
-    "contact",
-    "address",
-    "national number",
-    "account",
-)  # known outside, unlike a file's own numbers
 _WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
