@@ -12,6 +12,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.assessment import Question, Verdict, judge_release
 from incrowd.errors import InputError
 from incrowd.measures import Diversity, Measurement, measure
+from incrowd.recipients import judge, read_limit
 from incrowd.results import Result
 from incrowd.tables import Table, read_table, suggest_roles
 from incrowd.wording import number
@@ -70,6 +71,8 @@ class Rule(Result):
     @property
     def passed(self) -> bool:
         """Whether the table keeps it."""
+        if self.name == "max_risk" and self.limit:
+            return judge(self.found, read_limit(self.limit, "highest average risk")) == "within"
         return self.found >= self.limit if RULES[self.name].at_least else self.found <= self.limit
 
     @property

@@ -81,7 +81,7 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
         interval: both ends of the risk's interval, where it is an estimate.
 
     Returns:
-        "over" if the risk is above the limit, "borderline" if only the upper end of its interval is, else "within".
+        "borderline" if the limit lies inside the interval, else "within" or "over"; a risk that is no number is "over".
 
     >>> judge(0.05, 0.05), judge(0.06, 0.05), judge(0.04, 0.05, (0.03, 0.08)), judge(0.06, 0.05, (0.04, 0.08))
     ('within', 'over', 'borderline', 'borderline')
@@ -89,7 +89,7 @@ def judge(risk: float, limit: float, interval: tuple[float, float] | None = None
     accepted = limit * (1 + _ROUNDING)
     if interval is not None and interval[0] <= accepted < interval[1]:
         return "borderline"
-    return "over" if risk > accepted else "within"
+    return "within" if risk <= accepted else "over"
 
 
 def smallest_class(limit: float) -> int:

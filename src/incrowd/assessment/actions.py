@@ -67,12 +67,15 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         )
     open_columns = [one.column for one in work.answers["evidence"].undecided]
     if open_columns or not roles.confirmed:
-        yield _settle_columns(question, roles, open_columns)
+        yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns)
+    if not roles.confirmed:
+        return  # a protection for guessed roles would turn a guess into a yes
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
-        command = _protect_command(question, roles, _Plan((), question.limits.class_size))
-        yield Action("Protect the table and assess the result.", commands=(command,))
+        removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
+        plan = _Plan(removed, question.limits.class_size, 2 if verdict.disclosed else None, verdict.disclosed)
+        yield Action("Protect the table and assess the result.", commands=_commands(work, plan))
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str]) -> Action:
@@ -83,14 +86,12 @@ def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str
         question,
         quasi_identifiers=(*roles.quasi_identifiers, *by_role.get("quasi-identifier", ())),
         sensitive=tuple(dict.fromkeys([*roles.sensitive, *by_role.get("sensitive", ())])),
-        identifiers=tuple(
-            dict.fromkeys([*roles.identifiers, *by_role.get("identifier", ()), *by_role.get("person", ())])
-        ),
+        identifiers=tuple(dict.fromkeys([*roles.identifiers, *by_role.get("identifier", ())])),
         other=tuple(
             dict.fromkeys(
                 [
                     *(name for name in roles.stated if roles.role(name) == "other"),
-                    *(name for name in open_columns if looks.get(name) in ("other", "weight")),
+                    *(name for name in open_columns if looks.get(name) in ("other", "weight", "person")),
                 ]
             )
         ),
@@ -138,9 +139,7 @@ def way_to_yes(work: Work) -> Action:
     limit asks; different values in every class are asked for where secrets would be certain; kept columns that give
     back what was made coarser are left out.
     """
-    evidence = work.answers["evidence"]
-    undecided = (one.column for one in evidence.undecided)
-    removed = tuple(dict.fromkeys([*work.roles.identifiers, *undecided, *evidence.harmless]))
+    removed = _to_remove(work)
     progress = part(work.progress, 0.98, 0.99)
     why = "the table is too small for classes that large"
     for k in _sizes_to_try(work):
@@ -153,10 +152,17 @@ def way_to_yes(work: Work) -> Action:
                 why = str(error)
                 break
             if verdict.decision == "within":
-                return _protect_action(work.question, work.roles, plan, detail, verdict)
+                return _protect_action(work, plan, detail, verdict)
             why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
             removed, plan = plan.removed, plan.after(verdict)
     return _no_way(work.question, why)
+
+
+def _to_remove(work: Work) -> tuple[str, ...]:
+    """Columns that a release leaves out: those that name people, and those that nobody judged."""
+    evidence, roles = work.answers["evidence"], work.roles
+    undecided = (one.column for one in evidence.undecided)
+    return tuple(dict.fromkeys([*roles.identifiers, *roles.identifiers_kept, *undecided, *evidence.harmless]))
 
 
 def _sizes_to_try(work: Work) -> list[int]:
@@ -184,27 +190,16 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
         identifiers=list(plan.removed),
         warn=False,
     )
-    asked = _question_about_release(work.question, work.roles, plan.removed)
+    asked = work.question.with_roles(work.roles).about_release(plan.removed)
     return judge_release(read_table(safe.table), asked), float(safe.evaluate().granularity)
 
 
-def _question_about_release(question: Question, roles: Roles, removed: Sequence[str]) -> Question:
-    """The question about the protected table: the same roles, of the columns that are left."""
-    kept = [name for name in roles.stated if roles.role(name) == "other" and name not in removed]
-    return replace(
-        question,
-        quasi_identifiers=roles.quasi_identifiers,
-        sensitive=tuple(name for name in roles.sensitive if name not in removed),
-        identifiers=(),
-        other=tuple(kept),
-        person=roles.person,
-        weights=roles.weight,
-        protection=False,
-    )
-
-
-def _protect_command(question: Question, roles: Roles, plan: _Plan) -> str:
-    table, *reading = question.named
+def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
+    """The command that protects the table so, and the one that assesses the result."""
+    table, *reading = work.table.named
+    place = Path("table" if "://" in table else table)
+    out = str(place.with_name(f"{place.stem}-safe.parquet"))
+    roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) == "other" and name not in plan.removed]
     words = [
         *each("--qi", roles.quasi_identifiers),
@@ -214,26 +209,20 @@ def _protect_command(question: Question, roles: Roles, plan: _Plan) -> str:
         *given("--person", roles.person),
         *(each("--identifier", plan.removed) or ["--identifier", "none"]),
         *each("--other", kept),
-        *("--out", _released_file(question)),
+        *("--out", out),
     ]
-    return shlex.join(["incrowd", "protect", table, *reading, *words])
+    again = work.question.with_roles(roles).about_release(plan.removed, out).to_command()
+    return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
 
 
-def _released_file(question: Question) -> str:
-    stem = Path(question.source or "table").stem if "://" not in (question.source or "") else "table"
-    return f"{stem}-safe.parquet"
-
-
-def _protect_action(question: Question, roles: Roles, plan: _Plan, detail: float, verdict: Verdict) -> Action:
+def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) -> Action:
     gone = f", {listed(plan.removed)} left out" if plan.removed else ""
     values = f", at least {plan.l} different values of {listed(plan.diverse)} in each" if plan.l is not None else ""
-    again = replace(_question_about_release(question, roles, plan.removed), source=_released_file(question))
-    command = again.with_default_reading().to_command()
     return Action(
         f"Protect it with classes of at least {plan.k}{values}{gone}: tried here, the result may go to {verdict.whom}, "
         f"and {percent(detail)} of the detail of the quasi-identifiers is kept.",
         (),
-        (_protect_command(question, roles, plan), *((command,) if command else ())),
+        _commands(work, plan),
         {"decision": verdict.decision, "k": plan.k, "l": plan.l, "highest": verdict.highest, "detail_kept": detail},
     )
 

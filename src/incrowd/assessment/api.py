@@ -17,10 +17,12 @@ from incrowd.assessment.sections import evidence, facts, leaks
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.section import PENDING, Work
 from incrowd.assessment.verdict import Verdict, decide
+from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.tables import Table, read_table
 from incrowd.wording import Advice
 
+_MOST_PEOPLE = 10**10
 _FIRST = (facts.SECTION, evidence.SECTION, leaks.SECTION)  # quick, and read by the others
 
 
@@ -167,7 +169,9 @@ def _begin(table: Table, question: Question, progress: Progress) -> Work:
     started = time.perf_counter()
     roles = settle_roles(table, question)
     settled = question.about(table).settled(roles)
-    _ = settled.limits, settled.named_secrets
+    _ = settled.limits, settled.named_secrets, settled.tolerated
+    if (settled.population or 0) > _MOST_PEOPLE:
+        raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
     return Work(table, settled, roles, progress, seconds={"roles": time.perf_counter() - started})
 
 

@@ -185,6 +185,43 @@ class Question:
         return settle_limits(self.recipient or "public", threshold=self.threshold, highest=self.highest)
 
     @property
+    def tolerated(self) -> float:
+        """The share of records whose secret may be certain.
+
+        Raises:
+            InputError: it is not from 0 to 1.
+        """
+        share = 0.0 if self.tolerate is None else self.tolerate
+        if not 0 <= share <= 1:
+            raise InputError(f"a tolerated share of {share:g}; give a number from 0 to 1, or a percentage")
+        return share
+
+    def about_release(self, removed: Sequence[str], source: str | None = None) -> Question:
+        """The question about a protected table: the roles and secrets of the columns that are left.
+
+        Args:
+            removed: columns that are not in the protected table.
+            source: its file, if it has one.
+        """
+
+        def left(names: Sequence[str] | None) -> tuple[str, ...]:
+            return tuple(name for name in names or () if name not in removed)
+
+        kept = [text for text in self.secrets if not any(text.startswith(name) for name in removed)]
+        return replace(
+            self.with_default_reading(),
+            quasi_identifiers=left(self.quasi_identifiers) or None,
+            sensitive=left(self.sensitive),
+            identifiers=(),
+            other=left(self.other),
+            person=None if self.person in removed else self.person,
+            weights=None if self.weights in removed else self.weights,
+            secrets=kept,
+            protection=False,
+            source=source,
+        )
+
+    @property
     def named_secrets(self) -> dict[str, Secret]:
         """The values that are secret, by column, where they were named.
 

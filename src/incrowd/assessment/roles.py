@@ -13,6 +13,7 @@ from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
+_DIRECT = ("person name", "contact", "address", "national number", "account")  # known outside the file as well
 _WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
@@ -60,6 +61,23 @@ class Roles(Result):
             and self.role(one.column) == "other"
             and one.column not in self.stated
         )
+
+    @property
+    def identifiers_kept(self) -> tuple[str, ...]:
+        """Columns that clearly name people or records, by their form or name, and were given another role.
+
+        Others that look like it, such as amounts that all differ, are left to the person who judged them.
+        """
+        named = (one for one in self.suggested if one.role == "identifier" and one.confidence == "high")
+        kept = {name for name in self.stated if self.role(name) in ("sensitive", "other", "weight")}
+        direct = {one.column for one in self.suggested if one.topic in _DIRECT and one.confidence == "high"}
+        return tuple(
+            one.column for one in named if one.column in kept or (one.column == self.person and one.column in direct)
+        )
+
+    def role_in_words(self, column: str) -> str:
+        """The role of a column with its article."""
+        return _WITH_ARTICLE.get(self.role(column), "a column that nobody outside knows")
 
     @property
     def unused_weight(self) -> str | None:
@@ -189,7 +207,7 @@ def _without_taken(table: Table, roles: Roles, question: Question) -> Roles:
     named = [*(question.quasi_identifiers or ()), *(question.sensitive or ()), *single]
     stated = [*named, *identifiers, *free]
     gone = {*identifiers, *free}
-    twice = next((name for name in stated if stated.count(name) > 1 and name in gone), None)
+    twice = next((name for name in stated if stated.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"the column {twice!r} is given two roles; name it once")
     taken = {*roles.sensitive, *named, roles.person, roles.weight, *free}

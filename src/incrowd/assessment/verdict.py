@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from incrowd.recipients import Limits, in_words, judge
+from incrowd.recipients import Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, people, percent, two_digits
 
@@ -115,9 +115,14 @@ class Verdict(Result):
         return f"Do not give it to {self.whom} as it is: {first}."
 
     @property
+    def _accepted(self) -> str:
+        usual = limits_of(self.recipient)
+        return f"accepted for {self.whom}" if self.limits == usual else f"that you accept for {self.whom}"
+
+    @property
     def _what_is_open(self) -> str:
         if self.undecided:
-            return f"{counted(len(self.undecided), 'column decides', 'columns decide')} it that nobody judged"
+            return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')}"
         return "nobody has confirmed what the columns and rows are"
 
     @property
@@ -129,7 +134,7 @@ class Verdict(Result):
         size = self.limits.class_size
         text = (
             f"The person at highest risk {place} is named with a chance of {percent(self.highest)}, {compared} the "
-            f"1/{size} accepted for {self.whom} (classes of at least {size})"
+            f"1/{size} {self._accepted} (classes of at least {size})"
         )
         average = f"the average risk is {percent(self.risk)}"
         if self.interval is not None and self.decision == "borderline":
@@ -168,22 +173,22 @@ def decide(
     """
     limits = question.limits
     risk = facts.correctness if population is None else population.overall
-    interval = None if population is None else population.interval
+    interval = None if population is None else population.overall_interval
     highest, highest_interval = highest_risk(facts.sizes, population)
-    disclosed = tuple(_disclosed(question, evidence, population))
-    exposures = tuple(_exposures(question, roles, facts, evidence, population, disclosed))
-    stands = {
-        judge(risk, limits.of_average, interval),
-        judge(highest, limits.highest, highest_interval),
-    }
+    of_average = judge(risk, limits.of_average, interval)
+    of_highest = judge(highest, limits.highest, highest_interval)
+    disclosed = tuple(_disclosed(question, evidence))
+    exposures = tuple(_exposures(question, roles, facts, evidence, disclosed))
+    if of_highest == "over":
+        exposures = (*exposures, _who_is_found(facts, population, limits))
     decision: Decision
-    if judge(risk, limits.of_average, interval) == "over":
+    if of_average == "over":
         decision = "over"
-    elif exposures or "over" in stands:
+    elif exposures:
         decision = "exposed"
-    elif "borderline" in stands:
+    elif "borderline" in (of_average, of_highest):
         decision = "borderline"
-    elif _is_undecided(question, roles, evidence, limits):
+    elif _is_undecided(question, roles, evidence):
         decision = "undecided"
     else:
         decision = "within"
@@ -215,22 +220,23 @@ def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[
     """
     if population is None:
         return 1 / sizes.smallest, None
-    alone = sizes.uniques * (population.still_unique or 0.0)
-    if alone >= 1:
+    if _alone_in_population(sizes, population) >= 1:
         return 1.0, None
     if population.highest is None:
         return 1 / sizes.smallest, None
     return population.highest, population.highest_interval
 
 
-def _is_undecided(question: Question, roles: Roles, evidence: Evidence, limits: Limits) -> bool:
-    """Whether something that nobody judged can turn a yes into a no."""
-    if not roles.confirmed or _asks_about_rows(question, roles, evidence):
-        return True
-    sizes = evidence.sizes_if_known
-    if sizes is None:
-        return False
-    return "over" in {judge(1 / sizes.smallest, limits.highest), judge(sizes.correctness, limits.of_average)}
+def _alone_in_population(sizes: ClassSizes, population: PopulationRisk) -> float:
+    """How many people who are alone in the table may be alone in the population: the upper end of the estimate."""
+    _, most = population.still_unique_interval or (0.0, population.still_unique or 0.0)
+    return sizes.uniques * most
+
+
+def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:
+    """Whether something is left that nobody judged: a column, what a row is, or what could not be counted."""
+    open_points = evidence.undecided or evidence.unanswered
+    return not roles.confirmed or bool(open_points) or _asks_about_rows(question, roles, evidence)
 
 
 def _asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
@@ -239,15 +245,13 @@ def _asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bo
     return rows.kind != "people" and not question.rows_are_people and roles.person is None
 
 
-def _disclosed(question: Question, evidence: Evidence, population: PopulationRisk | None) -> Iterator[DisclosedColumn]:
+def _disclosed(question: Question, evidence: Evidence) -> Iterator[DisclosedColumn]:
     """The sensitive columns of which more is certain and news than is tolerated.
 
-    How many people there are outside the table changes nothing for those who are known to be in it: where the risk is
-    that in the population, secrets count that are certain for more people than may be named.
+    A large population does not hide a secret from those who know that a person is in the table, so it changes nothing.
     """
-    accepted = max(question.tolerate or 0.0, 0.0 if population is None else question.limits.of_average)
     for column in evidence.secrets.columns if evidence.secrets else ():
-        if column.news_share > accepted:
+        if judge(column.news_share, question.tolerated) != "within":
             yield column
 
 
@@ -256,7 +260,6 @@ def _exposures(
     roles: Roles,
     facts: Measurement,
     evidence: Evidence,
-    population: PopulationRisk | None,
     disclosed: Sequence[DisclosedColumn],
 ) -> Iterator[str]:
     """Who is found, or whose secret is known, whatever the average is."""
@@ -265,6 +268,8 @@ def _exposures(
             f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
             "nothing else to find them."
         )
+    for name in roles.identifiers_kept:
+        yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: remove it."
     if roles.unused_person is not None and not question.rows_are_people:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
@@ -276,14 +281,11 @@ def _exposures(
             f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )
-    limits = question.limits
-    highest, interval = highest_risk(facts.sizes, population)
-    if judge(highest, limits.highest, interval) == "over":
-        yield _who_is_found(facts, population, limits)
     for column in disclosed:
         yield (
-            f"{column.column} is certain for {people(column.news)} ({percent(column.news_share)}): everybody who looks "
-            "alike has the same value, and it is not what most people have."
+            f"{column.column} is certain for {counted(column.news, 'record', 'records')} "
+            f"({percent(column.news_share)}): everybody who looks alike has the same value, and it is none that "
+            "anybody would guess because most people have it."
         )
 
 
@@ -295,14 +297,15 @@ def _who_is_found(facts: Measurement, population: PopulationRisk | None, limits:
             f"{people(few)} ({percent(few / facts.people)}) look like fewer than {limits.class_size - 1} "
             f"others{alone}: whoever knows the attributes names them with a chance above 1/{limits.class_size}."
         )
-    alone_in_all = facts.uniques * (population.still_unique or 0.0)
+    alone_in_all = _alone_in_population(facts.sizes, population)
     if alone_in_all >= 1:
         return (
-            f"About {two_digits(alone_in_all)} of the {facts.uniques:,} people who are unique in the table are "
+            f"Up to {two_digits(alone_in_all)} of the {facts.uniques:,} people who are unique in the table are "
             f"expected to be unique among all {population.population:,} people too."
         )
     highest, _ = highest_risk(facts.sizes, population)
-    return f"The record at highest risk is named with a chance of {percent(highest)} among all people."
+    where = "in the table" if population.highest is None else f"among {population.population:,} people"
+    return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
 
 
 def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None) -> Iterator[str]:
@@ -339,6 +342,7 @@ def _internal_reasons(
             f"{people(facts.uniques)} ({percent(facts.uniqueness)}) look like nobody else in the table; whoever knows "
             "that one of them is in it finds them, so keep secret whose records these are."
         )
+    yield from evidence.unanswered
     if evidence.rows.kind != "people":
         yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
     for column in evidence.secrets.columns if evidence.secrets else ():

@@ -38,6 +38,9 @@ _RULES: Mapping[str, tuple[Any, str]] = {
 }
 
 
+_OF_THE_VERDICT = ("identifiers", "other", "population", "rows_are_people")  # options that no rule looks at
+
+
 def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
     """Write to --junit why the verb could not answer; a CI server would go on showing the last result."""
 
@@ -86,7 +89,11 @@ def check_table(
 
     [bold]incrowd check patients.csv --policy policy.toml --junit report.xml[/bold]
     """
-    found = _check(table, _question(table, policy, typed), judged=typed["recipient"] is not None)
+    question = _question(table, policy, typed)
+    unused = [name for name in _OF_THE_VERDICT if typed[name]]
+    if question.recipient is None and unused:
+        raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
+    found = _check(table, question, judged=question.recipient is not None)
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:

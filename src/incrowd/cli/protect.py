@@ -10,6 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd._support.lazy_names import literal_names
+from incrowd.assessment.question import Question
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
@@ -80,6 +81,16 @@ def protect_table(
     from incrowd.protection import protect, write_protected
 
     place = outputs.place_of(out)
+    question = None
+    if recipient is not None:
+        question = Question(
+            quasi_identifiers=options.quasi_identifiers(qi, table),
+            sensitive=options.names(sensitive, table.columns),
+            person=person,
+            other=options.names(other, table.columns),
+            recipient=recipient,
+        )
+        _ = question.limits  # refuses a recipient that is not known before any work
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
     given |= _read_options(resolution, suppress, step) | _read_limits(top=top, bottom=bottom)
     wanted = options.quasi_identifiers(qi, table)
@@ -107,7 +118,7 @@ def protect_table(
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
             write_protected(safe, out, force=force, progress=progress)
-        verdict = None if recipient is None else _judge(safe, recipient, options.names(sensitive, table.columns), other)
+        verdict = None if question is None else _judge(safe, out, question)
     if json:
         found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
         terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
@@ -125,20 +136,13 @@ def protect_table(
         raise typer.Exit(1)
 
 
-def _judge(safe: Protected, recipient: str, sensitive: list[str], other: Sequence[str] | None) -> Verdict:
-    """The verdict of `assess` on the protected table, with the roles that were named here."""
-    from incrowd.assessment import Question, judge_release
+def _judge(safe: Protected, out: str, question: Question) -> Verdict:
+    """The verdict of `assess` on the protected table as it was written, with the roles that were named here."""
+    from incrowd.assessment import judge_release
     from incrowd.tables import read_table
 
-    released = read_table(safe.table)
-    question = Question(
-        quasi_identifiers=safe.quasi_identifiers,
-        sensitive=sensitive,
-        person=safe.person,
-        other=[name for name in options.names(other, released.columns) if name in released.columns],
-        recipient=recipient,
-    )
-    return judge_release(released, question)
+    released = read_table(safe.table if "://" in out else out)
+    return judge_release(released, question.about_release(safe.removed))
 
 
 def _read_t(given: str | None) -> float | Literal["bound"] | None:

@@ -84,14 +84,15 @@ def against_thresholds(verdict: Verdict) -> Any:
         (92, "person at highest risk", verdict.highest, verdict.highest_interval),
         (130, "average", verdict.risk, verdict.interval),
     ):
-        chart += _risk_mark(verdict, place, name, risk, interval or (risk, risk))
+        for mark in _risk_marks(verdict, place, name, risk, interval or (risk, risk)):
+            chart += mark
     return dressed(chart, title="The risk and the limits", subtitle=verdict.sentence)
 
 
 _DECISION_COLOURS = {"within": GREEN, "undecided": ORANGE, "exposed": ORANGE, "borderline": ORANGE, "over": RED}
 
 
-def _risk_mark(verdict: Verdict, place: int, name: str, risk: float, interval: tuple[float, float]) -> Any:
+def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: tuple[float, float]) -> tuple[Any, ...]:
     """One risk as a diamond with its name, and its interval as a bar."""
     colour = _DECISION_COLOURS[verdict.decision]
     base = alt.Chart(alt.InlineData(values=[{"name": name, "risk": risk, "low": interval[0], "high": interval[1]}]))
@@ -102,7 +103,7 @@ def _risk_mark(verdict: Verdict, place: int, name: str, risk: float, interval: t
     )
     left = risk > 0.5
     words = base.mark_text(fontSize=12, align="right" if left else "left", dx=-14 if left else 14)
-    return bar + dot + words.encode(x="risk:Q", y=alt.value(place), text="name:N")
+    return bar, dot, words.encode(x="risk:Q", y=alt.value(place), text="name:N")
 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:

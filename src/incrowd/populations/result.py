@@ -50,6 +50,12 @@ class PopulationRisk(Result):
         return max(self.population_to_sample, self.sample_to_population)
 
     @property
+    def overall_interval(self) -> tuple[float, float] | None:
+        """What `overall` may be: the interval, nowhere below `population_to_sample`, which is exactly known."""
+        least = self.population_to_sample
+        return None if self.interval is None else (max(least, self.interval[0]), max(least, self.interval[1]))
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The interval; the estimate twice where there is none."""
         return self.interval or (self.sample_to_population, self.sample_to_population)

@@ -22,7 +22,7 @@ from incrowd.populations.weights import Weights, read_weights
 from incrowd.tables import Table, read_table
 
 LARGEST_POPULATION = 10**12
-MOST_RECORDS = 1_500_000
+MOST_RECORDS = 200_000
 """Records of the largest sample that is grown record by record; a larger one takes too much memory."""
 
 

@@ -1,23 +1,23 @@
 """Section "evidence": what the verdict rests on besides the risk: columns nobody judged, secrets, what rows are.
 
-A column that nobody gave a role counts as known to the attacker until somebody judges it, unless counting shows that it
-cannot matter: it is constant, or a function of the quasi-identifiers.
+A column that nobody gave a role counts as known to the attacker until somebody judges it, unless it has one value only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.kept_columns import GivenBack, released_column_facts
 from incrowd.results import Result
 from incrowd.tables import RowKind, describe_rows
-from incrowd.wording import percent
+from incrowd.wording import Advice, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -53,10 +53,11 @@ class Evidence(Result):
     Attributes:
         undecided: columns that nobody judged and that tell people apart, the most harmful first.
         sizes_if_known: classes for somebody who knows all undecided columns as well; None where there are none.
-        harmless: columns that nobody judged and that cannot matter: constant, or told by the quasi-identifiers.
+        harmless: columns that nobody judged and that cannot matter, because they have one value.
         secrets: what classes give away about the sensitive columns; None where there are none.
         given_back: kept columns that give back a coarsened quasi-identifier.
         rows: what a row is: a person, a person in a wave, a household member, or no person at all.
+        unanswered: what could not be counted; the verdict is then undecided at best.
     """
 
     undecided: tuple[UndecidedColumn, ...]
@@ -65,6 +66,7 @@ class Evidence(Result):
     secrets: DisclosedSecrets | None
     given_back: tuple[GivenBack, ...]
     rows: RowKind
+    unanswered: tuple[Advice, ...] = ()
     _hidden: ClassVar[frozenset[str]] = frozenset({"sizes_if_known"})
     _derived: ClassVar[tuple[str, ...]] = ("if_known",)
 
@@ -81,52 +83,60 @@ def gather_evidence(work: Work) -> Evidence:
     """Count what the verdict rests on besides the classes by the quasi-identifiers."""
     table, roles = work.table, work.roles
     names, person = list(roles.quasi_identifiers), roles.person
-    sizes: ClassSizes = work.answers["facts"].sizes
+    suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
+    harmless = tuple(name for name in candidates if 0 <= suggested[name].distinct <= 1)
+    candidates = [name for name in candidates if name not in harmless]
     together = None
     alone: list[UndecidedColumn] = []
-    harmless: list[str] = []
     if candidates:
-        suggested = {one.column: one for one in roles.suggested}
         together = ClassSizes.from_table(table, quasi_identifiers=[*names, *candidates], person=person)
-        matters = together.classes > sizes.classes
-        for name in candidates[:_MOST_ALONE]:
-            known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person) if matters else sizes
-            if known.classes == sizes.classes:
-                harmless.append(name)
-            else:
-                one = suggested[name]
-                alone.append(
-                    UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness)
-                )
-        if not alone:
-            together = None
-    secrets = None
-    if roles.sensitive:
-        secrets = count_disclosed_secrets(
-            table,
-            quasi_identifiers=names,
-            sensitive=list(roles.sensitive),
-            secrets=work.question.named_secrets,
-            person=person,
-        )
-    kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive")]
+        for place, name in enumerate(candidates):
+            known = together
+            if place < _MOST_ALONE:
+                known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person)
+            one = suggested[name]
+            alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
+    unanswered: list[Advice] = []
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
-        tuple(harmless),
-        secrets,
-        _given_back(work, kept),
+        harmless,
+        _secrets(work, unanswered),
+        _given_back(work, unanswered),
         describe_rows(table, roles.suggested or None),
+        tuple(unanswered),
     )
 
 
-def _given_back(work: Work, kept: Sequence[str]) -> tuple[GivenBack, ...]:
+def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
+    """What classes give away about the sensitive columns; where it cannot be counted, that is said."""
+    if not work.roles.sensitive:
+        return None
+    try:
+        return count_disclosed_secrets(
+            work.table,
+            quasi_identifiers=list(work.roles.quasi_identifiers),
+            sensitive=list(work.roles.sensitive),
+            secrets=work.question.named_secrets,
+            person=work.roles.person,
+        )
+    except UnsupportedError as reason:
+        unanswered.append(Advice(f"What classes give away about secrets was not counted: {reason}", reason.hint))
+        return None
+
+
+def _given_back(work: Work, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
     """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
-    coarse = work.roles.generalised_quasi_identifiers
-    if not coarse or not kept or not work.table.backend.rows_are_local:
+    roles = work.roles
+    coarse = roles.generalised_quasi_identifiers
+    kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
+    if not coarse or not kept:
         return ()
-    facts = released_column_facts(work.table, work.roles.quasi_identifiers, kept, work.roles.person)
+    if not work.table.backend.rows_are_local:
+        unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
+        return ()
+    facts = released_column_facts(work.table, roles.quasi_identifiers, kept, roles.person)
     return tuple(one for one in facts if one.undoes and one.gives_back in coarse)
 
 

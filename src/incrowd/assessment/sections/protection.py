@@ -115,7 +115,8 @@ def assess_protection(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
             "assess a sample of it"
         )
-    wanted = [k for k in sorted({*KS, limits.class_size}) if k <= table.rows // 2]
+    people = ClassSizes.from_table(table, quasi_identifiers=list(names), person=person).people
+    wanted = [k for k in sorted({*KS, limits.class_size}) if k <= people // 2]
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
     for done, k in enumerate(wanted):

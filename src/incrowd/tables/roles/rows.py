@@ -78,6 +78,21 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
         if person.role == "person":
             reason = f"{person.column} says whose record it is, and has {each:.1f} rows for each value"
             return RowKind("transactions", reason, "low" if person.confidence == "low" else "high", person.column)
+    return _numbered_by_time(table, columns)
+
+
+def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
+    """A panel by its form alone: a whole number that, together with a time, is different in every row."""
+    for time in _times(columns):
+        for one in columns:
+            each = (one.rows - one.nulls) / max(one.distinct, 1)
+            fits = one.kind == "integer" and not one.nulls and 1.5 <= each <= time.distinct and one.distinct >= 20
+            if fits and _distinct_pairs(table, one.column, time.column) == one.rows:
+                reason = (
+                    f"each value of {one.column} occurs {each:.1f} times, and never twice for one {time.column}: "
+                    "the same people at several times"
+                )
+                return RowKind("panel", reason, "medium", one.column, time=time.column)
     return None
 
 

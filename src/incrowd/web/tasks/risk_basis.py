@@ -12,7 +12,6 @@ from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import PENDING
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.measures.secret_values import parse_secret
 from incrowd.populations.sample import read_sample
 from incrowd.tables import read_table
 from incrowd.web.session_table import OpenTable
@@ -79,21 +78,7 @@ def judge_protected(released: Any, question: Question, removed: Sequence[str]) -
         removed: columns that are not in the protected table.
     """
 
-    def left(names: Sequence[str] | None) -> list[str]:
-        return [name for name in names or () if name not in removed]
-
-    asked = replace(
-        question,
-        quasi_identifiers=left(question.quasi_identifiers) or None,
-        sensitive=left(question.sensitive) or None,
-        identifiers=(),
-        other=left(question.other),
-        person=None if question.person in removed else question.person,
-        weights=None if question.weights in removed else question.weights,
-        secrets=[text for text in question.secrets if parse_secret(text)[0] not in removed],
-        protection=False,
-    )
-    return judge_release(read_table(released), asked)
+    return judge_release(read_table(released), question.about_release(removed))
 
 
 def basis_of(table: OpenTable, question: Question) -> Basis:

@@ -1,0 +1,142 @@
+"""Ways to a false yes that reviewers found: each is a small table."""
+
+import numpy as np
+import pytest
+
+from incrowd import assess, check
+from incrowd.assessment import Question, judge_release
+from incrowd.errors import InputError
+from incrowd.populations.result import PopulationRisk
+from incrowd.recipients import judge, settle_limits
+
+CROWD = {"age": [30] * 20 + [40] * 20, "sex": (["f"] * 10 + ["m"] * 10) * 2}
+
+
+def decide(table, **question):
+    question.setdefault("rows_are_people", True)
+    return judge_release(table, Question(**{"recipient": "trusted", **question}))
+
+
+def test_a_secret_that_nobody_judged_and_that_classes_give_away_is_undecided():
+    table = {**CROWD, "hiv": ["yes"] * 20 + ["no"] * 20}
+    assert decide(table, quasi_identifiers=["age"], other=["sex"]).decision == "undecided"
+    assert decide(table, quasi_identifiers=["age"], other=["sex"], sensitive=["hiv"]).decision == "exposed"
+
+
+def test_a_column_of_one_value_needs_no_judgement():
+    table = {**CROWD, "country": ["x"] * 40}
+    assert decide(table, quasi_identifiers=["age", "sex"]).decision == "within"
+
+
+def test_many_columns_hide_none():
+    table = {**CROWD, **{f"c{number}": ["x"] * 40 for number in range(401)}, "job": list(range(40))}
+    assert decide(table, quasi_identifiers=["age", "sex"]).decision != "within"
+
+
+def test_a_population_does_not_hide_a_secret():
+    draw = np.random.default_rng(1)
+    table = {"region": draw.integers(0, 5, 500), "ill": np.where(np.arange(500) < 100, "a", "b")}
+    table["region"][:100] = 9
+    table["ill"][100:] = draw.choice(["a", "b", "c"], 400)
+    for population in (None, 500, 10**6):
+        found = decide(table, quasi_identifiers=["region"], sensitive=["ill"], population=population, tolerate=0.01)
+        assert found.decision in ("exposed", "over")
+        assert found.disclosed == ("ill",)
+
+
+@pytest.mark.parametrize("role", ["sensitive", "other"])
+def test_what_names_people_is_no_yes_in_any_role(role):
+    table = {**CROWD, "email": [f"p{number}@example.org" for number in range(40)]}
+    found = decide(table, quasi_identifiers=["age", "sex"], **{role: ["email"]})
+    assert found.decision == "exposed"
+    assert "email" in " ".join(found.exposures)
+    assert not check(
+        table,
+        quasi_identifiers=["age", "sex"],
+        question=Question(quasi_identifiers=["age", "sex"], **{role: ["email"]}),
+    ).passed
+
+
+def test_an_address_is_no_yes_as_the_person():
+    table = {key: list(np.repeat(values, 2)) for key, values in CROWD.items()}
+    table["email"] = [f"p{number}@example.org" for number in np.repeat(np.arange(40), 2)]
+    assert decide(table, quasi_identifiers=["age", "sex"], person="email").decision == "exposed"
+
+
+def test_a_guessed_person_column_is_no_error():
+    people = np.repeat(np.arange(1_000, 1_060), 3)
+    draw = np.random.default_rng(2)
+    table = {"patient_id": people, "age": draw.integers(20, 60, 180), "diagnosis": draw.choice(["a", "b"], 180)}
+    assert assess(table, protection=False).verdict.decision != "within"
+
+
+def test_a_guess_never_becomes_a_yes_by_the_advice():
+    draw = np.random.default_rng(3)
+    table = {"age": draw.integers(20, 30, 400), "sex": draw.choice(["f", "m"], 400), "income": draw.integers(1, 5, 400)}
+    found = assess(table, recipient="trusted")
+    assert found.verdict.decision != "within"
+    assert not any("protect" in command for action in found.verdict.actions for command in action.commands)
+
+
+def test_a_panel_under_a_name_that_says_nothing_is_asked_about():
+    draw = np.random.default_rng(4)
+    table = {
+        "nr": np.repeat(np.arange(100, 200), 8),
+        "year": np.tile(np.arange(1980, 1988), 100),
+        "ethn": np.repeat(draw.integers(0, 2, 100), 8),
+        "union": draw.integers(0, 2, 800),
+    }
+    question = Question(quasi_identifiers=["ethn"], sensitive=["union"], other=["nr", "year"], recipient="trusted")
+    assert judge_release(table, question).decision == "undecided"
+
+
+@pytest.mark.parametrize("share", [-1.0, 50.0, float("nan")])
+def test_a_tolerated_share_must_be_one(share):
+    with pytest.raises(InputError, match="tolerated share"):
+        decide(CROWD, quasi_identifiers=["age", "sex"], tolerate=share)
+
+
+def test_what_is_no_number_is_not_within():
+    assert judge(float("nan"), 0.5) == "over"
+
+
+def test_more_people_than_there_are_is_refused():
+    with pytest.raises(InputError, match="more people than there are"):
+        decide(CROWD, quasi_identifiers=["age", "sex"], population=10**12)
+
+
+@pytest.mark.parametrize("roles", [{"weights": "age"}, {"sensitive": ["age"]}, {"person": "age"}])
+def test_a_column_has_one_role(roles):
+    with pytest.raises(InputError, match="two roles"):
+        decide(CROWD, quasi_identifiers=["age", "sex"], **roles)
+
+
+def test_what_is_exactly_known_is_not_too_close_to_call():
+    risk = PopulationRisk(
+        people=9,
+        classes=9,
+        uniques=9,
+        population=10,
+        sample_to_population=0.5,
+        interval=(0.3, 0.7),
+        population_uniques=None,
+        still_unique=None,
+        method="",
+        assumptions=(),
+    )
+    assert risk.overall_interval == (0.9, 0.9)
+
+
+def test_rules_and_verdict_read_a_limit_alike():
+    table = {"age": list(range(10)) * 11}
+    assert check(table, quasi_identifiers=["age"], max_risk=0.09).passed
+    assert settle_limits("public").class_size == 11
+    assert judge_release(table, Question(quasi_identifiers=["age"], recipient="public")).decision == "within"
+
+
+def test_advice_without_a_trial_removes_what_names_people():
+    table = {**CROWD, "email": [f"p{number}@example.org" for number in range(40)]}
+    found = assess(table, quasi_identifiers=["age", "sex"], protection=False, recipient="strict")
+    commands = [command for action in found.verdict.actions for command in action.commands if " protect " in command]
+    assert commands
+    assert all("--identifier email" in command for command in commands)
