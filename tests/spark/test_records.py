@@ -6,11 +6,13 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from incrowd import read_table, record_risk
+from incrowd import read_table
 from incrowd.classes import class_size_of_each_record, write_class_sizes
 from incrowd.cli.app import app
 from incrowd.errors import InputError
 from incrowd.populations import write_record_risk
+from incrowd.populations.records import _risk_of_sizes
+from incrowd.populations.sample import read_sample
 
 KNOWN = ["age", "town"]
 
@@ -37,10 +39,14 @@ def test_the_engine_writes_the_risk_of_every_record(people, tmp_path, engine, re
     there = read_table(people, engine=engine)
     options = {"population": 6_000, "quasi_identifiers": KNOWN}
     write_record_risk(there, tmp_path / "risk.parquet", **options)
-    here, found = record_risk(people, **options), in_order(tmp_path / "risk.parquet")
-    assert found["class_size"].to_pylist() == class_size_of_each_record(people, quasi_identifiers=KNOWN).tolist()
-    for name in here.of_class:
-        assert found[name].to_numpy() == pytest.approx(here[name], rel=1e-12)
+    found = in_order(tmp_path / "risk.parquet")
+    sizes = class_size_of_each_record(people, quasi_identifiers=KNOWN)
+    assert found["class_size"].to_pylist() == sizes.tolist()
+    of_size = _risk_of_sizes(read_sample(read_table(people), **options))
+    rows = {size: row for row, size in enumerate(of_size["class_size"].to_pylist())}
+    for name in of_size.column_names:
+        expected = of_size[name].to_numpy()[[rows[size] for size in sizes.tolist()]]
+        assert found[name].to_numpy() == pytest.approx(expected, rel=1e-12)
     assert found["town"].to_pylist() == read_table(people).to_arrow()["town"].to_pylist()
     with pytest.raises(InputError, match="exists already"):
         write_class_sizes(there, tmp_path / "risk.parquet", quasi_identifiers=KNOWN)
