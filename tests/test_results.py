@@ -50,7 +50,7 @@ def test_a_result_is_a_table_in_which_names_are_text():
 
 def test_an_assessment_shows_its_decision():
     found = incrowd.assess({"age": [30, 30, 41]}, quasi_identifiers=["age"], protection=False)
-    assert "Not as it is" in found._repr_html_()
+    assert "No: the risk is too high" in found._repr_html_()
 
 
 @pytest.fixture(scope="module")
