@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import InputError
-from incrowd.recipients import KINDS, RECIPIENTS, judge, settle_threshold
+from incrowd.recipients import KINDS, RECIPIENTS, Limits, judge, limits_of, settle_limits, smallest_class
 
 SHARES = st.floats(0, 1)
 
@@ -13,8 +13,9 @@ SHARES = st.floats(0, 1)
 @given(SHARES, SHARES, SHARES, SHARES)
 def test_a_limit_inside_the_interval_is_borderline_and_elsewhere_the_risk_decides(risk, limit, one, other):
     low, high = sorted((one, other))
-    inside = low <= limit < high
-    assert judge(risk, limit) == ("over" if risk > limit else "within")
+    accepted = limit * (1 + 1e-12)  # the last bit of a division decides nothing
+    inside = low <= accepted < high
+    assert judge(risk, limit) == ("over" if risk > accepted else "within")
     assert (judge(risk, limit, (low, high)) == "borderline") == inside
     if not inside:
         assert judge(risk, limit, (low, high)) == judge(risk, limit)
@@ -26,9 +27,15 @@ def test_the_upper_end_on_the_limit_is_within_and_the_lower_end_on_it_is_not():
 
 
 def test_every_recipient_has_a_limit_with_its_source():
-    assert {kind.name: kind.average for kind in KINDS} == dict(RECIPIENTS)
+    assert {kind.name: kind.limits.of_average for kind in KINDS} == dict(RECIPIENTS)
     assert all(kind.source and kind.words for kind in KINDS)
-    assert all(limit is not None for kind in KINDS for limit in [kind.average or kind.highest])
+    assert [kind.limits.class_size for kind in KINDS] == [3, 3, 11, 20]
+    assert limits_of("restricted") == Limits(1 / 3, 1 / 11)
+
+
+def test_limits_of_two_digits_are_the_classes_that_their_sources_mean():
+    assert [smallest_class(limit) for limit in (0.33, 0.09, 0.05, 0.2, 0.3, 1.0)] == [3, 11, 20, 5, 4, 1]
+    assert settle_limits("public", highest=0.33).highest == 1 / 3
 
 
 @pytest.mark.parametrize(
@@ -37,4 +44,7 @@ def test_every_recipient_has_a_limit_with_its_source():
 )
 def test_a_limit_that_makes_no_sense_is_refused(recipient, threshold, message):
     with pytest.raises(InputError, match=message):
-        settle_threshold(recipient, threshold)
+        settle_limits(recipient, threshold=threshold)
+    if threshold is not None:
+        with pytest.raises(InputError, match=message):
+            settle_limits(recipient, highest=threshold)
