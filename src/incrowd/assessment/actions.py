@@ -191,7 +191,9 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
         warn=False,
     )
     asked = work.question.with_roles(work.roles).about_release(plan.removed)
-    return judge_release(read_table(safe.table), asked), float(safe.evaluate().granularity)
+    costs = work.answers["protection"].costs if work.answers.get("protection") else ()
+    measured = [cost.granularity for cost in costs if cost.k == plan.k and plan.l is None]
+    return judge_release(read_table(safe.table), asked), measured[0] if measured else float(safe.evaluate().granularity)
 
 
 def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
