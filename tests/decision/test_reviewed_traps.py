@@ -76,6 +76,7 @@ def test_a_guess_never_becomes_a_yes_by_the_advice():
     found = assess(table, recipient="trusted")
     assert found.verdict.decision != "within"
     assert not any("protect" in command for action in found.verdict.actions for command in action.commands)
+    assert judge_release(table, found.provenance.question).decision != "within"
 
 
 def test_a_panel_under_a_name_that_says_nothing_is_asked_about():
