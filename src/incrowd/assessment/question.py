@@ -207,7 +207,9 @@ class Question:
         def left(names: Sequence[str] | None) -> tuple[str, ...]:
             return tuple(name for name in names or () if name not in removed)
 
-        kept = [text for text in self.secrets if not any(text.startswith(name) for name in removed)]
+        from incrowd.measures.secret_values import parse_secret  # loads numpy, which `--help` does not need
+
+        kept = [text for text in self.secrets if parse_secret(text)[0] not in removed]
         return replace(
             self.with_default_reading(),
             quasi_identifiers=left(self.quasi_identifiers) or None,
