@@ -48,3 +48,9 @@ def test_a_limit_that_makes_no_sense_is_refused(recipient, threshold, message):
     if threshold is not None:
         with pytest.raises(InputError, match=message):
             settle_limits(recipient, highest=threshold)
+
+
+@pytest.mark.parametrize("limit", [5e-324, 1e-13, float("nan"), -0.1, 1.5])
+def test_a_limit_that_no_table_can_meet_is_refused(limit):
+    with pytest.raises(InputError, match="above 0"):
+        settle_limits("public", highest=limit)

@@ -18,6 +18,8 @@ from incrowd.results import Result
 
 Judgement = Literal["within", "borderline", "over"]
 _ROUNDING = 1e-12  # risks are ratios of counts; the last bit of a division decides nothing
+SMALLEST_LIMIT = 1e-12
+"""Below this a limit asks for a class of more people than have ever lived; no table meets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,13 @@ def read_limit(value: float, what: str) -> float:
     """A limit as people write it: 0.33, 0.09 and 0.05 stand for classes of 3, 11 and 20.
 
     Raises:
-        InputError: the limit is not above 0 and at most 1.
+        InputError: the limit is not between `SMALLEST_LIMIT` and 1.
 
     >>> read_limit(0.09, "threshold") == 1 / 11, read_limit(0.2, "threshold")
     (True, 0.2)
     """
-    if not 0 < value <= 1:
-        raise InputError(f"a {what} of {value:g}; give a number above 0, up to 1")
+    if not SMALLEST_LIMIT <= value <= 1:
+        raise InputError(f"a {what} of {value:g}; give a number above 0 (at least {SMALLEST_LIMIT:g}), up to 1")
     size = smallest_class(value)
     return 1 / size if 1 / size > value else value
 

@@ -10,7 +10,7 @@ from pydantic_core import core_schema
 
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
-from incrowd.recipients import KINDS
+from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -47,6 +47,7 @@ Columns = Annotated[list[Name], Field(max_length=2_000)]
 _WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
 People = Annotated[int, Field(ge=1, le=10**12), _WHOLE]
 Share = Annotated[float, Field(gt=0, le=1)]
+Limit = Annotated[float, Field(ge=SMALLEST_LIMIT, le=1)]
 ClassSize = Annotated[int, Field(ge=1, le=10**9), _WHOLE]
 Seed = Annotated[int, Field(ge=0, le=2**32), _WHOLE]
 
@@ -180,8 +181,8 @@ class TableSettings(Model):
     decided: Annotated[list[Name], Field(max_length=5_000)] = []
     population: People | None = None
     recipient: Recipient = "public"
-    threshold: Share | None = None
-    highest: Share | None = None
+    threshold: Limit | None = None
+    highest: Limit | None = None
     secrets: Annotated[list[Secret], Field(max_length=200)] = []
     tolerate: Share | None = None
     rows_are_people: bool = False
@@ -271,7 +272,7 @@ class LeakQuestion(Model):
     share: Annotated[float, Field(ge=0, le=1)] | None = None
     targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
     k: ClassSize | None = None
-    at_most: Share | None = None
+    at_most: Limit | None = None
 
 
 class ProtectionQuestion(Model):
