@@ -143,9 +143,7 @@ def test_quantiles_are_ranges_of_about_equally_many(values, groups):
         assert len(inside) < len(filled) / groups + commonest + 1
         low, high = label.strip("[]").split(";") if label.startswith("[") else (label, label)
         assert (min(inside), max(inside)) == (int(low), int(high))
-    assert [label is None for label in named if label != "*"] == [
-        v is None for v, n in zip(values, named, strict=True) if n != "*"
-    ]
+    assert all(label == "*" or (label is None) == (value is None) for label, value in zip(named, values, strict=True))
 
 
 @pytest.mark.parametrize(

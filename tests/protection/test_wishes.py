@@ -29,9 +29,12 @@ def table_of(rows):
     return pa.table({"age": pa.array(age, pa.int64()), "town": town, "race": race, "secret": secret})
 
 
-TABLES = (
-    st.lists(ROW, min_size=12, max_size=60).filter(lambda rows: any(row[0] is not None for row in rows)).map(table_of)
-)
+def has_ages(rows):
+    return any(row[0] is not None for row in rows)
+
+
+TABLES = st.lists(ROW, min_size=12, max_size=60).filter(has_ages).map(table_of)
+KINDS = st.sampled_from(["distinct", "entropy", "recursive"])
 
 
 def released(table, **options):
@@ -71,9 +74,7 @@ def test_along_a_hierarchy_every_cell_is_an_ancestor_of_its_value(table, k):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    TABLES, st.integers(2, 4), st.integers(2, 3), st.sampled_from(["distinct", "entropy", "recursive"]), st.booleans()
-)
+@given(TABLES, st.integers(2, 4), st.integers(2, 3), KINDS, st.booleans())
 def test_l_holds_along_hierarchies_or_is_refused(table, k, l, kind, whole_file):  # noqa: E741
     options = {"method": "generalise", "suppress": 0.2} if whole_file else {}
     options |= {"hierarchies": {"town": TOWNS}, "l": l, "diversity": kind, "c": 2.0, "sensitive": ["secret"]}
@@ -128,9 +129,8 @@ def test_no_range_and_no_set_is_wider_than_allowed(table, k, width, most):
 @settings(max_examples=40, deadline=None)
 @given(TABLES, st.integers(2, 4), st.sampled_from(["partition", "generalise", "sorted"]))
 def test_codes_of_categories_are_sets_and_never_ranges(table, k, method):
-    pairs = released(
-        table, k=k, method=method, nominal=["race"], **({"suppress": 0.2} if method == "generalise" else {})
-    )
+    options = {"suppress": 0.2} if method == "generalise" else {}
+    pairs = released(table, k=k, method=method, nominal=["race"], **options)
     for before, after in pairs:
         label = str(after["race"])
         assert not label.startswith("[")
