@@ -228,3 +228,18 @@ def test_a_file_of_another_country_is_understood_and_the_note_says_how_it_is_wri
     assert "semicolons" in err
     assert "parted by commas, decimal points" in err
     assert "[1980-" in out.read_text()
+
+
+def test_wishes_hierarchies_outputs_and_a_codebook(capsys, people, tmp_path):
+    out, book = tmp_path / "safe.csv", tmp_path / "book.md"
+    wishes = ["--keep", "town", "--importance", "age=2", "--widest", "age=20", "--suppress", 0.3]
+    written = ["--hierarchy", "age=10,20", "--output", "age=bounds", "--codebook", book]
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, *wishes, *written, "--out", out)
+    assert code == 0, err
+    table = pyarrow.csv.read_csv(out)
+    assert table.column_names == ["age_low", "age_high", "town", "pay"]
+    assert max(row["age_high"] - row["age_low"] for row in table.to_pylist()) <= 20
+    assert "| town | quasi-identifier | text | as in the original |" in book.read_text()
+    for wrong in (["--output", "age=bounds,mean"], ["--importance", "age"], ["--hierarchy", "age=prefix:x"]):
+        code, _, err = run(capsys, "protect", people, "--qi", QI, *wrong, "--out", tmp_path / "other.csv")
+        assert code == 2, err

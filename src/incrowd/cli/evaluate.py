@@ -56,7 +56,7 @@ def evaluate_table(
             sensitive=secrets or None,
             secret=read_secret(secret),
             person=person,
-            hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},
+            hierarchies={name: Hierarchy.parse(rule) for name, rule in options.rules(hierarchy).items()},
             progress=progress,
         )
     if json:
