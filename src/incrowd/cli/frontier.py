@@ -10,6 +10,7 @@ from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import Secret, read_secret
 from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
+from incrowd.recipients import in_words
 from incrowd.wording import percent
 
 
@@ -17,13 +18,16 @@ from incrowd.wording import percent
 def frontier_of_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
-    k: Annotated[str | None, typer.Option("--k", help="Class sizes to try. Default: 2,3,5,10, as rows allow.")] = None,
+    k: Annotated[str | None, typer.Option("--k", help="Class sizes to try. Default: 2 to 20, as rows allow.")] = None,
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
     ] = None,
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
+    recipient: Annotated[
+        str | None, typer.Option("--recipient", help="Mark the most detail within this recipient's limits.")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -43,6 +47,7 @@ def frontier_of_table(
             sensitive=options.names(sensitive, table.columns) or None,
             secret=read_secret(secret),
             person=person,
+            recipient=recipient,
             progress=progress,
         )
     if plot is not None:
@@ -57,7 +62,7 @@ def frontier_of_table(
         ("method", "unique", "named", "secret", "detail", "loss", "s"),
         [
             (
-                f"{point.method} {point.setting}",
+                f"{point.method} {point.setting}" + (" ←" if point is found.chosen else ""),
                 percent(point.uniqueness),
                 percent(point.correctness),
                 None if point.disclosure is None else percent(point.disclosure),
@@ -70,4 +75,9 @@ def frontier_of_table(
     )
     terminal.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in found.best)
+    if recipient is not None and found.chosen is None:
+        terminal.line(f"Nothing that was tried is within the limits for {in_words(recipient)}.")
+    elif found.chosen is not None:
+        chosen = f"{found.chosen.method} {found.chosen.setting}"
+        terminal.line(f"← the most detail within the limits for {in_words(recipient or '')}: {chosen}.")
     terminal.line(f"Not beaten in both risk and detail: {best}.")

@@ -19,6 +19,7 @@ from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
+    from incrowd.assessment.solver import Trial
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
@@ -34,7 +35,10 @@ def protect_table(
         outputs.STORED_TABLE,
     ],
     qi: options.QuasiIdentifiers = None,
-    k: Annotated[int, typer.Option("--k", help="Everybody looks like at least k - 1 others.")] = 5,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="Everybody looks like at least k - 1 others. Default 5, or what --recipient needs."),
+    ] = None,
     t: Annotated[
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
@@ -94,12 +98,13 @@ def protect_table(
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
     recipient: Annotated[
         str | None,
-        typer.Option("--recipient", help="Also say what assess says of the result for this recipient; exit 1 if no."),
+        typer.Option("--recipient", help="For whom: the least protection that assess says yes to; exit 1 if none."),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
+    from incrowd.assessment import find_release
     from incrowd.protection import make_codebook, protect, write_protected
 
     place = outputs.place_of(out)
@@ -123,23 +128,24 @@ def protect_table(
     if codebook is not None and in_cluster:
         raise InputError("--codebook is for tables that are protected on this machine")
     with terminal.working("protecting", lines=in_cluster) as progress:
-        safe = protect(
-            table,
-            quasi_identifiers=wanted,
-            k=k,
-            t=_read_t(t),
-            l=l,
-            sensitive=options.names(sensitive, table.columns) or None,
-            c=c,
-            person=person,
-            identifiers=_read_identifiers(identifier, table.columns),
-            other=options.names(other, table.columns) or None,
-            hierarchies=options.rules(hierarchy),
-            progress=progress,
-            out=place if in_cluster else None,
-            force=force,
-            **given,
-        )
+        given |= {
+            "quasi_identifiers": wanted,
+            "t": _read_t(t),
+            "l": l,
+            "sensitive": options.names(sensitive, table.columns) or None,
+            "c": c,
+            "person": person,
+            "identifiers": _read_identifiers(identifier, table.columns),
+            "other": options.names(other, table.columns) or None,
+            "hierarchies": options.rules(hierarchy),
+        }
+        trials: Sequence[Trial] = ()
+        if question is not None and k is None and not in_cluster:
+            solution = find_release(table, question, progress=progress, **given)
+            safe, trials = solution.protected, solution.trials
+        else:
+            place = place if in_cluster else None
+            safe = protect(table, k=5 if k is None else k, progress=progress, out=place, force=force, **given)
         cost = None
         if not in_cluster:
             progress("measuring what it cost", 0.9)
@@ -150,8 +156,14 @@ def protect_table(
         verdict = None if question is None else _judge(safe, out, question)
     if json:
         found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
+        if trials:
+            found["trials"] = [trial.to_dict() for trial in trials]
         terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
     else:
+        for trial in trials:
+            values = f", {trial.l:g} values of every secret" if trial.l else ""
+            gone = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
+            terminal.note(f"tried classes of {trial.k:,}{values}{gone}: {trial.decision}")
         _show(safe, cost, masked(out))
         for text in () if verdict is None else (verdict.recommendation, verdict.sentence, *verdict.exposures):
             terminal.line(text)
