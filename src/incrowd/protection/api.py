@@ -33,6 +33,7 @@ def protect(
     c: float = 3.0,
     person: str | None = None,
     identifiers: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
     other: Sequence[str] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     aim: Aim | None = None,
@@ -72,7 +73,8 @@ def protect(
         c: of recursive (c, l)-diversity.
         person: the column that says whose record it is, where people have several. A class is then made of people
             with all their records, and the column is replaced by random numbers that nothing can reproduce.
-        identifiers: columns to remove. None: those that look like identifiers.
+        identifiers: columns that name people, which are removed. None: those that look like identifiers.
+        leave_out: further columns to remove.
         other: columns that nobody outside can know, whatever they look like.
         hierarchies: by column, a `Hierarchy` or the path of a CSV file.
         aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
@@ -113,7 +115,7 @@ def protect(
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, secrets, entry)
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
-    removed = _choose_identifiers(table, identifiers, {*names, *unknown, *secrets, person})
+    removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
         if person is not None or hierarchies:
             what = "people with several records are" if person is not None else "hierarchies are"
@@ -143,7 +145,8 @@ def protect(
     build = Build(table, problem, method_name, person, removed)
     recoding, released, guarantee, classes = build.run()
     left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
-    warnings = tuple(warn_of_undoing(table, released, names, left, person=person, unknown=unknown))
+    changed = [name for name, cells in recoding.changed.items() if cells]
+    warnings = tuple(warn_of_undoing(table, released, names, left, changed=changed, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -188,13 +191,14 @@ def _require_other(table: Table, other: Sequence[str] | None, spoken_for: Sequen
     return unknown
 
 
-def _choose_identifiers(table: Table, identifiers: Sequence[str] | None, spoken_for: set[str | None]) -> list[str]:
-    """The identifiers named, or else the columns that look like identifiers and have no other role."""
-    if identifiers is not None:
-        wanted = table.require(identifiers, "identifiers") if len(identifiers) else []
-        clash = [name for name in wanted if name in spoken_for]
-        if clash:
-            raise InputError(f"{', '.join(map(repr, clash))} cannot be an identifier and something else; name it once")
-        return wanted
-    others = [name for name in table.columns if name not in spoken_for]
-    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"] if others else []
+def _choose_identifiers(
+    table: Table, identifiers: Sequence[str] | None, leave_out: Sequence[str], spoken_for: set[str | None]
+) -> list[str]:
+    """The columns to remove: the identifiers named, or those that look so and have no other role; and what is to go."""
+    wanted = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
+    clash = [name for name in wanted if name in spoken_for]
+    if clash:
+        raise InputError(f"{', '.join(map(repr, clash))} cannot be removed and be something else; name it once")
+    others = [name for name in table.columns if name not in {*spoken_for, *wanted}] if identifiers is None else []
+    looks = suggest_roles(table, others) if others else ()
+    return [*(role.column for role in looks if role.role == "identifier"), *wanted]
