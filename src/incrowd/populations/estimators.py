@@ -99,7 +99,7 @@ def _add_highest(
     model = sample.crowd_model
     records = assess_records(
         crowd,
-        model.log_chances,
+        model.log_expected(crowd.population),
         model.class_sizes(),
         correctness=risk.sample_to_population,
         uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,

@@ -121,7 +121,7 @@ def estimate_from_crowd(
     notes = crowd.notes if fitted is None else (*crowd.notes, copula.PATENT)
     return MethodEstimate(
         estimate,
-        interval_of_crowd(estimate, sample, grown=crowd.grown, variance=crowd.variance),
+        interval_of_crowd(estimate, sample, grown=crowd.grown, variance=crowd.variance, design=sample.design),
         sample.population * uniqueness,
         still_unique,
         crowd_estimator.ASSUMPTIONS,
@@ -159,7 +159,7 @@ class FittedSample:
                 keep=sample.population,
                 progress=part(options.progress, 0.0, 0.7),
             )
-        if self.no_records is not None or combined.copula_weight(people) > 0.0:
+        if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
             self.copula = self._fit_copula(self.drawn, sample.population)
         if self.no_records is not None and self.copula is not None:
             options.progress("joining it with the class sizes", 0.95)

@@ -25,6 +25,7 @@ import numpy as np
 from incrowd.classes import ClassSizes
 
 if TYPE_CHECKING:
+    from incrowd.populations.design import Design
     from incrowd.populations.sample import Sample
 
 _NORMAL_QUANTILE = 1.96
@@ -85,7 +86,9 @@ def interval_around(
     return low, certain[1] if sample.sizes.uniques == sample.sizes.people else high
 
 
-def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: float) -> tuple[float, float]:
+def interval_of_crowd(
+    estimate: float, sample: Sample, *, grown: int, variance: float, design: Design | None = None
+) -> tuple[float, float]:
     """The 95 % interval of an estimate of B by the crowd model, within the certain limits.
 
     `grown` is how many people were grown, `variance` that of 1/F among the records.
@@ -94,8 +97,9 @@ def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: 
     if estimate <= 0.0 or estimate >= 1.0:
         return certain
     people, room = sample.sizes.people, 1.0 - estimate
-    usual = CROWD_ERROR * math.log(sample.population / people) / people**0.25
-    noise = _NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / people) / (estimate * room)
+    telling = people / (1.0 if design is None else design.effect)
+    usual = CROWD_ERROR * math.log(sample.population / people) / telling**0.25
+    noise = _NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / telling) / (estimate * room)
     width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
     log_odds = math.log(estimate / room)
     low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
