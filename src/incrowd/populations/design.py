@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.tables import Table
+from incrowd.wording import percent
 
 _NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
 _UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
@@ -84,6 +85,13 @@ class Design:
     strata: NDArray[np.int64]
     shares: NDArray[np.float64]
     effect: float
+
+    def note(self, *, used: bool) -> str:
+        """What the design means for an estimate that uses it, or does not."""
+        differ = f"weights differ (records count as {percent(1.0 / self.effect)} of as many with equal weights)"
+        if used:
+            return f"{differ}: those with similar weights were grown to the people they stand for"
+        return f"{differ}, which this method does not use: its interval is wider, and the risk may be understated"
 
 
 def design_of(weights: Weights) -> Design | None:

@@ -143,6 +143,8 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
     notes, parts = [*sample.notes, *estimate.notes], dict(estimate.parts)
+    if sample.design is not None:
+        notes.append(sample.design.note(used=estimate.crowd is not None))
     if abs(value - estimate.sample_to_population) > 1e-9:
         parts[f"{method}, unlimited"] = estimate.sample_to_population
         notes.append(
