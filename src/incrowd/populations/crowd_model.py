@@ -11,8 +11,8 @@ with discount d and strength θ of that level chosen by the likelihood of leavin
 values of a column is used, so names of categories do not matter.
 
 Where records were drawn with unequal chances, the stratum of a record (`design.py`) is a column before all others. It
-is never drawn: each stratum grows to the people it stands for. Other columns are given it only as far as that raises the
-likelihood, so that strata in which people are alike share their records, and strata in which they differ do not.
+is never drawn: each stratum grows to the people it stands for. Other columns are given it only as far as that raises
+the likelihood, so that strata in which people are alike share their records, and strata in which they differ do not.
 """
 
 from __future__ import annotations
