@@ -16,9 +16,9 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
+from incrowd.populations.design import Design, Weights, design_of, read_weights
 from incrowd.populations.marginals import Columns
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
-from incrowd.populations.weights import Weights, read_weights
 from incrowd.tables import Table, read_table
 
 LARGEST_POPULATION = 10**12
@@ -105,8 +105,20 @@ class Sample:
         if "crowd" not in self._made:
             columns = self.columns()
             codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
-            self._made["crowd"] = fit_crowd_model(list(codes))
+            self._made["crowd"] = fit_crowd_model(list(codes), self.design)
         return self._made["crowd"]  # type: ignore[no-any-return]
+
+    @property
+    def design(self) -> Design | None:
+        """The strata of the records; None where all were drawn with about the same chance."""
+        if "design" not in self._made:
+            self._made["design"] = None if self.weights is None else design_of(self.weights)
+        return self._made["design"]  # type: ignore[no-any-return]
+
+    @property
+    def design_effect(self) -> float:
+        """How many records with these weights tell as much as one with equal weights."""
+        return 1.0 if self.design is None else self.design.effect
 
     @property
     def class_size_model(self) -> ClassSizeModel:
