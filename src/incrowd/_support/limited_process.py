@@ -57,7 +57,9 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int) -> A
     except subprocess.TimeoutExpired:
         raise ChildError("time") from None
     if child.returncode:
-        if child.returncode == _OUT_OF_MEMORY or b"memory allocation of" in child.stderr:  # Rust's words, then it aborts
+        if (
+            child.returncode == _OUT_OF_MEMORY or b"memory allocation of" in child.stderr
+        ):  # Rust's words, then it aborts
             raise ChildError("memory")
         raise ChildError("time" if child.returncode == -getattr(signal, "SIGXCPU", 0) else "crash")
     answer = json.loads(child.stdout)

@@ -18,8 +18,8 @@ from incrowd.wording import data_size
 _SECONDS, _BYTES_A_SECOND = 60, 100_000  # of processor time, and more for a large file
 _UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
 _LARGE = (
-    "{name} takes more than the memory limit of {size}: a workbook is read whole, and one stray cell far from the others "
-    "makes a sheet large; delete what is beyond the table, save it as CSV or Parquet, or give more memory"
+    "{name} takes more than the memory limit of {size}: a workbook is read whole, and one stray cell far from the "
+    "others makes a sheet large; delete what is beyond the table, save it as CSV or Parquet, or give more memory"
 )
 
 
