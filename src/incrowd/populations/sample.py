@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._support.memory import require_memory
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
@@ -24,6 +25,7 @@ from incrowd.tables import Table, read_table
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
 """Records of the largest sample that is grown record by record; a larger one takes too much memory."""
+_BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # of memory, as measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +79,8 @@ class Sample:
 
     def _encode(self, table: Table) -> Columns:
         counted = table.backend.counted_rows(self.names)
+        needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
+        require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
         coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
         if not coded:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)

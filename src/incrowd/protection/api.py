@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
@@ -18,6 +19,8 @@ from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_u
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, require_sensitive
 from incrowd.tables import Table, read_table, suggest_roles, to_native
+
+_BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
 
 def protect(
@@ -130,6 +133,8 @@ def protect(
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
     progress("reading", 0.0)
+    needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
+    require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
     columns = encode(table, names)
     check_values(columns)
     problem = Problem(
