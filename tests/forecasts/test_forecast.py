@@ -28,6 +28,7 @@ def test_a_forecast_from_class_sizes_starts_at_the_table_and_falls():
     assert answer.names == ("100", "3,000", "10,000", "city", "world")
 
 
+@pytest.mark.paper("scaling-law", "Fig. 3")
 def test_both_fits_forecast_a_simulated_population():
     model = PitmanYor.from_entropy(h=9, gamma=0.25)
     whole = model.sample(60_000, 3)

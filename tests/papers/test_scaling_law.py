@@ -31,6 +31,7 @@ def rows(part, table=0):
     return {row.quantity: row for row in part.tables[table].rows}
 
 
+@pytest.mark.paper("scaling-law", "Fig. 3", "Fig. 4", "Fig. 5")
 def test_the_numbers_of_the_text_are_the_papers(quick):
     found = rows(quick[0]["regimes"])
     for row in list(found.values())[:4]:
@@ -43,6 +44,7 @@ def test_the_numbers_of_the_text_are_the_papers(quick):
     assert bits[0] < 10 < bits[1] < bits[2]  # critical at γ = 0 only
 
 
+@pytest.mark.paper("scaling-law", "Fig. 1a", "Table S1", "Table S2")
 def test_the_model_describes_light_tails_and_overstates_zipf(quick):
     by_corpus = {row[0]: row for row in quick[0]["specification"].tables[1].cells}
     assert by_corpus["geometric"][2] < 0.01
@@ -53,6 +55,7 @@ def test_the_model_describes_light_tails_and_overstates_zipf(quick):
     assert by_corpus["all"][1] == 24
 
 
+@pytest.mark.paper("scaling-law", "Table 1", "Fig. 2")
 def test_the_scaling_law_beats_the_rules_of_thumb(quick):
     table = quick[0]["extrapolation"].tables[1]
     whole = {row[1]: row for row in table.cells if row[0] == "100 %"}
@@ -62,6 +65,7 @@ def test_the_scaling_law_beats_the_rules_of_thumb(quick):
         assert law <= exponential < entropy
 
 
+@pytest.mark.paper("scaling-law", "Fig. 3")
 def test_published_points_are_forecast(quick):
     found = rows(quick[0]["scale"])
     law = next(row for what, row in found.items() if what.endswith("PYC-MB"))
@@ -79,6 +83,7 @@ def test_its_pages_hold_every_figure(quick):
     assert html.read_text(encoding="utf-8").count("<svg role") == len(figures)
 
 
+@pytest.mark.paper("scaling-law", "Table 1")
 def test_the_papers_table_was_typed_in_whole():
     assert set(TABLE_1) == {(kind, fraction) for kind in ("exact", "sparse", "robust") for fraction in FRACTIONS}
     best = [min(NAMES, key=lambda name: row[name]) for row in TABLE_1.values()]
