@@ -8,13 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 from papers.corpora import FAMILIES, TABLES, available_tables, generated, random_attributes
 from papers.page import write_pages
-from papers.scaling_law.extrapolation import cubic
+from papers.scaling_law.plain_fit import fit_as_published, published_loss
 from papers.scaling_law.published import FRACTIONS, NAMES, TABLE_1
 from papers.scaling_law.specification import _remark_on_prior, _remark_on_sign
 from papers.scaling_law.studies import collections, corpora, movement, sparse_studies
 
 from incrowd.curves import Curve
 from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import PitmanYor
 from papers import Context, paper, reproduce
 
 pytestmark = pytest.mark.xdist_group("scaling-law")  # one worker: what the fixtures make is made once
@@ -139,11 +140,34 @@ def test_weights_and_numbers_of_households_are_no_attributes():
     assert {"hid", "id", "pid"} <= set(TABLES["eusilc_population"])
 
 
-def test_a_cubic_goes_through_its_points():
-    sizes = np.array([10, 100, 1_000, 10_000])
-    x = np.log10(sizes)
-    curve = Curve.from_points(sizes, 1 - 0.1 * x + 0.04 * x**2 - 0.012 * x**3)
-    assert cubic(curve, 1e5) == pytest.approx(1 - 0.5 + 1.0 - 1.5)
+@pytest.mark.paper("scaling-law", "eq. 4")
+def test_the_published_fit_reaches_the_least_loss():
+    """Nelder–Mead against a fine grid of h and γ, on points of the law and on noisy ones."""
+    grid = np.stack(np.meshgrid(np.linspace(2, 20, 181), np.linspace(-1, 1, 81)), axis=-1)
+    sizes = np.unique(np.rint(np.geomspace(2, 5_000, 30)))
+    for gamma, noise in ((0.4, 0.0), (0.7, 0.01), (-0.8, 0.003)):
+        model = PitmanYor.from_entropy(h=7.0, gamma=gamma)
+        wrong = noise * np.random.default_rng(1).standard_normal(sizes.size)
+        curve = Curve.from_points(sizes, np.clip(model.correctness(sizes) + wrong, 1 / sizes, 1))
+        found = fit_as_published(curve)
+        reached = float(published_loss(np.array([found.h, found.gamma]), curve))
+        assert reached <= published_loss(grid, curve).min() + 1e-12
+        assert reached <= float(np.log(sizes) @ (curve.correctness - model.correctness(sizes)) ** 2) + 1e-12
+
+
+@pytest.mark.paper("scaling-law", "Tables S3–S5", "Tables S6, S7", "Figs. S1–S17")
+def test_every_corpus_stands_at_every_share(quick):
+    """The corpora of a kind together are the row of Table 1, so their squares add up to its."""
+    part = quick[0]["extrapolation"]
+    of_kind, by_corpus = part.tables[1], part.tables[2]
+    assert by_corpus.columns[2:] == ("0.1 %", "0.5 %", "1 %", "5 %", "10 %", "100 %")
+    whole = {row[1]: row for row in of_kind.cells if row[0] == "100 %"}
+    for kind in ("exact", "sparse", "robust"):
+        parts = [row[-1].rstrip(")").split(" (") for row in by_corpus.cells if row[0] == kind]
+        squares = sum(float(error) ** 2 * int(count) for error, count in parts)
+        count = sum(int(count) for _, count in parts)
+        assert count == int(whole[kind][2].split(" ")[0])
+        assert (squares / count) ** 0.5 == pytest.approx(float(whole[kind][3].split(" ")[0].rstrip("*")), abs=0.002)
 
 
 def test_sentences_follow_the_numbers():

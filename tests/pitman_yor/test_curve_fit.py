@@ -110,9 +110,11 @@ def test_baselines_give_their_own_curves_back():
     assert fits["ENT"].model.bits == pytest.approx(9, abs=1e-5)
     exponential = 0.7 * np.exp(-0.02 * np.sqrt(n)) + 1 - 0.7 * np.exp(-0.02)
     assert fit_curve(n, correctness=exponential, name="EXP").residual < 1e-6
-    polynomial = 1 - 0.02 * np.log10(n) - 0.03 * np.log10(n) ** 2
+    polynomial = 1 - 0.02 * np.log10(n) - 0.03 * np.log10(n) ** 2 + 0.004 * np.log10(n) ** 3
     found = fit_curve(n, correctness=polynomial, name="POL").model
-    assert (found.b, found.c) == (pytest.approx(-0.02), pytest.approx(-0.03))
+    assert (found.b, found.c, found.d) == (pytest.approx(-0.02), pytest.approx(-0.03), pytest.approx(0.004))
+    falling = fit_curve([10, 100], correctness=[0.9, 0.6], name="POL").model
+    assert (falling.d, falling.correctness(100), falling.correctness(1e9)) == (0, pytest.approx(0.6), 0)
     assert 0 <= fits["RND"].model.correctness(5) <= entropy[-1]
     assert (
         fits["RND"].model.correctness(5)
