@@ -77,7 +77,9 @@ def forecast_class_size_fit(
         for one in k
     }
     # the fit has the published prior and the interval a weaker one, so it may have to be widened
-    ends = {name: [one.posterior.interval(getattr(one.posterior, name), level) for one in both] for name in ("h", "gamma")}
+    ends = {
+        name: [one.posterior.interval(getattr(one.posterior, name), level) for one in both] for name in ("h", "gamma")
+    }
     h, gamma = (
         Parameter(value, min(value, *(low for low, _ in ends[name])), max(value, *(high for _, high in ends[name])))
         for name, value in (("h", fit.h), ("gamma", fit.gamma))
