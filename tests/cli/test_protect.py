@@ -243,3 +243,28 @@ def test_wishes_hierarchies_outputs_and_a_codebook(capsys, people, tmp_path):
     for wrong in (["--output", "age=bounds,mean"], ["--importance", "age"], ["--hierarchy", "age=prefix:x"]):
         code, _, err = run(capsys, "protect", people, "--qi", QI, *wrong, "--out", tmp_path / "other.csv")
         assert code == 2, err
+
+
+def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
+    out = tmp_path / "safe.parquet"
+    asked = ["--qi", QI, "--other", "pay", "--recipient", "trusted", "--out", out]
+    code, shown, err = run(capsys, "protect", people, *asked, "--json")
+    found = json.loads(shown)
+    assert code == 0, err
+    assert [(trial["k"], trial["decision"]) for trial in found["trials"]] == [(3, "within")]
+    assert found["verdict"]["decision"] == "within"
+    code, shown, err = run(capsys, "protect", people, *asked, "--k", 2, "--force")
+    assert code == 1, err  # a class size that is asked for is kept, and judged
+    code, _, err = run(capsys, "protect", people, *asked, "--force")
+    assert code == 0, err
+    assert "tried classes of 3: within" in err
+
+
+def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
+    code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--json")
+    assert code == 0, err
+    found = json.loads(shown)
+    within = [point for point in found["points"] if point["k"] >= 3 and point["correctness"] <= 1 / 3]
+    assert found["chosen"]["granularity"] == max(point["granularity"] for point in within)
+    code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--method", "partition")
+    assert "partition k=3 ←" in shown

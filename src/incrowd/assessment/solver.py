@@ -148,7 +148,7 @@ class _Search:
     def _try(self, k: int, values: float | None, left_out: Sequence[str]) -> tuple[Protected, Verdict]:
         options = {**self.options, "k": k, "l": values}
         if left_out:
-            options["identifiers"] = [*(options.get("identifiers") or ()), *left_out]
+            options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
             options["other"] = [name for name in options.get("other") or () if name not in left_out] or None
         safe = protect(self.table, **options)
         asked = replace(self.question.about_release(safe.removed), quasi_identifiers=safe.released_quasi_identifiers)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
@@ -22,6 +23,8 @@ from incrowd.protection.validate import check_columns, check_demand, check_value
 from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
 
+_BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
+
 
 def protect(
     data: Any,
@@ -36,6 +39,7 @@ def protect(
     c: float = 3.0,
     person: str | None = None,
     identifiers: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
     other: Sequence[str] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     aim: Aim | None = None,
@@ -80,7 +84,8 @@ def protect(
         c: of recursive (c, l)-diversity.
         person: the column that says whose record it is, where people have several. A class is then made of people
             with all their records, and the column is replaced by random numbers that nothing can reproduce.
-        identifiers: columns to remove. None: those that look like identifiers.
+        identifiers: columns that name people, which are removed. None: those that look like identifiers.
+        leave_out: further columns to remove.
         other: columns that nobody outside can know, whatever they look like.
         hierarchies: by column, a `Hierarchy`, or what `Hierarchy.parse` reads: "5,10,20", "prefix:3,1", "quantiles:10",
             or the path of a CSV file.
@@ -135,7 +140,7 @@ def protect(
     if wishes:
         check_wishes(wishes, method_name, entry, person)
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
-    removed = _choose_identifiers(table, identifiers, {*names, *unknown, *secrets, person})
+    removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
         if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
@@ -152,6 +157,8 @@ def protect(
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
     progress("reading", 0.0)
+    needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
+    require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
     columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
     problem = Problem(
@@ -169,7 +176,8 @@ def protect(
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
     left = [name for name in generalised.column_names if name not in {*names, *secrets, person}] if warn else []
-    warnings = tuple(warn_of_undoing(table, generalised, names, left, person=person, unknown=unknown))
+    changed = [name for name, cells in recoding.changed.items() if cells]
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -218,13 +226,14 @@ def _require_other(table: Table, other: Sequence[str] | None, spoken_for: Sequen
     return unknown
 
 
-def _choose_identifiers(table: Table, identifiers: Sequence[str] | None, spoken_for: set[str | None]) -> list[str]:
-    """The identifiers named, or else the columns that look like identifiers and have no other role."""
-    if identifiers is not None:
-        wanted = table.require(identifiers, "identifiers") if len(identifiers) else []
-        clash = [name for name in wanted if name in spoken_for]
-        if clash:
-            raise InputError(f"{', '.join(map(repr, clash))} cannot be an identifier and something else; name it once")
-        return wanted
-    others = [name for name in table.columns if name not in spoken_for]
-    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"] if others else []
+def _choose_identifiers(
+    table: Table, identifiers: Sequence[str] | None, leave_out: Sequence[str], spoken_for: set[str | None]
+) -> list[str]:
+    """The columns to remove: the identifiers named, or those that look so and have no other role; and what is to go."""
+    wanted = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
+    clash = [name for name in wanted if name in spoken_for]
+    if clash:
+        raise InputError(f"{', '.join(map(repr, clash))} cannot be removed and be something else; name it once")
+    others = [name for name in table.columns if name not in {*spoken_for, *wanted}] if identifiers is None else []
+    looks = suggest_roles(table, others) if others else ()
+    return [*(role.column for role in looks if role.role == "identifier"), *wanted]
