@@ -268,3 +268,13 @@ def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
     assert found["chosen"]["granularity"] == max(point["granularity"] for point in within)
     code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--method", "partition")
     assert "partition k=3 ←" in shown
+
+
+def test_evaluate_says_what_analysts_find(capsys, people, tmp_path):
+    out = tmp_path / "safe.parquet"
+    assert run(capsys, "protect", people, "--qi", QI, "--k", 4, "--other", "pay", "--out", out)[0] == 0
+    code, shown, err = run(capsys, "evaluate", people, out, "--qi", QI, "--outcome", "pay")
+    assert code == 0, err
+    assert all(name in shown for name in ("1-way tables", "pMSE", "intervals overlap", "prediction"))
+    code, shown, err = run(capsys, "evaluate", people, out, "--qi", QI, "--utility", "--json")
+    assert len(json.loads(shown)["utility"]["marginals"]) == 2

@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
-    from incrowd.evaluation import Evaluation
+    from incrowd.evaluation import Evaluation, Utility
 
 Secret = Annotated[
     str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
@@ -30,6 +30,12 @@ def evaluate_table(
     secret: Secret = None,
     person: options.Person = None,
     hierarchy: options.Hierarchies = None,
+    utility: Annotated[
+        bool, typer.Option("--utility", help="Also what analysts find: marginals, telling the tables apart.")
+    ] = False,
+    outcome: Annotated[
+        str | None, typer.Option("--outcome", help="Column that regressions on the others explain, in both tables.")
+    ] = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -57,6 +63,8 @@ def evaluate_table(
             secret=read_secret(secret),
             person=person,
             hierarchies={name: Hierarchy.parse(rule) for name, rule in options.rules(hierarchy).items()},
+            utility=utility,
+            outcome=outcome,
             progress=progress,
         )
     if json:
@@ -95,6 +103,8 @@ def read_secret(given: str | None) -> Any:
 def show_tables(found: Evaluation) -> None:
     """Write the remaining risk, the cost, and the cost of each column as tables."""
     terminal.table(("", "", "what it means"), [*_risk_rows(found), *_cost_rows(found)])
+    if found.utility is not None:
+        terminal.table(("", "", "what it means"), _utility_rows(found.utility))
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
         [(c.column, percent(c.changed / found.records), percent(c.granularity), c.loss) for c in found.columns],
@@ -128,6 +138,25 @@ def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
     if found.disclosure is not None:
         told = f"{found.disclosure.disclosed:,} of {found.disclosure.records:,} with {found.disclosure.secret}"
         rows.append(("secret certain", percent(found.disclosure.risk), f"{told} are in classes where all have it"))
+    return rows
+
+
+def _utility_rows(found: Utility) -> list[tuple[str, str, str]]:
+    """What analysts find as rows: name, number, sentence."""
+    rows = [
+        (f"{ways}-way tables", number(distance), "share of records in other cells than before, on average")
+        for ways, distance in enumerate(found.marginals, 1)
+    ]
+    most = f"how well records are told from original ones: 0 not at all, {number(found.propensity_most)} always"
+    rows.append(("pMSE", number(found.propensity_mse), most))
+    if found.overlap is not None:
+        told = f"of {len(found.coefficients):,} coefficients for {found.outcome}: 1 the same, below 0 apart"
+        rows.append(("intervals overlap", number(found.overlap), told))
+    if found.score_original is not None and found.score_protected is not None:
+        before = (
+            f"trained on the protected table, tested on the original; {number(found.score_original)} if trained there"
+        )
+        rows.append(("prediction", number(found.score_protected), before))
     return rows
 
 
