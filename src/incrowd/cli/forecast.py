@@ -169,7 +169,7 @@ def _save(
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
     smooth = forecast(fit, between.tolist(), seed=seed)
-    save_figure(forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines), plot, force=force)
+    save_figure(forecast_plot(curve, smooth, headline=answer, check=check, baselines=baselines), plot, force=force)
 
 
 def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
