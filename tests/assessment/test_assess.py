@@ -13,7 +13,10 @@ from incrowd.assessment.verdict import decide, highest_risk
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.recipients import limits_of
 
-pytestmark = pytest.mark.xdist_group("assess")  # the whole assessment below is made once
+pytestmark = [
+    pytest.mark.xdist_group("assess"),  # the whole assessment below is made once
+    pytest.mark.usefixtures("quick_estimates"),
+]
 NAMES = ["age_yrs", "sex", "race", "patcnty", "adm_qtr"]
 
 
@@ -23,7 +26,7 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def found(table):
+def found(table, quick_estimates):
     return assess(
         table,
         quasi_identifiers=NAMES,

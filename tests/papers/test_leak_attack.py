@@ -29,6 +29,7 @@ pytestmark = pytest.mark.xdist_group("leak-attack")  # one worker: what the fixt
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10])
 @pytest.mark.parametrize("leaked", [1, 1_000, 4_000, 10_000])
+@pytest.mark.paper("leak-attack", "eq. 5", "Figure 2")
 def test_the_printed_sum_is_the_closed_form(k, leaked):
     exact = leak_risk_uniform(people=PEOPLE, k=k, leaked=leaked).probability
     assert exact == pytest.approx(float(published_sum(PEOPLE, k, leaked)), rel=1e-12)
@@ -43,6 +44,7 @@ def test_people_at_risk_are_those_who_leaked():
 @pytest.mark.parametrize(
     ("sizes", "leaked", "targets"), [((3, 2, 1), 4, 2), ((2, 2), 3, 2), ((3, 3), 6, 3), ((4, 1), 2, 1)]
 )
+@pytest.mark.paper("leak-attack", "Figure 4")
 def test_the_exact_answer_is_what_listing_every_case_gives(sizes, leaked, targets):
     listed = enumerate_attacks(sizes, leaked, targets)
     assert leak_risk(ClassSizes.from_sizes(sizes), leaked, targets=targets).probability == pytest.approx(float(listed))
@@ -55,6 +57,7 @@ def test_every_table_is_listed_once():
     assert sorted(partitions_of_people(7, 2)) == [(3, 2, 2), (4, 3), (5, 2), (7,)]
 
 
+@pytest.mark.paper("leak-attack", "Figure 5")
 def test_equal_classes_are_never_less_risky_in_small_tables():
     compared, above = count_riskier_tables(7)
     assert compared > 500
@@ -62,6 +65,7 @@ def test_equal_classes_are_never_less_risky_in_small_tables():
 
 
 @pytest.mark.parametrize("deviation", [1, 2, 8])
+@pytest.mark.paper("leak-attack", "Figure 5")
 def test_drawn_classes_hold_everybody_and_none_is_below_five(deviation):
     sizes = draw_class_sizes(deviation)
     assert sizes.people == PEOPLE

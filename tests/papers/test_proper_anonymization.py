@@ -25,18 +25,21 @@ def small():
     return demo_table(3_000, seed=1).select([*QUASI_IDENTIFIERS, "charge"])
 
 
+@pytest.mark.paper("proper-anonymization", "Table S4", "Table S5")
 def test_the_printed_tables_agree_as_the_paper_says():
     s4, s5 = flatten_triangle(printed.TABLE_S4), flatten_triangle(printed.TABLE_S5)
     assert s4.size == s5.size == len(printed.PAIRS) == 36
     assert np.corrcoef(s4, s5)[0, 1] == pytest.approx(printed.AGREEMENT, abs=0.0005)
 
 
+@pytest.mark.paper("proper-anonymization", "Table S9")
 def test_table_s9_is_equation_6():
     for k, t in printed.T_BY_K.items():
         assert bound_on_t(3_985_166, k) == pytest.approx(t, abs=0.005)
 
 
 @pytest.mark.parametrize(("places", "people"), [(2, 2), (8, 32), (None, 4), (16, None)])
+@pytest.mark.paper("proper-anonymization", "Fig. S5", "Fig. S6")
 def test_coarsened_cells_are_what_protect_and_evaluate_give(small, places, people):
     cells = {(cell.spatiotemporal, cell.census): cell for cell in coarsened(small, Context())}
     resolution = dict.fromkeys(SPATIAL + TEMPORAL, places) | dict.fromkeys(CENSUS, people)
@@ -65,6 +68,7 @@ def test_a_straight_fall_is_told_from_a_bent_one():
     assert _remark_on_steps([0.0857, 0.0389, 0.0108, 0.0008, 0.0]).startswith("not here")
 
 
+@pytest.mark.paper("proper-anonymization", "Fig. S3", "Table S3")
 def test_masking_counts_as_evaluate_does(small):
     found = mask_uniques(small, READINGS["masked by all nine"], silent)
     told = evaluate(small, found.table, quasi_identifiers=QUASI_IDENTIFIERS)
@@ -73,6 +77,7 @@ def test_masking_counts_as_evaluate_does(small):
     assert 0 < found.shares["sex"] < found.shares["age_yrs"]
 
 
+@pytest.mark.paper("proper-anonymization", "Algorithm S1", "Table S5")
 def test_regenerating_keeps_every_column_as_it_was_and_what_was_not_masked(small):
     found = mask_uniques(small, READINGS["masked by eight"], silent)
     filled = regenerate_masked(small, found, seed=3)
@@ -105,6 +110,7 @@ def rows_of(part):
     return {row.quantity: row for table in part.tables for row in getattr(table, "rows", ())}
 
 
+@pytest.mark.paper("proper-anonymization", "Fig. 2", "Fig. S4", "Fig. S7")
 def test_the_papers_claims_hold_on_a_small_population(made):
     parts, _ = made
     claims = rows_of(parts["protection"])

@@ -30,6 +30,7 @@ def hospital_population():
     return table, Population.of("hospital", read_table(table), QUASI_IDENTIFIERS)
 
 
+@pytest.mark.paper("synthetic-estimator", "A (a)", "A (b)")
 def test_the_formulas_are_what_attacks_reach(quick):
     found = [row.ours for row in quick["formulas"].tables[0].rows]
     assert found[0] == pytest.approx(found[1], abs=0.003)
@@ -38,6 +39,7 @@ def test_the_formulas_are_what_attacks_reach(quick):
     assert "more than chance: one of the two is wrong" in _remark_on_noise((0.1, 0.2), (0.1, 0.3), 10_000)
 
 
+@pytest.mark.paper("synthetic-estimator", "D comparison")
 def test_the_average_keeps_the_abstracts_word(quick):
     claims = {row.quantity: row for row in quick["simulation"].tables[0].rows}
     assert claims["average, median error"].ours < 0.05
@@ -61,6 +63,7 @@ def test_a_search_for_columns_ends():
         list(samples(Population.of("dull", read_table(table), ["a", "b", "c"]), 0.5, 1, seed=0))
 
 
+@pytest.mark.paper("synthetic-estimator", "D comparison", "E")
 def test_every_estimator_has_its_row(quick):
     *by_kind, uniqueness = quick["simulation"].tables[1:]
     assert {"zayatz", "snb", "dankar", "pitman", "combined", "average"} <= {row[0] for row in uniqueness.cells}
@@ -68,12 +71,14 @@ def test_every_estimator_has_its_row(quick):
         assert [row[0] for row in table.cells][: len(METHODS)] == list(METHODS)
 
 
+@pytest.mark.paper("synthetic-estimator", "D sensitivity")
 def test_an_overstated_population_hides_risk(quick):
     change = {row.quantity: float(row.ours.rstrip("%")) for row in quick["sensitivity"].tables[0].rows}
     for method in ("average", "combined"):
         assert change[f"{method}, N × 0.5"] > 0 > change[f"{method}, N × 2"]
 
 
+@pytest.mark.paper("synthetic-estimator", "formula (1)", "formula (2)", "E")
 def test_the_truth_of_a_sample_is_counted(hospital_population):
     table, population = hospital_population
     for truth, sample in samples(population, 0.2, 2, seed=3):

@@ -10,7 +10,14 @@ import typer
 
 from incrowd.cli import options, terminal
 from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
-from incrowd.cli.outputs import save_figure
+from incrowd.cli.forecast_comparison import (
+    Technique,
+    label_techniques,
+    plain,
+    show_predictive_check,
+    show_side_by_side,
+)
+from incrowd.cli.outputs import Input, save_figure
 from incrowd.errors import InputError
 from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
-    from incrowd.pitman_yor.model_checks import HoldOut
+    from incrowd.pitman_yor.model_checks import HoldOut, RankSize
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -29,6 +36,11 @@ At = Annotated[
 @options.opens_table
 def forecast_population(
     table: options.TablePath = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="MORE", help="More curves or tables: techniques side by side.", show_default=False),
+        Input(),
+    ] = None,
     at: At = "city,us,world",
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
@@ -44,6 +56,9 @@ def forecast_population(
     uniqueness: Annotated[bool, typer.Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
     maximum_likelihood: Annotated[bool, typer.Option("--ml", help="Class sizes: fit without the prior.")] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Also: what other curves say.")] = False,
+    predictive_check: Annotated[
+        bool, typer.Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
+    ] = False,
     plot: options.Plot = None,
     force: options.Force = False,
     people: Annotated[
@@ -56,8 +71,8 @@ def forecast_population(
 
     The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
     answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
+    Several files are techniques to compare: `incrowd forecast faces.csv voices.csv --at 1e6,world`.
     """
-
     import numpy as np
 
     from incrowd.forecasts.api import check_forecast, forecast
@@ -65,17 +80,31 @@ def forecast_population(
 
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
+    if more and (compare or plot is not None or predictive_check):
+        raise InputError("--compare, --plot and --predictive-check are about one technique; name one file for them")
     wanted, named = _populations(at)
     sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
-    with terminal.working("fitting the scaling law") as progress:
-        source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
-        curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
-        answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
-        answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
+    techniques: list[Technique] = []
+    tables: list[Any] = [table, *(more or [])]
+    for one, label in zip(tables, label_techniques([each.name if each else "" for each in tables]), strict=True):
+        with terminal.working("fitting the scaling law") as progress:
+            source = Source(one, qi, person, item, known, draws, probes, gallery, metric)
+            curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
+            answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
+            answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
+            techniques.append(Technique(label, curve, fit, answer, check))
+        if why_not_checked is not None:
+            terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
+    if more:
+        if json:
+            terminal.as_json(plain(techniques))
+        else:
+            show_side_by_side(techniques)
+        return
+    with terminal.working("checking the fit") as progress:
         others = compare_fits(curve, seed=seed) if compare else {}
         others = {name: one for name, one in others.items() if name != "PYC"}
-    if why_not_checked is not None:
-        terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
+        ranks = _predictive_checks(fit, seed, progress) if predictive_check else None
     if plot is not None:
         _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
     if json:
@@ -86,10 +115,24 @@ def forecast_population(
                 "forecast": answer.to_dict(),
                 "hold_out": check.to_dict() if check else None,
                 "baselines": baselines,
+                "predictive_check": [one.to_dict() for one in ranks] if ranks else None,
             }
         )
     else:
         _show(answer, check, others, from_curve=isinstance(fit, CurveFit))
+        if ranks:
+            show_predictive_check(*ranks)
+
+
+def _predictive_checks(fit: ClassSizeFit | CurveFit, seed: int, progress: Progress) -> tuple[RankSize, RankSize]:
+    """Class sizes against samples from the fitted law, and against its frequencies by stick-breaking, as published."""
+    from incrowd.pitman_yor import CurveFit
+    from incrowd.pitman_yor.model_checks import rank_size_check
+
+    if isinstance(fit, CurveFit):
+        raise InputError("--predictive-check compares class sizes: it goes with a table and --qi")
+    sampled, broken = (rank_size_check(fit, sticks=sticks, seed=seed, progress=progress) for sticks in (False, True))
+    return sampled, broken
 
 
 def _fitted(

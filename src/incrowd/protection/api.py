@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
 from incrowd.errors import InputError, UnsupportedError
@@ -13,11 +14,15 @@ from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
+from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import MethodName, choose_method
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.result import Protected
-from incrowd.protection.validate import check_columns, check_demand, check_values, require_sensitive
+from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
+from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
+
+_BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
 
 def protect(
@@ -44,6 +49,10 @@ def protect(
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    importance: Mapping[str, float] | None = None,
+    keep: Sequence[str] | None = None,
+    widest: Mapping[str, float] | None = None,
+    nominal: Sequence[str] | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -76,16 +85,23 @@ def protect(
         identifiers: columns that name people, which are removed. None: those that look like identifiers.
         leave_out: further columns to remove.
         other: columns that nobody outside can know, whatever they look like.
-        hierarchies: by column, a `Hierarchy` or the path of a CSV file.
+        hierarchies: by column, a `Hierarchy`, or what `Hierarchy.parse` reads: "5,10,20", "prefix:3,1", "quantiles:10",
+            or the path of a CSV file.
         aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
         resolution: for "coarsen": the number of intervals, or the share of the domain that each covers, by column or
             for all.
         levels: for "coarsen": levels of the hierarchies, by column.
-        suppress: for "generalise": the share of rows that may be left out.
+        suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
         steps: for "mask": pairs of a column and what to do with it, in order.
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
+            where the column may vanish.
+        keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
+        widest: for "partition" and "generalise": by column, the longest range allowed, in its own unit (days for
+            dates); for text, the largest set.
+        nominal: quasi-identifiers whose numbers are codes of categories: written as sets, never as ranges.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -114,12 +130,17 @@ def protect(
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, secrets, entry)
+    wishes = read_wishes(names, importance, keep, widest, nominal)
+    if wishes:
+        check_wishes(wishes, method_name, entry, person)
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
-        if person is not None or hierarchies:
-            what = "people with several records are" if person is not None else "hierarchies are"
-            raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
+        if person is not None or hierarchies or wishes or nominal:
+            what = "people with several records are" if person is not None else "hierarchies and wishes are"
+            raise UnsupportedError(
+                f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
+            )
         if len(secrets) > 1:
             raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
         secret = secrets[0] if secrets else None
@@ -130,7 +151,9 @@ def protect(
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
     progress("reading", 0.0)
-    columns = encode(table, names)
+    needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
+    require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
+    columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
     problem = Problem(
         columns,
@@ -141,6 +164,7 @@ def protect(
         _read_hierarchies(hierarchies, names),
         options,
         progress,
+        wishes=wishes,
     )
     build = Build(table, problem, method_name, person, removed)
     recoding, released, guarantee, classes = build.run()
@@ -177,7 +201,7 @@ def _read_hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> 
     if stray is not None:
         raise InputError(f"a hierarchy for {stray!r}, which is not a quasi-identifier")
     return {
-        name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.from_csv(hierarchy)
+        name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
         for name, hierarchy in (given or {}).items()
     }
 
