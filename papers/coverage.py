@@ -94,6 +94,10 @@ _HEAD = (
     "runs from a clone, with `python -m papers`. This page is written by `python -m papers.coverage` from the marks of",
     "the tests; a test fails when it is stale, when an item has no test, or when a name on it does not exist.",
     "",
+    "What has no command is a study over many tables or a worked example, and no question about a table of one's own:",
+    "those run as a whole, with `python -m papers`. The app asks about a table at hand, or about points of a curve; it",
+    "has no place for a known distribution, the law by itself, or options that only researchers ask for.",
+    "",
 )
 
 

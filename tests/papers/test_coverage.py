@@ -52,6 +52,12 @@ def test_every_command_and_option_exists():
         assert set(options) <= known, line
 
 
+def test_only_studies_are_not_on_the_command_line():
+    """What a command does not show is a study over many tables, which `python -m papers` runs."""
+    missing = [item for item in ITEMS if not item.commands]
+    assert all(name.startswith("papers.") for item in missing for name in item.library)
+
+
 def test_every_part_of_the_app_exists():
     from incrowd.web.api import router
 

@@ -17,6 +17,7 @@ from incrowd.cli.forecast_comparison import (
     show_predictive_check,
     show_side_by_side,
 )
+from incrowd.cli.forecast_known import known_model, show_known
 from incrowd.cli.outputs import Input, save_figure
 from incrowd.errors import InputError
 from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
@@ -59,6 +60,15 @@ def forecast_population(
     predictive_check: Annotated[
         bool, typer.Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
     ] = False,
+    frequencies: Annotated[
+        str | None, typer.Option("--frequencies", help="Instead: a column with the known shares of all classes.")
+    ] = None,
+    entropy: Annotated[
+        str | None, typer.Option("--entropy", help="Instead of a table: the law's entropy, 41.5 (nats) or 40bits.")
+    ] = None,
+    tail: Annotated[
+        float | None, typer.Option("--tail", help="With --entropy: the tail complexity γ, from -1 to 1.")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     people: Annotated[
@@ -75,7 +85,7 @@ def forecast_population(
     """
     import numpy as np
 
-    from incrowd.forecasts.api import check_forecast, forecast
+    from incrowd.forecasts.api import check_forecast, forecast, settle_populations
     from incrowd.pitman_yor import CurveFit, compare_fits
 
     if compare and uniqueness:
@@ -84,6 +94,13 @@ def forecast_population(
         raise InputError("--compare, --plot and --predictive-check are about one technique; name one file for them")
     wanted, named = _populations(at)
     sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
+    model = known_model(table, frequencies, entropy, tail)
+    if model is not None:
+        if compare or plot is not None or predictive_check or more or qi or person or item:
+            raise InputError("a known distribution is not fitted: leave out all options but --at, --k and --json")
+        names, people_in = settle_populations(wanted, named)
+        show_known(model, list(names), people_in.tolist(), sizes_of_classes, json)
+        return
     techniques: list[Technique] = []
     tables: list[Any] = [table, *(more or [])]
     for one, label in zip(tables, label_techniques([each.name if each else "" for each in tables]), strict=True):

@@ -111,7 +111,7 @@ def _show_fitting(fitting: Uniques, records: int) -> None:
     undecided = f"; {fitting.undecided:,} of them undecided, counted as unique" if fitting.undecided else ""
     terminal.line(
         f"By what masked values stand for, {fitting.unique:,} of {records:,} records "
-        f"({percent(fitting.unique / records)}) are unique: some value that they may have fits no other record{undecided}."
+        f"({percent(fitting.unique / records)}) are unique: some value of theirs fits no other record{undecided}."
     )
 
 
