@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
+from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Ranks, Source
 from incrowd.cli.forecast_comparison import (
     Technique,
     label_techniques,
@@ -51,6 +51,7 @@ def forecast_population(
     probes: Probes = None,
     gallery: Gallery = None,
     metric: Metric = "cosine",
+    ranks: Ranks = None,
     k: Annotated[
         str | None, typer.Option("--k", help="Also: share of people in classes smaller than k. Commas.")
     ] = None,
@@ -105,7 +106,7 @@ def forecast_population(
     tables: list[Any] = [table, *(more or [])]
     for one, label in zip(tables, label_techniques([each.name if each else "" for each in tables]), strict=True):
         with terminal.working("fitting the scaling law") as progress:
-            source = Source(one, qi, person, item, known, draws, probes, gallery, metric)
+            source = Source(one, qi, person, item, known, draws, probes, gallery, metric, ranks)
             curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
             answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
             answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
@@ -165,13 +166,13 @@ def _fitted(
     source.refuse_mixed()
     table, quasi_identifiers = source.table, options.names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
-    asked = source.qi or source.person or source.item or source.known
+    asked = source.qi or source.person or source.item or source.known or source.ranks
     given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
     if people is not None and not given:
         raise InputError("--people goes with a curve file; other input says itself how many people there are")
     if maximum_likelihood and not classes:
         raise InputError("--ml is a fit to class sizes: it goes with a table and --qi")
-    if unique and (classes or source.robust):
+    if unique and (classes or source.robust or source.ranks):
         raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
     if table is not None and classes:
         sizes = ClassSizes.from_table(table, quasi_identifiers=quasi_identifiers, person=source.person)
