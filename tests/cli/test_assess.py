@@ -12,6 +12,8 @@ from tests.cli.running import run
 from incrowd import demo_table
 from incrowd.tables import write_table
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
+
 
 @pytest.fixture
 def stays(tmp_path):

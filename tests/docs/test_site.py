@@ -15,6 +15,7 @@ from incrowd.cli import main
 from incrowd.gate import assert_anonymous
 from incrowd.tables import write_table
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "index.md",

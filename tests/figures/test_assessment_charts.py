@@ -14,7 +14,7 @@ NAMES = ["age_yrs", "sex", "patcnty"]
 
 
 @pytest.fixture(scope="module")
-def found():
+def found(quick_estimates):
     return assess(demo_table(1_500), quasi_identifiers=NAMES, population=100_000)
 
 

@@ -19,6 +19,11 @@ from incrowd.web.serving import listening  # noqa: E402
 TOKEN = "a-token-for-tests-only"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _quick_estimates(quick_estimates):
+    """The app's own work is tested here, not how exact an estimate is."""
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """A folder whose tables may be opened by path."""

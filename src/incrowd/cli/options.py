@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.assessment.question import READING, Option
+from incrowd.assessment.option import Option
+from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.outputs import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
