@@ -42,9 +42,16 @@ def known_model(
 
 
 def show_known(
-    model: KnownDistribution | PitmanYor, names: list[str], sizes: list[float], ks: list[int], json: bool
+    model: KnownDistribution | PitmanYor,
+    populations: list[float | str],
+    named: dict[str, float],
+    ks: list[int],
+    json: bool,
 ) -> None:
     """Expected shares in every population; nothing is estimated, so there is no interval."""
+    from incrowd.forecasts.api import settle_populations
+
+    names, sizes = settle_populations(populations, named)
     rows: list[dict[str, Any]] = [
         {
             "population": name,
@@ -53,7 +60,7 @@ def show_known(
             "uniqueness": model.uniqueness(size),
             "violations": {str(k): model.violations(size, k) for k in ks},
         }
-        for name, size in zip(names, sizes, strict=True)
+        for name, size in zip(names, sizes.tolist(), strict=True)
     ]
     if json:
         terminal.as_json({"expected": rows})
