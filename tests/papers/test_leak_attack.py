@@ -117,10 +117,10 @@ def test_equal_classes_are_an_upper_bound(made):
 def test_every_figure_is_on_the_page(made):
     parts, written = made
     text = written[0].read_text(encoding="utf-8")
-    for number in ("Figure 2", "Figure 3a, left", "Figure 3a, right", "Figure 3b, left", "Figure 3b, right",
+    for number in ("Figure 1", "Figure 2", "Figure 3a, left", "Figure 3a, right", "Figure 3b, left", "Figure 3b, right",
                    "Figure 4a", "Figure 4b", "Figure 5"):  # fmt: skip
         assert f"![{number}" in text
-    assert sum(len(part.figures) for part in parts.values()) == 9
+    assert sum(len(part.figures) for part in parts.values()) == 10
 
 
 def test_a_wrong_simulation_without_error_does_not_agree():

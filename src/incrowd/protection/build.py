@@ -85,7 +85,7 @@ class Build:
                 f"use the partition, which merges classes until t is reached",
                 hint="method=partition",
             )
-        if asked is None and reached is not None and reached > bound:
+        if asked is None and reached is not None and reached > bound + 1e-12:
             self.notes.append(f"{self._why_past_the_bound(strata)}: t is {reached:.4g}, past the bound of {bound:.4g}")
         return built
 
