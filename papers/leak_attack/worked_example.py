@@ -54,10 +54,11 @@ def chance_of_tree(nodes: list[Node]) -> Fraction:
     """Siblings added, their sum multiplied with the parent: the sum over all paths of the product along each."""
     chances = {node.path: node.chance for node in nodes}
     deepest = max(map(len, chances))
-    return sum(
-        (prod(chances[path[: depth + 1]] for depth in range(deepest)) for path in chances if len(path) == deepest),
-        start=Fraction(0),
-    )
+    total = Fraction(0)
+    for path in chances:
+        if len(path) == deepest:
+            total += prod(chances[path[: depth + 1]] for depth in range(deepest))
+    return total
 
 
 def reproduce_worked_example(context: Context) -> PartResult:

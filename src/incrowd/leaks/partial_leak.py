@@ -221,7 +221,7 @@ class _Histories:
         random: np.random.Generator,
     ) -> list[int]:
         """The leaked people who fit best; `whole` where the attacker knows whole histories, `exact` without errors."""
-        best, fitting = -math.inf, []
+        best, fitting = -math.inf, list[int]()
         candidates = {one for number in known for one in self.holders.get(number, ()) if one in leak}
         for one in sorted(candidates):
             records = self.records[one]
