@@ -64,9 +64,9 @@ _REMARK = (
 _NOTES = (
     "The paper leaves partial leaks, partial knowledge and the rates of true and false positives to future work. The "
     "attacker names whoever in the leak shares the most records with what they know, if anybody shares one.",
-    "Protected histories are made by `protect` with a person column. A larger k lowers the true positives and raises the "
-    "false ones: somebody in the leak nearly always fits, and an attacker who does not know whether the person is in the "
-    "leak names them.",
+    "Protected histories are made by `protect` with a person column. A larger k lowers the true positives and raises "
+    "the false ones: somebody in the leak nearly always fits, and an attacker who does not know whether the person is "
+    "in the leak names them.",
 )
 
 
