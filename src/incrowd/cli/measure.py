@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.measures import Diversity, KnowledgeRisk, Measurement, MinimalSets
 
 _SETS_SHOWN = 15
+_LOOKED_THROUGH = 200_000  # rows of the largest table that is looked through for masked values
 
 
 @options.opens_table
@@ -59,7 +60,7 @@ def measure_table(
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
     from incrowd.classes import write_class_sizes
-    from incrowd.evaluation import count_fitting_uniques
+    from incrowd.evaluation import count_fitting_uniques, generalised_columns
     from incrowd.measures import measure, minimal_sets, risk_by_group, risk_by_subset
 
     if item is not None:
@@ -94,6 +95,8 @@ def measure_table(
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
         fitting = count_fitting_uniques(table, quasi_identifiers=wanted, progress=progress) if fit else None
+    if not fit and person is None and table.backend.rows_are_local and table.rows <= _LOOKED_THROUGH:
+        _note_masked(generalised_columns(table, wanted))
     if json:
         fitted = {} if fitting is None else {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
         terminal.as_json(_plain(found, by_group, by_set, single) | fitted)
@@ -105,6 +108,13 @@ def measure_table(
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     if _over(found, min_k, max_risk):
         raise typer.Exit(1)
+
+
+def _note_masked(columns: list[str]) -> None:
+    if columns:
+        terminal.note(
+            f"masked values in {', '.join(columns)} are counted as they are written; --fit counts what they stand for"
+        )
 
 
 def _show_fitting(fitting: Uniques, records: int) -> None:
