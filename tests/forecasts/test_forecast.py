@@ -334,3 +334,20 @@ def test_the_predictive_check_tells_a_right_law_from_a_wrong_one(tmp_path, capsy
     assert run("forecast", file, "--qi", "kind", "--at", "1e5", "--predictive-check") == 0
     assert "samples from the fitted law" in capsys.readouterr().out
     assert run("forecast", tmp_path / "none.csv", "--predictive-check") == 2
+
+
+@pytest.mark.paper("scaling-law", "eq. 1", "eq. 7", "eq. 11", "Fig. 5")
+def test_known_distributions_and_the_law_itself_on_the_command_line(tmp_path, capsys):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("kind,share\na,0.5\nb,0.25\nc,0.25\n")
+    assert run("forecast", shares, "--frequencies", "share", "--at", "2,mine=3", "--k", "3", "--json") == 0
+    two, three = json.loads(capsys.readouterr().out)["expected"]
+    assert (two["correctness"], two["uniqueness"]) == (0.8125, 0.625)
+    assert three["population"] == "mine"
+    assert three["violations"]["3"] == pytest.approx(0.84375)
+    assert run("forecast", "--entropy", "40bits", "--tail", "1", "--at", "7.53e9") == 0
+    assert "44.8%" in capsys.readouterr().out  # the paper: 45%
+    for wrong in (("--entropy", "40"), (shares, "--frequencies", "kind"), (shares, "--entropy", "4", "--tail", "0")):
+        assert run("forecast", *wrong, "--at", "us") == 2
+        assert "error:" in capsys.readouterr().err
+    assert run("forecast", shares, "--frequencies", "share", "--compare") == 2

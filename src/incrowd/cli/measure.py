@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.measures import Diversity, KnowledgeRisk, Measurement, MinimalSets
 
 _SETS_SHOWN = 15
+_LOOKED_THROUGH = 200_000  # rows of the largest table that is looked through for masked values
 
 
 @options.opens_table
@@ -59,7 +60,7 @@ def measure_table(
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
     from incrowd.classes import write_class_sizes
-    from incrowd.evaluation import count_fitting_uniques
+    from incrowd.evaluation import count_fitting_uniques, generalised_columns
     from incrowd.measures import measure, minimal_sets, risk_by_group, risk_by_subset
 
     if item is not None:
@@ -94,6 +95,8 @@ def measure_table(
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
         fitting = count_fitting_uniques(table, quasi_identifiers=wanted, progress=progress) if fit else None
+    if not fit and person is None and table.backend.rows_are_local and table.rows <= _LOOKED_THROUGH:
+        _note_masked(generalised_columns(table, wanted))
     if json:
         fitted = {} if fitting is None else {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
         terminal.as_json(_plain(found, by_group, by_set, single) | fitted)
@@ -107,11 +110,18 @@ def measure_table(
         raise typer.Exit(1)
 
 
+def _note_masked(columns: list[str]) -> None:
+    if columns:
+        terminal.note(
+            f"masked values in {', '.join(columns)} are counted as they are written; --fit counts what they stand for"
+        )
+
+
 def _show_fitting(fitting: Uniques, records: int) -> None:
     undecided = f"; {fitting.undecided:,} of them undecided, counted as unique" if fitting.undecided else ""
     terminal.line(
         f"By what masked values stand for, {fitting.unique:,} of {records:,} records "
-        f"({percent(fitting.unique / records)}) are unique: some value that they may have fits no other record{undecided}."
+        f"({percent(fitting.unique / records)}) are unique: some value of theirs fits no other record{undecided}."
     )
 
 

@@ -1,12 +1,13 @@
-"""`incrowd forecast a.csv b.csv`: several identification techniques side by side."""
+"""The words `incrowd forecast` answers in: one technique, several side by side, and checks of the fit."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.cli import terminal
-from incrowd.wording import number, percent, percent_interval, population
+from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
 if TYPE_CHECKING:
     from incrowd.curves import Curve
@@ -102,3 +103,70 @@ def _checked(check: HoldOut | None) -> str | None:
     if check is None:
         return None
     return f"{percent(check.forecast)}, measured {percent(check.measured)}" + ("" if check.inside else ": OUTSIDE")
+
+
+def show_forecast(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
+    """The forecast of one technique, with its check and what other curves say."""
+    terminal.heading("Who would be named correctly")
+    labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
+    _show_shares(answer, labels)
+    if answer.violations:
+        terminal.heading("In classes smaller than k: violations of k-anonymity")
+        rows = [[label] for label in labels]
+        for estimate in answer.violations.values():
+            for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
+                rows[i].append(f"{percent(value, answer.at[i])} ({percent_interval(low, high)})")
+        terminal.table(["population", *(f"k = {k} (95% interval)" for k in answer.violations)], rows)
+    h, gamma = answer.h, answer.gamma
+    terminal.line(
+        f"Entropy h = {number(h[0])} nats ({number_interval(h[1], h[2])}), {number(h[0] / math.log(2))} bits of "
+        "information."
+    )
+    terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
+    if check is not None:
+        left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
+        verdict = "inside" if check.inside else "OUTSIDE"
+        terminal.line(
+            f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
+            f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
+            f"{percent_interval(check.low, check.high)}."
+        )
+    if others:
+        import numpy as np
+
+        terminal.heading("What other curves say")
+        values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
+        terminal.table(
+            ["population", *values],
+            [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
+        )
+    if not from_curve:
+        terminal.line(
+            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. "
+            "`incrowd population` and `incrowd assess` use the columns too: where they differ, believe those."
+        )
+    for text in answer.notes:
+        terminal.note(text)
+
+
+def _show_shares(answer: Forecast, labels: list[str]) -> None:
+    shares = answer.correctness
+    columns = [
+        labels,
+        [percent(value) for value in shares.value],
+        [percent_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
+        [large_number(people) for people in answer.people_named],
+    ]
+    heads = ["population", "named", "95% interval", "people named"]
+    if answer.uniqueness is not None:
+        heads.append("unique")
+        columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])
+    terminal.table(heads, list(zip(*columns, strict=True)))
+
+
+def _tail(gamma: float) -> str:
+    if gamma < -0.02:
+        return "a finite number of kinds of people; in a large enough crowd nobody is unique"
+    if gamma < 0.1:
+        return "a light tail; above some size hardly anybody is named"
+    return "a heavy tail; even in large crowds some people stay unique"
