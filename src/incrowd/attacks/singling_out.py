@@ -118,10 +118,9 @@ def _single_columns(setting: Setting, draws: np.random.Generator) -> Probes:
         if column.number and np.isfinite(values).any():
             least, most = int(np.nanargmin(values)), int(np.nanargmax(values))
             cells += [(place, -np.inf, values[least], least), (place, values[most], _ABOVE_ALL, most)]
-    order = draws.permutation(len(cells))
+    cells = [cells[at] for at in draws.permutation(len(cells))[: 2 * setting.targets.size].tolist()]
     low, high = np.full((len(cells), columns), -np.inf), np.full((len(cells), columns), np.inf)
     codes = np.full((len(cells), columns), -1, dtype=np.int64)
-    for row, at in enumerate(order.tolist()):
-        place, begin, end, label = cells[at]
+    for row, (place, begin, end, label) in enumerate(cells):
         low[row, place], high[row, place], codes[row, place] = begin, end, label
     return Probes(low, high, codes)
