@@ -30,7 +30,7 @@ def plot_sensitivity(result: Sensitivity) -> Any:
     up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(zero=True))
     base = base.encode(x=across)
     line = base.mark_line(color=theme.BLUE, point={"size": 60, "color": theme.BLUE}).encode(
-        y=up, tooltip=["population:Q", "fraction:Q", "B:Q", "low:Q", "high:Q"]
+        y=up, tooltip=_tooltip("B", "low", "high")
     )
     labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text="label:N")
     return theme.dressed(
@@ -45,7 +45,7 @@ def plot_by_fraction(result: Sensitivity) -> Any:
     across = alt.X("fraction:Q", title="share of the population in the sample", scale=alt.Scale(type="log"))
     up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(domain=[0, 1]))
     base = theme.chart_of(result.rows).encode(x=across)
-    line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=["population:Q", "fraction:Q", "B:Q"])
+    line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=_tooltip("B"))
     return theme.dressed(
         alt.layer(_band(base), line),
         title="The smaller a part of everybody the sample is, the lower the risk",
@@ -80,3 +80,12 @@ def _limits(result: Sensitivity) -> list[Any]:
         .encode(x="population:Q", y="limit:Q", text="name:N")
     )
     return [rules, names]
+
+
+def _tooltip(*shares: str) -> list[alt.Tooltip]:
+    """What is shown of a point, in a few digits."""
+    return [
+        alt.Tooltip("population:Q", format=",.0f"),
+        alt.Tooltip("fraction:Q", format=".3~g"),
+        *(alt.Tooltip(f"{name}:Q", format=".2%") for name in shares),
+    ]
