@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
-from incrowd.errors import UnsupportedError
 from incrowd.special import Floats, log_chance_missed
 
 _BATCHES = 50  # of candidates, at most, as many in each as there are predicates to find
@@ -27,7 +26,18 @@ def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> At
     """
     predicates = _isolating(setting, method)
     if not predicates.low.shape[0]:
-        raise UnsupportedError("no predicate isolates a released record, so none can be tried on people")
+        nobody = np.zeros(setting.targets.size)
+        control = nobody[: setting.controls.size] if setting.has_holdout else None
+        notes = ["no predicate isolates a released record, so the attacker cannot make a guess"]
+        return setting.result(
+            "singling-out",
+            nobody,
+            control,
+            method=method,
+            chance=0.0,
+            rows=-np.ones(nobody.size, dtype=np.int64),
+            notes=notes,
+        )
     rows = {side: setting.encoded.rows[side] for side in (ORIGINAL, HOLDOUT) if side < len(setting.encoded.rows)}
     size = min(rows.values())
     counts = {side: _matches(setting, predicates, side) for side in rows}
