@@ -76,7 +76,7 @@ def forecast(
         raise InputError(f"the level of an interval is between 0 and 1; {level:g} was given")
     if any(one < 2 or one > _LARGEST_K or one != int(one) for one in k):
         raise InputError(f"k must be whole numbers from 2 to {_LARGEST_K}")
-    names, sizes = _settle_populations(at, populations or {})
+    names, sizes = settle_populations(at, populations or {})
     fit = _fit_of(data, quasi_identifiers, person)
     if isinstance(fit, ClassSizeFit):
         return forecast_class_size_fit(fit, names, sizes, k, level, seed, progress)
@@ -113,7 +113,7 @@ def _fit_of(data: Any, quasi_identifiers: Sequence[str] | None, person: str | No
     return fit_class_sizes(class_sizes_of(table, quasi_identifiers, person))
 
 
-def _settle_populations(
+def settle_populations(
     at: Sequence[float | str] | float | str, more: Mapping[str, float]
 ) -> tuple[tuple[str, ...], Floats]:
     """Names and sizes of the populations."""

@@ -55,35 +55,34 @@ def forecast_class_size_fit(
     fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     """Populations that contain the people at hand: exact up to their number, predicted by the posterior above."""
-    sizes, posterior = fit.sizes, fit.posterior()
-    prediction = SamplePrediction(sizes, posterior)
+    sizes, posterior, other = fit.sizes, fit.posterior(), fit.other_sign()
+    both = [SamplePrediction(sizes, one) for one in (posterior, other) if one is not None]
     progress("carrying the classes on", 0.5)
     inside = at <= sizes.people
 
-    def estimate(exact: ArrayLike, predict: Callable[[float], tuple[float, float, float]]) -> Estimate:
+    def estimate(exact: ArrayLike, predict: Callable[..., tuple[float, float, float]], **given: int) -> Estimate:
         rows = np.empty((at.size, 3))
         rows[inside] = np.reshape(exact, (-1, 1))
         for place in np.flatnonzero(~inside):
-            rows[place] = predict(at[place])
+            # where the data leave the sign of γ open the interval holds both sides, the estimate is that of the fit
+            values, lows, highs = zip(*(predict(one, at[place], level=level, **given) for one in both), strict=True)
+            rows[place] = values[0], min(lows), max(highs)
         return Estimate.containing(*rows.T)
 
     right, alone = _exact_shares(sizes, at[inside])
-    correctness = estimate(right, partial(prediction.correctness, level=level))
-    uniqueness = estimate(alone, partial(prediction.uniqueness, level=level))
+    correctness = estimate(right, SamplePrediction.correctness)
+    uniqueness = estimate(alone, SamplePrediction.uniqueness)
     violations = {
-        one: estimate(
-            [share_below(sizes, int(size), one) for size in at[inside]],
-            partial(prediction.violations, k=one, level=level),
-        )
+        one: estimate([share_below(sizes, int(size), one) for size in at[inside]], SamplePrediction.violations, k=one)
         for one in k
     }
     # the fit has the published prior and the interval a weaker one, so it may have to be widened
+    ends = {
+        name: [one.posterior.interval(getattr(one.posterior, name), level) for one in both] for name in ("h", "gamma")
+    }
     h, gamma = (
-        Parameter(value, min(low, value), max(high, value))
-        for value, (low, high) in (
-            (fit.h, posterior.interval(posterior.h, level)),
-            (fit.gamma, posterior.interval(posterior.gamma, level)),
-        )
+        Parameter(value, min(value, *(low for low, _ in ends[name])), max(value, *(high for _, high in ends[name])))
+        for name, value in (("h", fit.h), ("gamma", fit.gamma))
     )
     notes = _note_doubts(h, gamma, fit.evidence_below_zero)
     return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, sizes.people, seed, notes)

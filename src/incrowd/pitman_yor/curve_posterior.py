@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import chi2
 
+from incrowd.pitman_yor.class_size_fit import UNDECIDED
 from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
 from incrowd.pitman_yor.likelihood import Coordinates, FiniteClasses, InfiniteClasses
 from incrowd.pitman_yor.model import entropy_and_tail, expected_correctness, expected_uniqueness
@@ -195,14 +196,25 @@ def _powers(unit: Floats, degree: int) -> Floats:
     return np.stack([first**i * second**j for i in range(degree + 1) for j in range(degree + 1 - i)], axis=1)
 
 
-def curve_posterior(fit: CurveFit) -> Posterior:
-    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors, γ of the fit's sign.
+def curve_posteriors(fit: CurveFit) -> tuple[Posterior, ...]:
+    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors.
+
+    First those with γ of the fit's sign; then those with the other sign, unless the points rule it out.
+    """
+    measured, people = Measured.of(fit), int(people_tested(fit.curve))
+    sides: tuple[Coordinates, Coordinates] = InfiniteClasses(people), FiniteClasses(people, 2)
+    own, other = (
+        _posterior_on(coordinates, fit, measured) for coordinates in (sides if fit.gamma >= 0 else sides[::-1])
+    )
+    return (own[0],) if other[1] < own[1] - UNDECIDED else (own[0], other[0])
+
+
+def _posterior_on(coordinates: Coordinates, fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
+    """The posterior for one sign of γ, and the log likelihood at its peak.
 
     The covariance is first that of the fit; then, once it is known which models are plausible, that of each.
     """
-    model, measured = fit.pitman_yor, Measured.of(fit)
-    people = int(people_tested(fit.curve))
-    coordinates: Coordinates = InfiniteClasses(people) if model.gamma >= 0 else FiniteClasses(people, 2)
+    model = fit.pitman_yor
     likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(model.d, model.alpha)))
     peak = find_peak(likelihood, coordinates.starts(), coordinates.limits)
     if measured.moments is not None:
@@ -218,8 +230,9 @@ def curve_posterior(fit: CurveFit) -> Posterior:
     freedom = measured.values.size - 2
     excess = float(likelihood.misfit(peak.at[None, :])[0]) / chi2.ppf(_STRANGE, freedom) if freedom else 1.0
     scale = 1.0 / max(excess, 1.0)
+    height = float(likelihood(peak.at[None, :])[0])
     peak = Peak(peak.at, scale * peak.height, scale * peak.precision)
-    return posterior_around(coordinates, peak, lambda points: scale * likelihood(points), along=_GRID)
+    return posterior_around(coordinates, peak, lambda points: scale * likelihood(points), along=_GRID), height
 
 
 @dataclass(frozen=True, slots=True, eq=False)

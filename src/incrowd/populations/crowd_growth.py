@@ -54,6 +54,7 @@ class _Urn:
             np.array([level.discount for level in model.levels]),
             np.array([level.strength for level in model.levels]),
             model.margins,
+            np.cumsum(model.shares)[:-1],
         )
         room = 1 << int(n).bit_length()
         self.groups = np.zeros((2 * room, 2), dtype=np.uint64)
@@ -140,9 +141,9 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
             np.array(sizes, dtype=np.int64),
             np.array(classes, dtype=np.int64),
             np.array(uniques, dtype=np.int64),
-            kernels_crowd.class_sizes_of(urn.values, urn.classes, n),
+            kernels_crowd.class_sizes_of(urn.values, urn.classes, n, model.hidden),
             urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
-            urn.values[:, :stop],
+            urn.values[model.hidden :, :stop],
         )
 
 

@@ -52,19 +52,17 @@ class CrowdRecords:
 
 
 def assess_records(
-    estimate: CrowdEstimate, log_chances: Floats, seen: NDArray[np.int64], *, correctness: float, uniqueness: float
+    estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64], *, correctness: float, uniqueness: float
 ) -> CrowdRecords:
     """The risk of every record.
 
     Args:
         estimate: the growths, with the classes of all records.
-        log_chances: ln G of every record.
+        likely: ln((N − n) G) of every record.
         seen: f, the size of every record's class in the sample.
         correctness: B, the average that the risks are to have.
         uniqueness: the share of records that are unique in the population.
     """
-    more = max(estimate.population - seen.size, 1)
-    likely = np.log(more) + log_chances
     count = len(estimate.growths)
     inverse = np.mean([growth.inverse for growth in estimate.growths], axis=0)
     unique = np.mean([growth.unique for growth in estimate.growths], axis=0)

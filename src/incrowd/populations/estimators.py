@@ -99,7 +99,7 @@ def _add_highest(
     model = sample.crowd_model
     records = assess_records(
         crowd,
-        model.log_chances,
+        model.log_expected(crowd.population),
         model.class_sizes(),
         correctness=risk.sample_to_population,
         uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
@@ -143,6 +143,8 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
     notes, parts = [*sample.notes, *estimate.notes], dict(estimate.parts)
+    if sample.design is not None:
+        notes.append(sample.design.note(used=estimate.crowd is not None))
     if abs(value - estimate.sample_to_population) > 1e-9:
         parts[f"{method}, unlimited"] = estimate.sample_to_population
         notes.append(

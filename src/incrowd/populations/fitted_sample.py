@@ -83,7 +83,8 @@ def why_class_sizes_alone(sample: Sample) -> str | None:
     reason = sample.why_no_columns()
     if reason is not None:
         return reason
-    if len(sample.telling_columns.sizes) < 2:
+    telling = sample.telling_columns.sizes
+    if max(telling) < 2 or (sample.design is None and len(telling) < 2):
         return "one column alone tells the records apart, and the other methods are about several"
     return None
 
@@ -159,7 +160,8 @@ class FittedSample:
                 keep=sample.population,
                 progress=part(options.progress, 0.0, 0.7),
             )
-        if self.no_records is not None or combined.copula_weight(people) > 0.0:
+        # the copula does not know of weights
+        if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
             self.copula = self._fit_copula(self.drawn, sample.population)
         if self.no_records is not None and self.copula is not None:
             options.progress("joining it with the class sizes", 0.95)

@@ -92,7 +92,7 @@ def record_risk(
     The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used
     (people with several records, one telling column, too many records) the risk is that of the size of the record's
     class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
-    the weights of the record's own class, is added and ranked.
+    the weights of the record's own class, is added, and ranked where the risk itself does not use them.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -142,7 +142,8 @@ def record_risk(
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
-    of_class["risk_rank"] = _ranks(of_class.get(WEIGHTED, of_class["risk"]), np.bincount(classes.numbers))
+    by_weight = records is None and WEIGHTED in of_class
+    of_class["risk_rank"] = _ranks(of_class[WEIGHTED if by_weight else "risk"], np.bincount(classes.numbers))
     return RecordRisk(sample, classes, of_class, total, interval, assumptions, notes)
 
 

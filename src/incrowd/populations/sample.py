@@ -10,20 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._support.memory import require_memory
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
+from incrowd.populations.design import Design, Weights, design_of, read_weights
 from incrowd.populations.marginals import Columns
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
-from incrowd.populations.weights import Weights, read_weights
 from incrowd.tables import Table, read_table
 
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
 """Records of the largest sample that is grown record by record; a larger one takes too much memory."""
+_BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # of memory, as measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +79,8 @@ class Sample:
 
     def _encode(self, table: Table) -> Columns:
         counted = table.backend.counted_rows(self.names)
+        needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
+        require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
         coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
         if not coded:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
@@ -105,8 +109,20 @@ class Sample:
         if "crowd" not in self._made:
             columns = self.columns()
             codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
-            self._made["crowd"] = fit_crowd_model(list(codes))
+            self._made["crowd"] = fit_crowd_model(list(codes), self.design)
         return self._made["crowd"]  # type: ignore[no-any-return]
+
+    @property
+    def design(self) -> Design | None:
+        """The strata of the records; None where all were drawn with about the same chance."""
+        if "design" not in self._made:
+            self._made["design"] = None if self.weights is None else design_of(self.weights)
+        return self._made["design"]  # type: ignore[no-any-return]
+
+    @property
+    def design_effect(self) -> float:
+        """How many records with these weights tell as much as one with equal weights."""
+        return 1.0 if self.design is None else self.design.effect
 
     @property
     def class_size_model(self) -> ClassSizeModel:

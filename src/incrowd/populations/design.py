@@ -1,4 +1,4 @@
-"""Survey weights: how many people each record stands for."""
+"""Survey designs: how many people each record stands for, in which strata, and in which clusters it was drawn."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.tables import Table
+from incrowd.wording import percent
 
 _NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
-_UNEVEN = 2.0  # ratio of the largest to the smallest usual weight from which it is worth a note
+_UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
+_STEP, _MOST_STRATA = 0.4, 8  # least width of a stratum of weights on the log scale, and how many there are at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +69,47 @@ def read_weights(table: Table, name: str) -> Weights:
             f"{negative:,} weights in {name!r} are negative and {zero:,} are zero; a record stands for somebody, "
             "so give positive weights or leave these records out"
         )
-    low, high = np.quantile(values, [0.05, 0.95])
-    uneven = (
-        f"weights differ (90 % of them from {low:,.4g} to {high:,.4g}); all methods but Benedetti–Franconi treat "
-        "records as drawn with equal chance"
-    )
-    return Weights(values, (uneven,) if high > _UNEVEN * low else ())
+    return Weights(values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Strata in which records were drawn with about equal chances.
+
+    Attributes:
+        strata: the stratum of each record, from 0.
+        shares: the share of each stratum among the people who are not in the sample.
+        effect: how many records with unequal weights tell as much as one with equal weights (Kish, 1965).
+    """
+
+    strata: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    effect: float
+
+    def note(self, *, used: bool) -> str:
+        """What the design means for an estimate that uses it, or does not."""
+        differ = f"weights differ (records count as {percent(1.0 / self.effect)} of as many with equal weights)"
+        if used:
+            return f"{differ}: those with similar weights were grown to the people they stand for"
+        return f"{differ}, which this method does not use: its interval is wider, and the risk may be understated"
+
+
+def design_of(weights: Weights) -> Design | None:
+    """The strata of similar weights; None where weights hardly differ.
+
+    Given its chance of being drawn, a record tells as much of the people not drawn as any other with that chance
+    (Rosenbaum and Rubin, 1983), so that strata of similar weights are enough.
+    """
+    values = weights.values
+    effect = float(np.mean(values**2) / np.mean(values) ** 2)
+    if effect - 1.0 < _UNEVEN**2:
+        return None
+    logs = np.log(values)
+    low, high = np.quantile(logs, [0.01, 0.99])
+    bins = int(min(max(round((high - low) / _STEP), 2), _MOST_STRATA))
+    strata = np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
+    strata = np.unique(strata, return_inverse=True)[1]
+    left = np.maximum(np.bincount(strata, weights=values - 1.0), 0.0)
+    if left.size < 2 or left.sum() <= 0.0:
+        return None
+    return Design(strata, left / left.sum(), effect)
