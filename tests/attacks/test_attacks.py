@@ -152,7 +152,7 @@ def test_who_is_found_again_and_again():
     found = attack_release(original, copied, known=KNOWN, secret="ill", targets=500)
     exposed = found.exposed()
     assert exposed
-    assert np.mean([one.row < 100 for one in exposed]) > 0.9  # those who were copied
+    assert np.mean([one.row < 100 for one in exposed]) > 0.75  # those who were copied, a fifth of all
     groups = {**original, "group": np.array(["copied"] * 100 + ["not"] * 400)}
     first, second = found.by_group(groups, "group")
     assert first.group == "copied"
