@@ -153,8 +153,8 @@ def attack_release(
 
     >>> table = {"age": [30, 31, 31, 62, 64] * 4, "sex": ["f", "m", "m", "f", "m"] * 4}
     >>> found = attack_release(table, table, known=["age", "sex"])
-    >>> found.worst.kind, sorted(found.not_run)
-    ('linkage', ['attribution', 'inference', 'membership'])
+    >>> found.attacks[0].attack.value, sorted(found.not_run)
+    (0.2, ['attribution', 'inference', 'membership'])
     """
     unknown = [kind for kind in kinds if kind not in METHODS]
     if unknown or not kinds:
