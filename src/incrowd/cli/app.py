@@ -10,6 +10,7 @@ import typer
 from incrowd import __version__
 from incrowd.cli import terminal
 from incrowd.cli.assess import assess_table
+from incrowd.cli.attack import attack_release_of_table, split_table_file, synthesise_table
 from incrowd.cli.check import check_table
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
@@ -63,6 +64,9 @@ _VERBS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate_table,
     "regenerate": regenerate_table,
     "frontier": frontier_of_table,
+    "attack": attack_release_of_table,
+    "split": split_table_file,
+    "synthesise": synthesise_table,
     "population": population_of_table,
     "curve": measure_curve,
     "forecast": forecast_population,
