@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -262,7 +263,7 @@ def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -
         if limit is None:
             continue
         kind = RULES[name]
-        fits = isinstance(limit, int | float) and not isinstance(limit, bool) and limit >= kind.lowest
+        fits = isinstance(limit, int | float) and not isinstance(limit, bool) and kind.lowest <= limit < math.inf
         if not fits or (kind.highest is not None and limit > kind.highest):
             bounds = f"{kind.lowest:g} or more" if kind.highest is None else f"from {kind.lowest:g} to {kind.highest:g}"
             raise InputError(f"{name} must be a number {bounds}; {limit!r} was given")
