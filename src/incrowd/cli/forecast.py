@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
-    from incrowd.pitman_yor.model_checks import HoldOut
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -42,7 +41,9 @@ def forecast_population(
         str | None, typer.Option("--k", help="Also: share of people in classes smaller than k. Commas.")
     ] = None,
     uniqueness: Annotated[bool, typer.Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
-    maximum_likelihood: Annotated[bool, typer.Option("--ml", help="Class sizes: fit without the prior.")] = False,
+    maximum_likelihood: Annotated[
+        bool, typer.Option("--ml", help="The scaling law without its prior: γ as the data have it.")
+    ] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Also: what other curves say.")] = False,
     plot: options.Plot = None,
     force: options.Force = False,
@@ -54,42 +55,48 @@ def forecast_population(
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
-    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
-    answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
+    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. Of a
+    table with --qi the answer is that of `incrowd population` for every population asked; a curve, and a table with
+    --ml, follow the scaling law.
     """
 
     import numpy as np
 
-    from incrowd.forecasts.api import check_forecast, forecast
+    from incrowd.forecasts import forecast, forecast_table
     from incrowd.pitman_yor import CurveFit, compare_fits
 
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
     wanted, named = _populations(at)
     sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
+    source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
+    source.refuse_mixed()
+    asked: dict[str, Any] = {"k": sizes_of_classes, "populations": named, "seed": seed}
+    columns = options.names(qi)
+    smooth = None
     with terminal.working("fitting the scaling law") as progress:
-        source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
         curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
-        answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
-        answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
+        if table is not None and columns and not maximum_likelihood:
+            found = forecast_table(table, wanted, quasi_identifiers=columns, person=person, progress=progress, **asked)
+            answer, smooth = found.forecast, found.curve
+        else:
+            answer = forecast(fit, wanted, progress=progress, **asked)
         others = compare_fits(curve, seed=seed) if compare else {}
         others = {name: one for name, one in others.items() if name != "PYC"}
-    if why_not_checked is not None:
-        terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
     if plot is not None:
-        _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
+        _save(curve, fit, answer, smooth, list(others.values()), plot, force, seed)
     if json:
         baselines = {name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for name, one in others.items()}
         terminal.as_json(
             {
                 "fit": fit.to_dict(),
                 "forecast": answer.to_dict(),
-                "hold_out": check.to_dict() if check else None,
+                "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
                 "baselines": baselines,
             }
         )
     else:
-        _show(answer, check, others, from_curve=isinstance(fit, CurveFit))
+        _show(answer, others, from_curve=isinstance(fit, CurveFit))
 
 
 def _fitted(
@@ -102,15 +109,12 @@ def _fitted(
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitman_yor import fit_class_sizes, fit_curve
 
-    source.refuse_mixed()
     table, quasi_identifiers = source.table, options.names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
     asked = source.qi or source.person or source.item or source.known
     given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
     if people is not None and not given:
         raise InputError("--people goes with a curve file; other input says itself how many people there are")
-    if maximum_likelihood and not classes:
-        raise InputError("--ml is a fit to class sizes: it goes with a table and --qi")
     if unique and (classes or source.robust):
         raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
     if table is not None and classes:
@@ -123,7 +127,8 @@ def _fitted(
         curve = replace(curve, people=people or curve.people)
     else:
         curve = source.curve(seed, progress)
-    return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
+    prior = None if maximum_likelihood else "cautious"
+    return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness", prior=prior)
 
 
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
@@ -154,7 +159,7 @@ def _save(
     curve: Curve,
     fit: ClassSizeFit | CurveFit,
     answer: Forecast,
-    check: HoldOut | None,
+    smooth: Forecast | None,
     baselines: list[CurveFit],
     plot: Path,
     force: bool,
@@ -168,11 +173,12 @@ def _save(
     # a smooth line and band: the same forecast at sizes in between
     largest = max(float(answer.at.max()), float(curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
-    smooth = forecast(fit, between.tolist(), seed=seed)
-    save_figure(forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines), plot, force=force)
+    smooth = smooth or forecast(fit, between.tolist(), seed=seed)
+    figure = forecast_plot(curve, smooth, asked=answer, check=answer.hold_out, baselines=baselines)
+    save_figure(figure, plot, force=force)
 
 
-def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
+def _show(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
     terminal.heading("Who would be named correctly")
     labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
     _show_shares(answer, labels)
@@ -189,6 +195,7 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
         "information."
     )
     terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
+    check = answer.hold_out
     if check is not None:
         left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
         verdict = "inside" if check.inside else "OUTSIDE"
@@ -206,10 +213,10 @@ def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], 
             ["population", *values],
             [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
         )
-    if not from_curve:
+    if not from_curve and answer.method == "law":
         terminal.line(
-            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. "
-            "`incrowd population` and `incrowd assess` use the columns too: where they differ, believe those."
+            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns: "
+            "without --ml the columns are used too, and that forecast is the one to believe."
         )
     for text in answer.notes:
         terminal.note(text)
