@@ -39,7 +39,7 @@ def population_of_table(
     ] = None,
     person: options.Person = None,
     method: Annotated[
-        str, typer.Option("--method", help="combined, posterior, anchored, gaussian, dvine or average.")
+        str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
     seed: options.Seed = 0,
@@ -172,6 +172,9 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     ]
     if risk.population_uniques is not None:
         rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
+    if risk.population_uniques_interval is not None:
+        low, high = risk.population_uniques_interval
+        rows.append(("  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"))
     if risk.still_unique is not None:
         rows.append(
             ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")

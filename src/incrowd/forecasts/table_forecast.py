@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -103,20 +102,17 @@ def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed
     names = {size: name for name, size in POPULATIONS.items()}
     # h and γ do not depend on the population
     law = _law_at(_law_of(sample), (f"{sizes.people:,}",), np.array([float(sizes.people)]), seed=seed)
-    open_end = -math.expm1(math.log(0.05) / sizes.people)  # nobody unique among n: at most about 3/n are
-    unique_ends = [risk.still_unique_interval or (0.0, 0.0) for risk in risks]
-    least, most = ([ends[side] * sizes.uniqueness for ends in unique_ends] for side in (0, 1))
     lowest, highest = zip(*(risk.ends for risk in risks), strict=True)
-    unique = [(risk.population_uniques or 0.0) / risk.population for risk in risks]
+    unique = np.array([risk.population_uniques or 0.0 for risk in risks])
+    fewest, most = zip(*(risk.population_uniques_interval or (0.0, 0.0) for risk in risks), strict=True)
+    people = np.array([float(risk.population) for risk in risks])
     nearest, farthest = risks[0].notes, risks[-1].notes
     return replace(
         law,
-        at=np.array([float(risk.population) for risk in risks]),
+        at=people,
         names=tuple(names.get(risk.population, f"{risk.population:,}") for risk in risks),
         correctness=Estimate.containing([risk.sample_to_population for risk in risks], lowest, highest),
-        uniqueness=Estimate.containing(
-            unique, least, most if sizes.uniques else [min(open_end, end) for end in highest]
-        ),
+        uniqueness=Estimate.containing(unique / people, np.array(fewest) / people, np.array(most) / people),
         method="combined",
         notes=tuple(note for note in farthest if note not in nearest and note != PATENT),
     )

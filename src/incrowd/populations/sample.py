@@ -77,7 +77,9 @@ class Sample:
 
     def _encode(self, table: Table) -> Columns:
         counted = table.backend.counted_rows(self.names)
-        coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
+        every = list(zip(self.names, encode(counted.backend, self.names), strict=True))
+        coded = [column for _, column in every if column.size > 1]
+        self._made["names"] = [name for name, column in every if column.size > 1]
         if not coded:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes = np.stack([column.codes.astype(np.int64) for column in coded])
@@ -107,6 +109,11 @@ class Sample:
             codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
             self._made["crowd"] = fit_crowd_model(list(codes), self.design)
         return self._made["crowd"]  # type: ignore[no-any-return]
+
+    @property
+    def crowd_columns(self) -> list[str]:
+        """The names of the crowd model's columns, in its order."""
+        return [self._made["names"][place] for place in self.crowd_model.order]
 
     @property
     def design(self) -> Design | None:
