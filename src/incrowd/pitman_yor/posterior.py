@@ -25,7 +25,7 @@ from incrowd.special import Floats
 _ALONG = 45  # points along each axis of the grid
 _REACH = 7.0  # half its width at first, in standard deviations
 _NEGLIGIBLE = 14.0  # in log density below the highest point
-_CLOSER = 8  # times that a grid over (h, γ) closes in
+_CLOSER, _FEWER = 8, 300  # times that a grid over (h, γ) closes in, and how many of its points stand for all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +136,8 @@ def posterior_below_zero(log_likelihood: Callable[[Floats, Floats], Floats], h: 
             break
         limits = closer
     weight = np.exp(density[kept] - density.max())
-    return Posterior(d[kept], alpha[kept], weight / weight.sum()), float(likelihood.max())
+    found = Posterior(d[kept], alpha[kept], weight / weight.sum())
+    return found.thinned(_FEWER), float(likelihood.max())
 
 
 def _axes(peak: Peak) -> Floats:
