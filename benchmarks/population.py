@@ -55,14 +55,19 @@ _MOST_PEOPLE, _FEWEST = 60_000, 100
 _EVERY = 4  # cases between two that are estimated with another seed and other names too
 
 
-def read_population(name: str) -> dict[str, np.ndarray]:
-    """The columns of a table as codes, without weights and identifiers."""
+def read_frame(name: str) -> pd.DataFrame:
+    """A table of one record for each person, of so many people at most."""
     frame = pd.read_parquet(DATA / f"{name}.parquet")
     if name == "diabetes130":
         frame = frame.drop_duplicates("patient_nbr")  # one stay of each patient
     if len(frame) > _MOST_PEOPLE:
         frame = frame.iloc[np.random.default_rng(1).choice(len(frame), _MOST_PEOPLE, replace=False)]
-    columns = {}
+    return frame
+
+
+def read_population(name: str) -> dict[str, np.ndarray]:
+    """The columns of a table as codes, without weights and identifiers."""
+    frame, columns = read_frame(name), {}
     for column in sorted(frame.columns):
         is_weight = column.startswith("WT") or ("weight" in column.lower() and name != "cdc")
         if column in _NOT_ASKED or is_weight:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
+    from incrowd.pitman_yor.curve_fit import Metric as Fitted
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -127,8 +128,8 @@ def _fitted(
         curve = replace(curve, people=people or curve.people)
     else:
         curve = source.curve(seed, progress)
-    prior = None if maximum_likelihood else "cautious"
-    return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness", prior=prior)
+    fitted: Fitted = "uniqueness" if unique else "correctness"
+    return curve, fit_curve(curve, metric=fitted, prior=None if maximum_likelihood else "cautious")
 
 
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:

@@ -98,7 +98,7 @@ class CrowdModel:
         """Log of how many of the people to come are expected to have each record's values."""
         more = np.log(max(population - self.people, 1))
         if not self.hidden or self.records is not None:
-            return more + self.log_chances
+            return np.asarray(more + self.log_chances)
         numbers = _joint(list(self.codes[1:]))  # records alike in different strata get their mean
         expected = self.shares[self.codes[0]] * np.exp(self.log_chances)
         mean = np.bincount(numbers, weights=expected) / np.bincount(numbers)
