@@ -55,13 +55,13 @@ def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix))  # mode 0700
         lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above
-        if _locked(lock) is not False and (path / _LOCK).exists():
+        if locked(lock) is not False and (path / _LOCK).exists():
             return path, lock
         lock.close()  # another process found it before it was locked, and removes it
 
 
-def _locked(file: IO[str]) -> bool | None:
-    """Whether the lock was free and is ours now; None where the system has no such locks."""
+def locked(file: IO[str] | int) -> bool | None:
+    """Whether the lock of an open file was free and is ours now; None where the system has no such locks."""
     try:
         import fcntl
     except ImportError:
@@ -82,7 +82,7 @@ def _remove_abandoned(place: Path) -> None:
             if hasattr(os, "getuid") and folder.lstat().st_uid != os.getuid():
                 continue  # another user's
             with open(folder / _LOCK, "r+") as lock:
-                if _locked(lock):
+                if locked(lock):
                     shutil.rmtree(folder, ignore_errors=True)
         except OSError:
             continue  # without a lock, or just being made or removed

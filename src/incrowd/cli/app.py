@@ -24,6 +24,7 @@ from incrowd.cli.outputs import check_files
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
+from incrowd.cli.regenerate import regenerate_table
 from incrowd.cli.serve import serve_app
 from incrowd.cli.signals import ended_by_signals
 from incrowd.errors import IncrowdError
@@ -60,6 +61,7 @@ _VERBS: dict[str, Callable[..., None]] = {
     "compare": compare_tables,
     "protect": protect_table,
     "evaluate": evaluate_table,
+    "regenerate": regenerate_table,
     "frontier": frontier_of_table,
     "population": population_of_table,
     "curve": measure_curve,

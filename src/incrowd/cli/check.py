@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.assessment.question import Question, read_question
+from incrowd.assessment.question import Question
+from incrowd.assessment.settings_file import read_question
 from incrowd.cli import options, terminal
 from incrowd.cli.hints import with_flags
 from incrowd.cli.outputs import Input, Output
@@ -27,7 +28,7 @@ _RULES: Mapping[str, tuple[Any, str]] = {
     "min_k": (int, "Fewest people in a class."),
     "max_risk": (options.share, "Highest average chance of being named, such as 0.09 or 9%."),
     "max_uniqueness": (options.share, "Largest share of people nobody looks like."),
-    "max_identifiers": (int, "Most columns that look like names of people: 0."),
+    "max_identifiers": (int, "Most columns that name people, or look so: 0."),
     "min_l": (float, "Fewest different values in a class, for sensitive columns."),
     "min_entropy_l": (float, "The same by entropy: rare values count less."),
     "max_t": (float, "Farthest a class may be from the table, 0 to 1."),
@@ -38,7 +39,8 @@ _RULES: Mapping[str, tuple[Any, str]] = {
 }
 
 
-_OF_THE_VERDICT = ("identifiers", "other", "population", "rows_are_people")  # options that no rule looks at
+_ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "drop", "other")
+_OF_THE_VERDICT = ("population", "rows_are_people")  # options that no rule looks at
 
 
 def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
@@ -64,7 +66,7 @@ def _reports_failure(command: Callable[..., None]) -> Callable[..., None]:
 
 @_reports_failure
 @options.opens_table
-@asks("quasi_identifiers", "sensitive", "person", "identifiers", "other", "recipient", "population", "rows_are_people")
+@asks(*_ROLES, "recipient", *_OF_THE_VERDICT)
 @options.takes(_RULES, after="table")
 def check_table(
     table: options.TablePath,
@@ -134,6 +136,9 @@ def _check(table: Table, question: Question, *, judged: bool) -> Check:
             quasi_identifiers=question.quasi_identifiers or (),
             sensitive=question.sensitive or (),
             person=question.person,
+            identifiers=question.identifiers,
+            drop=question.drop,
+            other=question.other,
             question=question if judged else None,
             progress=progress,
             **checked_limits(question.rules, any_of=not judged),

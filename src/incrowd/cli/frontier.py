@@ -17,7 +17,9 @@ from incrowd.wording import percent
 def frontier_of_table(
     table: options.TablePath,
     qi: options.QuasiIdentifiers = None,
-    k: Annotated[str | None, typer.Option("--k", help="Class sizes to try. Default: 2,3,5,10, as rows allow.")] = None,
+    k: Annotated[
+        str | None, typer.Option("--k", help="Class sizes to try. Default: 2,3,5,11,20, as rows allow.")
+    ] = None,
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Methods to try. Commas or repeats. Default: all that apply.")
     ] = None,

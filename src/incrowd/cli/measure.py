@@ -10,13 +10,16 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
+from incrowd.cli.measure_items import measure_items
 from incrowd.errors import InputError
 from incrowd.wording import number, percent, single_value
 
 if TYPE_CHECKING:
+    from incrowd.evaluation import Uniques
     from incrowd.measures import Diversity, KnowledgeRisk, Measurement, MinimalSets
 
 _SETS_SHOWN = 15
+_LOOKED_THROUGH = 200_000  # rows of the largest table that is looked through for masked values
 
 
 @options.opens_table
@@ -39,6 +42,14 @@ def measure_table(
         int | None, typer.Option("--min-k", min=1, help="Exit 1 if the smallest class is smaller.")
     ] = None,
     max_risk: options.MaxRisk = None,
+    fit: Annotated[
+        bool,
+        typer.Option("--fit", help="Masked values: also count who is unique by what ranges and * stand for."),
+    ] = False,
+    item: Annotated[
+        str | None, typer.Option("--item", help="Instead: sets of items of a person (--person), k^m-anonymity.")
+    ] = None,
+    known: Annotated[int, typer.Option("--known", min=1, help="With --item: how many items an attacker knows.")] = 2,
     records: Annotated[
         str | None,
         typer.Option("--records", help="Write the table with every record's class size: .parquet."),
@@ -49,14 +60,21 @@ def measure_table(
 ) -> None:
     """Count the people who look alike, and what each group gives away."""
     from incrowd.classes import write_class_sizes
+    from incrowd.evaluation import count_fitting_uniques, generalised_columns
     from incrowd.measures import measure, minimal_sets, risk_by_group, risk_by_subset
 
-    known = options.groups(groups)
+    if item is not None:
+        if measure_items(table, person, item, known, min_k, json=json):
+            raise typer.Exit(1)
+        return
+    by_name = options.groups(groups)
     wanted = options.names(qi, table.columns) or list(
-        dict.fromkeys(name for members in known.values() for name in members)
+        dict.fromkeys(name for members in by_name.values() for name in members)
     )
     if not wanted:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    if person is not None and fit:
+        raise InputError("--fit looks at records, not at people with several; leave out --person or --fit")
     if person is not None and minimal is not None:
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
     if max_risk is not None and not 0 <= max_risk <= 1:
@@ -70,20 +88,41 @@ def measure_table(
             person=person,
             progress=progress,
         )
-        by_group = risk_by_group(table, known, person=person, progress=progress) if known else ()
+        by_group = risk_by_group(table, by_name, person=person, progress=progress) if by_name else ()
         by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
         single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
         if place is not None:
             progress("writing the class size of every record", 0.95)
             write_class_sizes(table, place, quasi_identifiers=wanted, force=force)
+        fitting = count_fitting_uniques(table, quasi_identifiers=wanted, progress=progress) if fit else None
+    if not fit and person is None and table.backend.rows_are_local and table.rows <= _LOOKED_THROUGH:
+        _note_masked(generalised_columns(table, wanted))
     if json:
-        terminal.as_json(_plain(found, by_group, by_set, single))
+        fitted = {} if fitting is None else {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
+        terminal.as_json(_plain(found, by_group, by_set, single) | fitted)
     else:
         _show(found, by_group, by_set, single)
+        if fitting is not None:
+            _show_fitting(fitting, found.records)
         if place is not None:
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
     if _over(found, min_k, max_risk):
         raise typer.Exit(1)
+
+
+def _note_masked(columns: list[str]) -> None:
+    if columns:
+        terminal.note(
+            f"masked values in {', '.join(columns)} are counted as they are written; --fit counts what they stand for"
+        )
+
+
+def _show_fitting(fitting: Uniques, records: int) -> None:
+    undecided = f"; {fitting.undecided:,} of them undecided, counted as unique" if fitting.undecided else ""
+    terminal.line(
+        f"By what masked values stand for, {fitting.unique:,} of {records:,} records "
+        f"({percent(fitting.unique / records)}) are unique: some value of theirs fits no other record{undecided}."
+    )
 
 
 def _records_place(records: str, person: str | None) -> str | Path:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.assessment.question import READING, Option
+from incrowd.assessment.option import Option
+from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.outputs import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
@@ -134,12 +135,14 @@ def _optional(kind: Any, name: str, words: str) -> Any:
 def opens_table(command: Callable[..., None]) -> Callable[..., None]:
     """Add the reading options to a verb, and pass it the opened `Table` instead of the path `table`.
 
-    Where the table is optional and none is named, the verb gets None.
+    Where the table is optional and none is named, the verb gets None. Paths in `more` are opened in the same way.
     """
 
     def open_paths(given: dict[str, Any], reading: dict[str, Any]) -> None:
         if given["table"] is not None:
             given["table"] = open_table(given["table"], reading)
+        if given.get("more"):
+            given["more"] = [open_table(path, reading) for path in given["more"]]
 
     return _add_reading_options(command, ("table",), open_paths)
 

@@ -46,6 +46,9 @@ def population_of_table(
         str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Fit gaussian, dvine or average by their published Monte Carlo: slow.")
+    ] = False,
     seed: options.Seed = 0,
     records: Annotated[
         str | None,
@@ -78,7 +81,7 @@ def population_of_table(
     }
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
-        risk = population_risk(table, **known, **how, draws=draws)
+        risk = population_risk(table, **known, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
         plain = {name: value for name, value in known.items() if name != "clusters"}
         estimates = classical_risk(table, **plain) if classical else {}

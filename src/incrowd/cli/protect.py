@@ -14,7 +14,7 @@ from incrowd.assessment.question import Question
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
-from incrowd.wording import percent
+from incrowd.wording import listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
@@ -47,7 +47,12 @@ def protect_table(
     person: options.Person = None,
     identifier: Annotated[
         list[str] | None,
-        typer.Option("--identifier", help="Columns to remove ('none': keep all). Default: those that look so."),
+        typer.Option(
+            "--identifier", help="Columns that name people, to remove, or 'none'. Default: those that look so."
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option("--drop", help="Columns to leave out besides. Commas or repeats.")
     ] = None,
     other: Annotated[
         list[str] | None,
@@ -106,6 +111,7 @@ def protect_table(
             c=c,
             person=person,
             identifiers=_read_identifiers(identifier, table.columns),
+            leave_out=options.names(drop, table.columns),
             other=options.names(other, table.columns) or None,
             hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
             progress=progress,
@@ -192,6 +198,7 @@ def _read_limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
 
 def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
+    terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
     if cost is None:
         terminal.table(
             ("", "", "what it means"),
@@ -211,7 +218,7 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     else:
         show_tables(cost)
     if safe.removed:
-        terminal.note(f"removed as identifiers: {', '.join(safe.removed)} (--identifier none keeps them)")
+        terminal.note(f"left out: {', '.join(safe.removed)}")
     if safe.pseudonymised:
         terminal.note(f"replaced by random numbers that cannot be traced back: {', '.join(safe.pseudonymised)}")
     if safe.unchanged:

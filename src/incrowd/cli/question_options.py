@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from incrowd.assessment.question import OPTIONS, Option, Question
+from incrowd.assessment.option import Option
+from incrowd.assessment.question import OPTIONS, Question
 from incrowd.cli import options
 
 ASSESS = tuple(option.name for option in OPTIONS if option.flag is not None and not option.reading)

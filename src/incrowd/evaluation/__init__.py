@@ -5,6 +5,7 @@ from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
 from incrowd.evaluation.distributions import ColumnDistribution, distributions
 from incrowd.evaluation.frontier import Frontier, FrontierPoint, frontier
+from incrowd.evaluation.masked_alone import count_fitting_uniques, generalised_columns
 from incrowd.evaluation.result import ColumnCost, Evaluation
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "Uniques",
     "attribute_disclosure",
     "changed_columns",
+    "count_fitting_uniques",
     "distributions",
     "evaluate",
     "frontier",
+    "generalised_columns",
     "unique_records",
 ]

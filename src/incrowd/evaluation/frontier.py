@@ -18,7 +18,7 @@ from incrowd.results import Result
 from incrowd.tables import read_table
 
 FrontierMethod = MethodName | Literal["t-close partition"]
-_SIZES = (2, 3, 5, 10)
+_SIZES = (2, 3, 5, 11, 20)  # among them what each recipient's limit on the highest risk asks for
 _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
 
 
@@ -128,7 +128,7 @@ def frontier(
         quasi_identifiers: the columns that an attacker may know.
         methods: what to try. None: all that need no hierarchies, those by t only with one sensitive column, and the
             partition alone with a person column, for the others work on records.
-        k: the class sizes to try. None: 2, 3, 5 and 10, as far as there are people.
+        k: the class sizes to try. None: 2, 3, 5, 11 and 20, as far as there are people.
         resolutions: what "coarsen" tries, in place of k.
         sensitive: the sensitive columns; t is that of the column where it is largest.
         secret: a value of the sensitive column, of which there is then one, or a range, as in `evaluate`.
@@ -138,7 +138,7 @@ def frontier(
         progress: called with what is done and how far it is.
 
     Returns:
-        A point for each method and setting.
+        A point for each method and setting; of settings that make the same table the last.
 
     Raises:
         InputError: a column is missing, or there is no such method.
@@ -167,14 +167,15 @@ def frontier(
         raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(FRONTIER_METHODS)}")
     settings: dict[str | None, Sequence[int | str]] = {"k": sizes, "resolution": resolutions}
     runs = [(method, setting) for method in chosen for setting in settings[FRONTIER_METHODS[method].entry.compared_by]]
-    points = []
+    points: dict[tuple[Any, ...], FrontierPoint] = {}  # settings that make the same table are one point: the last
     for done, (method, setting) in enumerate(runs):
         progress(f"{method}, {setting}", done / len(runs))
         options = {"sensitive": sensitive, "person": person, **_options(method, setting, suppress, hierarchies)}
         started = time.perf_counter()
         safe = protect(table, quasi_identifiers=quasi_identifiers, identifiers=[], warn=False, **options)
-        points.append(_point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret)))
-    return Frontier(table.rows, tuple(points))
+        point = _point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret))
+        points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
+    return Frontier(table.rows, tuple(points.values()))
 
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:

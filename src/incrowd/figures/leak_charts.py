@@ -184,7 +184,7 @@ def _lines(
     log = alt.Scale(type="log")
     y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=_chance_axis(rows))
     chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
-    chart = chart.encode(x=x, y=y, color=colour, tooltip=["label:N", f"{across}:Q", "probability:Q", "odds:N"])
+    chart = chart.encode(x=x, y=y, color=colour, tooltip=_tooltip(across))
     if dashed:
         scale = alt.Scale(domain=labels, range=strokes)
         chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=named, scale=scale))
@@ -220,3 +220,13 @@ def _said(subtitle: str, simulations: Simulations | None) -> str:
     if not trials:
         return subtitle
     return f"{subtitle}; points are {max(trials):,} simulated leaks with their 95% interval"
+
+
+def _tooltip(across: str) -> list[alt.Tooltip]:
+    """What is shown of a point: a few digits of its chance, and its odds in words."""
+    return [
+        alt.Tooltip("label:N"),
+        alt.Tooltip(f"{across}:Q", format=","),
+        alt.Tooltip("probability:Q", title="chance", format=".3~g"),
+        alt.Tooltip("odds:N"),
+    ]

@@ -31,7 +31,7 @@ def plot_sensitivity(found: Sensitivity) -> Any:
     base = alt.Chart(data).encode(x=across)
     band = base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
     line = base.mark_line(color=theme.BLUE, point={"size": 60, "color": theme.BLUE}).encode(
-        y=up, tooltip=["population:Q", "fraction:Q", "B:Q", "low:Q", "high:Q"]
+        y=up, tooltip=_tooltip("B", "low", "high")
     )
     labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text="label:N")
     return theme.dressed(
@@ -48,7 +48,7 @@ def plot_by_fraction(found: Sensitivity) -> Any:
     up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(data).encode(x=across)
     band = base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
-    line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=["population:Q", "fraction:Q", "B:Q"])
+    line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=_tooltip("B"))
     return theme.dressed(
         alt.layer(band, line).properties(width=theme.WIDTH, height=theme.HEIGHT),
         title="The smaller a part of everybody the sample is, the lower the risk",
@@ -78,3 +78,12 @@ def _limits(found: Sensitivity) -> list[Any]:
         .encode(x="population:Q", y="limit:Q", text="name:N")
     )
     return [rules, names]
+
+
+def _tooltip(*shares: str) -> list[alt.Tooltip]:
+    """What is shown of a point, in a few digits."""
+    return [
+        alt.Tooltip("population:Q", format=",.0f"),
+        alt.Tooltip("fraction:Q", format=".3~g"),
+        *(alt.Tooltip(f"{name}:Q", format=".2%") for name in shares),
+    ]

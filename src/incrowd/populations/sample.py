@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.memory import require_memory
 from incrowd.backends import TooManyDistinctError, encode
 from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError, UnsupportedError
@@ -25,6 +26,7 @@ from incrowd.tables import Table, read_table
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
 """Records of the largest sample that is grown record by record; a larger one takes too much memory."""
+_BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # of memory, as measured
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +81,8 @@ class Sample:
 
     def _encode(self, table: Table) -> Columns:
         counted = table.backend.counted_rows(self.names)
+        needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
+        require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
         every = list(zip(self.names, encode(counted.backend, self.names), strict=True))
         coded = [column for _, column in every if column.size > 1]
         self._made["names"] = [name for name, column in every if column.size > 1]

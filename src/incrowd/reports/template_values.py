@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.assessment import Assessment, Verdict
 from incrowd.assessment.actions import Action
+from incrowd.assessment.repeat import to_command
 from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
@@ -65,7 +66,7 @@ def plain_document(found: Assessment, *, external: bool = False) -> dict[str, An
         "options": with_display_names(_options(found, external), shown),
         "command": None
         if shown
-        else found.provenance.question.to_command(),  # a name that is shown otherwise could not be typed
+        else to_command(found.provenance.question),  # a name that is shown otherwise could not be typed
         "specs": {figure.name: with_display_names(chart_spec(figure), shown) for figure in figures},
     }
 

@@ -64,12 +64,11 @@ def _read_sample(work: Work) -> Sample:
 
 
 def _risk(work: Work) -> PopulationRisk:
-    risks = risk_curve(work)
     if not population_is_known(work):
         raise UnsupportedError(
             "the population was not given; say how many people the table was drawn from", hint="population"
         )
-    return next(risk for risk in risks if risk.population == work.shared["sample"].population)
+    return next(risk for risk in risk_curve(work) if risk.population == work.shared["sample"].population)
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:

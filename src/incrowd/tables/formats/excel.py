@@ -2,31 +2,70 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
+
+import pyarrow as pa
 import python_calamine
 
-from incrowd.errors import InputError
+from incrowd._support.limited_process import ChildError, call_limited
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.python_cells import table_of_cells
+from incrowd.wording import data_size
+
+_SECONDS, _BYTES_A_SECOND = 60, 100_000  # of processor time, and more for a large file
+_UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
+_LARGE = (
+    "{name} takes more than the memory limit of {size}: a workbook is read whole, and one stray cell far from the "
+    "others makes a sheet large; delete what is beyond the table, save it as CSV or Parquet, or give more memory"
+)
 
 
 def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read one sheet, the first unless another is named; its first row names the columns."""
+    """Read one sheet, the first unless another is named; its first row names the columns.
+
+    A child process of limited memory reads it: one stray cell in the last row of a sheet asks for hundreds of GB.
+    """
+    private = PrivateFolder()
     try:
-        book = python_calamine.CalamineWorkbook.from_path(paths[0])
+        file = str(private.path / "cells.arrow")
+        seconds = _SECONDS + os.path.getsize(paths[0]) // _BYTES_A_SECOND
+        arguments = (paths[0], name, options.sheet, options.memory, file)
+        call_limited(f"{__name__}:copy_sheet", *arguments, memory=options.memory, seconds=seconds)
+        with pa.OSFile(file) as source:
+            return FileContents(pa.ipc.open_file(source).read_all())
+    except ChildError as error:
+        if error.reason == "crash":
+            raise InputError(_UNREADABLE.format(name=name)) from None
+        raise TooLargeError(_LARGE.format(name=name, size=data_size(options.memory)), hint="memory") from None
+    finally:
+        private.close()
+
+
+def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, file: str) -> None:
+    """Read one sheet and write it as an Arrow file; for a process that may crash."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            if sum(part.file_size for part in packed.infolist()) > most_bytes:
+                raise TooLargeError(_LARGE.format(name=name, size=data_size(most_bytes)), hint="memory")
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(path)
+        sheets = book.sheet_names
+        wanted = sheets[sheet or 0] if not isinstance(sheet, str) and 0 <= (sheet or 0) < len(sheets) else sheet
+        if wanted not in sheets:
+            raise InputError(f"{name} has no sheet {wanted!r}; it has: {', '.join(sheets)}", hint="sheet")
+        rows = book.get_sheet_by_name(str(wanted)).to_python(skip_empty_area=True)
     except (python_calamine.CalamineError, OSError):
-        raise InputError(f"{name} is not a workbook that can be read; it may be damaged or need a password") from None
-    sheet = 0 if options.sheet is None else options.sheet
-    sheets = book.sheet_names
-    if isinstance(sheet, int) and 0 <= sheet < len(sheets):
-        sheet = sheets[sheet]
-    if sheet not in sheets:
-        raise InputError(f"{name} has no sheet {sheet!r}; it has: {', '.join(sheets)}", hint="sheet")
-    rows = book.get_sheet_by_name(str(sheet)).to_python(skip_empty_area=True)
+        raise InputError(_UNREADABLE.format(name=name)) from None
     if not rows:
-        raise InputError(f"{name}: sheet {sheet!r} is empty", hint="sheet")
+        raise InputError(f"{name}: sheet {wanted!r} is empty", hint="sheet")
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     columns = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
-    return FileContents(table_of_cells(header, columns, name))
+    cells = table_of_cells(header, columns, name)
+    with pa.OSFile(file, "wb") as target, pa.ipc.new_file(target, cells.schema) as writer:
+        writer.write_table(cells)
 
 
 FORMAT = FileFormat(
