@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
-    from incrowd.pitman_yor.model_checks import HoldOut, RankSize
+    from incrowd.pitman_yor.model_checks import RankSize
 
 
 class Technique(NamedTuple):
@@ -102,7 +102,8 @@ def _share(answer: Forecast, at: int) -> str:
     return f"{percent(shares.value[at])} ({percent_interval(shares.low[at], shares.high[at])})"
 
 
-def _checked(check: HoldOut | None) -> str | None:
+def _checked(answer: Forecast) -> str | None:
+    check = answer.hold_out
     if check is None:
         return None
     return f"{percent(check.forecast)}, measured {percent(check.measured)}" + ("" if check.inside else ": OUTSIDE")
