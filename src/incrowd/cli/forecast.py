@@ -83,7 +83,7 @@ def forecast_population(
 
     The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. Of a
     table with --qi the answer is that of `incrowd population` for every population asked; a curve, and a table with
-    --ml, follow the scaling law. Several files are techniques to compare: `incrowd forecast faces.csv voices.csv --at 1e6,world`.
+    --ml, follow the scaling law. Several files are techniques to compare: `incrowd forecast faces.csv voices.csv`.
     """
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
