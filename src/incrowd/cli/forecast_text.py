@@ -71,7 +71,7 @@ def show_side_by_side(techniques: list[Technique]) -> None:
     terminal.table(
         ["technique", "h, nats", "γ", "forecast of its own largest size"],
         [
-            [one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.answer.hold_out)]
+            [one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.answer)]
             for one in techniques
         ],
     )
