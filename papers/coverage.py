@@ -43,7 +43,14 @@ def numbered_items() -> list[Item]:
     """
     with (Path(__file__).parent / "numbered_items.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="|"))[1:]
-    return [Item(*row[:3], *(tuple(filter(None, cell.split(", "))) for cell in row[3:])) for row in rows]
+    return [
+        Item(paper, label, about, _names(library), _names(commands), _names(app))
+        for paper, label, about, library, commands, app in rows
+    ]
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    return tuple(name for name in cell.split(", ") if name)
 
 
 def collect_checks(tests: Path = ROOT / "tests") -> Checks:
@@ -66,8 +73,8 @@ def collect_checks(tests: Path = ROOT / "tests") -> Checks:
 
 def _marked_tests(tree: ast.Module) -> Iterator[tuple[str, str, list[str]]]:
     """The functions with the marker: name, paper, items."""
-    for node in tree.body:
-        for decorator in getattr(node, "decorator_list", ()):
+    for node in (one for one in tree.body if isinstance(one, ast.FunctionDef)):
+        for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.paper":
                 paper, *labels = (ast.literal_eval(argument) for argument in decorator.args)
                 yield node.name, paper, labels
@@ -93,6 +100,10 @@ _HEAD = (
     "part of the app that show it, and the tests that prove it by an independent computation. A function of `papers`",
     "runs from a clone, with `python -m papers`. This page is written by `python -m papers.coverage` from the marks of",
     "the tests; a test fails when it is stale, when an item has no test, or when a name on it does not exist.",
+    "",
+    "What has no command is a study over many tables or a worked example, and no question about a table of one's own:",
+    "those run as a whole, with `python -m papers`. The app asks about a table at hand, or about points of a curve; it",
+    "has no place for a known distribution, the law by itself, or options that only researchers ask for.",
     "",
 )
 

@@ -1,6 +1,7 @@
 """Antoniou et al., Assessing the risk of re-identification arising from an attack on anonymised data."""
 
 from papers.leak_attack.mixed_class_sizes import reproduce_mixed_class_sizes
+from papers.leak_attack.partial_histories import reproduce_partial_histories
 from papers.leak_attack.several_targets import reproduce_several_targets
 from papers.leak_attack.single_target import reproduce_single_target
 from papers.leak_attack.slips import reproduce_slips
@@ -27,6 +28,7 @@ PAPER = Paper(
             "several", "Several people: Figure 4, and the exact answer beside the recursion", reproduce_several_targets
         ),
         Part("mixed", "Classes of several sizes: Figure 5", reproduce_mixed_class_sizes),
+        Part("partial", "Partial leaks and knowledge: true and false positives", reproduce_partial_histories),
         Part("slips", "Slips in the paper", reproduce_slips),
     ),
 )

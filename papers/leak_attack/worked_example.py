@@ -14,7 +14,7 @@ from incrowd.leaks import leak_risk, uniform_sizes
 from papers.figures.graphs import graph_figure
 from papers.leak_attack.printed_tables import COLUMNS, LEAKED_PATIENTS, QUASI_IDENTIFIERS, TABLE_1, TABLE_3, as_columns
 from papers.leak_attack.reference_values import chance_named, enumerate_attacks
-from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
+from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 
 TREE_PEOPLE, TREE_LEAKED, TREE_TARGETS = 10, 4, 3  # the tree has no numbers in the paper
 
@@ -54,10 +54,11 @@ def chance_of_tree(nodes: list[Node]) -> Fraction:
     """Siblings added, their sum multiplied with the parent: the sum over all paths of the product along each."""
     chances = {node.path: node.chance for node in nodes}
     deepest = max(map(len, chances))
-    return sum(
-        (prod(chances[path[: depth + 1]] for depth in range(deepest)) for path in chances if len(path) == deepest),
-        start=Fraction(0),
-    )
+    total = Fraction(0)
+    for path in chances:
+        if len(path) == deepest:
+            total += prod(chances[path[: depth + 1]] for depth in range(deepest))
+    return total
 
 
 def reproduce_worked_example(context: Context) -> PartResult:
@@ -92,7 +93,8 @@ def _protected() -> Any:
 
 def _table_3(protected: Any) -> Grid:
     people = {who: number for number, who in enumerate(dict.fromkeys(protected.table["patient"].to_pylist()), start=1)}
-    cells = [[people[row["patient"]], *(str(row[name]) for name in COLUMNS[1:])] for row in protected.table.to_pylist()]
+    rows = protected.table.to_pylist()
+    cells: list[list[Value]] = [[people[row["patient"]], *(str(row[name]) for name in COLUMNS[1:])] for row in rows]
     return Grid("Table 3 from Table 1: 3-anonymous histories", ("person", *COLUMNS[1:]), cells)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from incrowd import evaluate, protect
 from incrowd.demo import FULL_SIZE
 from incrowd.protection.tcloseness import bound_on_t
-from papers.parts import Comparison, Context, Grid, PartResult, Row
+from papers.parts import Comparison, Context, Grid, PartResult, Row, Value
 from papers.proper_anonymization.printed_numbers import T_BY_K
 
 TABLE_S2: Mapping[str, Sequence[Any]] = {
@@ -52,7 +52,7 @@ def table_s6_as_printed() -> dict[str, list[Any]]:
 def reproduce_worked_tables(context: Context) -> PartResult:
     """Table S2 through `protect`, the paper's files through `evaluate`, and what is wrong in print."""
     safe = protect(TABLE_S2, quasi_identifiers=KNOWN, k=3, identifiers=[])
-    cells = [[str(row[name]) for name in TABLE_S2] for row in safe.table.to_pylist()]
+    cells: list[list[Value]] = [[str(row[name]) for name in TABLE_S2] for row in safe.table.to_pylist()]
     return PartResult(
         (
             Grid("Table S6 from Table S2, k = 3", tuple(TABLE_S2), cells),

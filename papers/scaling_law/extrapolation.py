@@ -125,7 +125,7 @@ def _fit(study: Study, fraction: float, found: _Scores, seed: int) -> None:
     except UnsupportedError:
         found.refused += 1
         return
-    forecasts = {name: float(fit.model.correctness(study.people)) for name, fit in fits.items()}
+    forecasts: dict[str, float] = {name: float(fit.model.correctness(study.people)) for name, fit in fits.items()}
     forecasts[PLAIN] = float(fit_as_published(curve).correctness(study.people))
     for name, forecast in forecasts.items():
         found.errors.setdefault((study.kind, fraction, name), []).append(forecast - study.truth)

@@ -12,7 +12,7 @@ from incrowd.pitman_yor.baselines import EntropyRule
 from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
 from papers.corpora import FAMILIES, Collection
 from papers.figures.scaling_law import ranks_figure, shapes_figure, specification_figure
-from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
+from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from papers.scaling_law.published import SPECIFICATION
 from papers.scaling_law.studies import collections, corpora
 from papers.workers import map_in_processes
@@ -75,7 +75,9 @@ _NOTES = (
 
 def _inside_the_band(samples: dict[str, RankSize], sticks: dict[str, RankSize]) -> Grid:
     """Fig. 1b–i as numbers: at how many ranks the data lie inside the 95 % band."""
-    rows = [[corpus, *(f"{found[corpus].inside:.0%}" for found in (samples, sticks))] for corpus in samples]
+    rows: list[list[Value]] = [
+        [corpus, *(f"{found[corpus].inside:.0%}" for found in (samples, sticks))] for corpus in samples
+    ]
     means = [f"{np.mean([one.inside for one in found.values()]):.0%}" for found in (samples, sticks)]
     return Grid(
         "Fig. 1b–i in numbers: ranks at which the class sizes lie inside the 95 % band",

@@ -11,7 +11,7 @@ from incrowd.classes import ClassSizes
 from incrowd.demo import demo_table
 from incrowd.populations.estimators import estimate_risk
 from incrowd.tables import read_table
-from papers.parts import Comparison, Context, Grid, PartResult, Row
+from papers.parts import Comparison, Context, Grid, PartResult, Row, Value
 from papers.synthetic_estimator.cases import CodedSample
 from papers.synthetic_estimator.vine import VARIABLES
 from papers.workers import map_in_processes
@@ -68,7 +68,8 @@ def _answer(draw: Draw, context: Context) -> Answer:
     seen = np.bincount(numbers[drawn])
     codes = np.stack([np.unique(column.codes[drawn], return_inverse=True)[1] for column in coded])
     sample = CodedSample(ClassSizes.from_sizes(seen[seen > 0]), table.rows, codes=codes)
-    estimates, seconds = {}, {}
+    estimates: dict[tuple[str, bool], float] = {}
+    seconds: dict[bool, float] = {}
     for monte_carlo in (True, False):
         found = estimate_risk(sample, "average", seed=context.seed, reference=monte_carlo)
         parts = {**found.parts, "average": found.parts.get("average, unlimited", found.sample_to_population)}
@@ -98,7 +99,7 @@ def _summary(answers: list[Answer], where: str) -> Comparison:
 
 
 def _cells(answers: list[Answer], where: str) -> Grid:
-    cells = [
+    cells: list[list[Value]] = [
         [f"{one.draw.fraction:.0%}", f"{one.truth:.4f}",
          *(f"{one.estimates[kind, way]:.4f}" for kind in KINDS for way in (True, False))]
         for one in answers

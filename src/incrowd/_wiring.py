@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incrowd.results import provide
+from incrowd._support.services import provide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -47,7 +47,7 @@ def test_every_section_has_the_number_of_its_room(table, found):
     assert (found.forecast.h, found.forecast.gamma) == (law.h, law.gamma)
     leak = next(one for one in found.leaks.risks if one.targets == 5 and one.leaked == 300)
     assert leak.probability == leak_risk(facts.sizes, 300, targets=5).probability
-    assert [cost.k for cost in found.protection.costs] == [3, 5, 10]
+    assert [cost.k for cost in found.protection.costs] == [3, 5, 11]
     assert all(1 / cost.correctness >= cost.k for cost in found.protection.costs)
     assert found.skipped == {}
 

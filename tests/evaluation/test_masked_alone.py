@@ -80,3 +80,6 @@ def test_the_command_line_says_both(tmp_path, capsys):
     assert json.loads(out)["unique_by_fit"] == 1
     assert json.loads(out)["uniques"] == 5
     assert run(capsys, "measure", file, "--qi", "age", "--fit", "--person", "age")[0] == 2
+    code, _, err = run(capsys, "measure", file, "--qi", "age")
+    assert code == 0
+    assert "masked values in age are counted as they are written" in " ".join(err.split())

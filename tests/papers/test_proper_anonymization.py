@@ -1,5 +1,7 @@
 """The anonymisation paper: what it prints, its figures' numbers against the library's, and the whole paper, quick."""
 
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,12 +9,13 @@ from papers.page import write_pages
 from papers.proper_anonymization import printed_numbers as printed
 from papers.proper_anonymization.coarsening import _remark_on_steps, coarsened
 from papers.proper_anonymization.generated_population import flatten_triangle
-from papers.proper_anonymization.masking import READINGS, mask_uniques, regenerate_masked
+from papers.proper_anonymization.masking import READINGS, mask_uniques, masked_counts, regenerate_masked
 from papers.proper_anonymization.protection import t_by_record
 
 from incrowd import evaluate, measure, protect
 from incrowd._support.progress import silent
 from incrowd.demo import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL, demo_table
+from incrowd.measures import risk_by_group
 from incrowd.protection import HIPAA_STEPS
 from incrowd.protection.tcloseness import bound_on_t
 from papers import Context, paper, reproduce
@@ -49,6 +52,24 @@ def test_coarsened_cells_are_what_protect_and_evaluate_give(small, places, peopl
     cell = cells[places, people]
     assert cell.uniques == found.uniques
     assert cell.loss == pytest.approx(found.information_loss, rel=1e-5)
+
+
+@pytest.mark.paper("proper-anonymization", "Fig. 1")
+def test_risk_by_what_is_known_is_a_plain_count(small):
+    rows = small.to_pylist()
+    for risk in risk_by_group(small, {"census": CENSUS, "spatial": SPATIAL, "temporal": TEMPORAL}):
+        alike = Counter(tuple(row[name] for name in risk.columns) for row in rows)
+        assert risk.uniques == sum(count == 1 for count in alike.values())
+
+
+@pytest.mark.paper("proper-anonymization", "Table S1")
+def test_the_population_has_the_columns_of_table_s1():
+    table = demo_table(500)
+    assert set(QUASI_IDENTIFIERS) == {
+        "oshpd_id", "age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "los", "adm_qtr",
+    }  # fmt: skip
+    assert {"charge", "diag_p"} <= set(table.column_names)
+    assert (len(CENSUS), len(SPATIAL), len(TEMPORAL)) == (6, 1, 2)
 
 
 def test_the_original_loses_nothing(small):
@@ -88,6 +109,24 @@ def test_regenerating_keeps_every_column_as_it_was_and_what_was_not_masked(small
         plain = (meaning.covered == 1)[meaning.codes]
         assert np.array_equal(was[plain], now[plain])
     assert not filled["age_yrs"].equals(small["age_yrs"])
+
+
+@pytest.mark.paper("proper-anonymization", "Fig. S1", "Fig. S2")
+@pytest.mark.parametrize("name", ["race", "age_yrs"])
+def test_masked_counts_are_those_of_a_plain_count(small, name):
+    found = mask_uniques(small, READINGS["masked by eight"], silent)
+    pairs = list(zip(small[name].to_pylist(), map(str, found.table[name].to_pylist()), strict=True))
+    expected = {
+        value: (sum(was == value for was, _ in pairs), sum(was == value and now != str(was) for was, now in pairs))
+        for value in {was for was, _ in pairs}
+    }
+    counts = masked_counts(small, found, name)
+    assert counts == expected
+    rare, common = min(counts, key=lambda value: counts[value][0]), max(counts, key=lambda value: counts[value][0])
+    shares = {value: masked / total for value, (total, masked) in counts.items()}
+    assert (
+        shares[rare] >= shares[common]
+    )  # “the less frequent original values are proportionally more frequently masked”
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -141,7 +180,17 @@ def test_a_quick_run_says_so_and_every_figure_is_on_the_page(made):
     _, written = made
     text = written[0].read_text(encoding="utf-8")
     assert "A quick run: 12,000 records instead of 3,985,166" in text
-    for number in ("Figure 1", "Figure 2", "Figure S3", "Figure S4", "Figure S5", "Figure S6", "Figure S7"):
+    for number in (
+        "Figure 1",
+        "Figure 2",
+        "Figure S1",
+        "Figure S2",
+        "Figure S3",
+        "Figure S4",
+        "Figure S5",
+        "Figure S6",
+        "Figure S7",
+    ):
         assert f"![{number}" in text
     for number in ("Tables S4 and S5", "Table S9"):
         assert f"### {number}" in text

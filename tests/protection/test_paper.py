@@ -133,6 +133,19 @@ def test_s4_says_so_where_left_over_records_break_its_bound():
     assert safe.guarantee.t <= 0.1
 
 
+@pytest.mark.parametrize(
+    ("n", "values", "words"),
+    [(203, 203, "1 of 203 records are left over by classes of 2"), (200, 3, "200 records have 3 different")],
+)
+def test_the_note_of_s4_names_what_broke_the_bound(n, values, words):
+    """Leftovers where all values differ, equal values where nothing is left over."""
+    table = {"a": list(range(n, 0, -1)), "z": [row * values // n for row in range(n)]}
+    safe = protect(table, quasi_identifiers=["a"], k=2, t="bound", method="tcloseness", sensitive=["z"])
+    (note,) = (note for note in safe.notes if "past the bound" in note)
+    assert words in note
+    assert ("different sensitive values" in note) == (values < n)
+
+
 @pytest.mark.paper("proper-anonymization", "eq. 6", "eq. 7", "Table S9")
 def test_table_s9():
     n = 3_985_166

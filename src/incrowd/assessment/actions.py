@@ -131,11 +131,10 @@ class _Plan:
     def after(self, verdict: Verdict) -> _Plan | None:
         """The plan that mends what a verdict found, or None where none is known."""
         back = [name for name in verdict.giving_back if name not in self.removed]
-        if back:
-            return replace(self, removed=(*self.removed, *back))
-        more = [name for name in verdict.disclosed if name not in self.diverse]
-        if more:
-            return replace(self, diverse=(*self.diverse, *more))
+        more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
+        if back or more:
+            left = tuple(name for name in self.diverse if name not in back)
+            return replace(self, removed=(*self.removed, *back), diverse=(*left, *more))
         if verdict.disclosed and self.l < _MOST_VALUES:
             return replace(self, l=self.l + 1)
         return self.without(verdict.disclosed)
@@ -247,7 +246,10 @@ def _typed(value: Any) -> Any:
 
 
 def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) -> Action:
-    gone = f"; {listed(plan.removed)} left out" if plan.removed else ""
+    asked = _to_remove(work)
+    found = [name for name in plan.removed if name not in asked]
+    gone = f"; {listed(asked)} left out" if asked else ""
+    gone += f"; {listed(found)} left out too, which would undo it" if found else ""
     values = ""
     if plan.diverse:
         values = f", each with at least {number(plan.l)} different values of {listed(plan.diverse)}"

@@ -3,6 +3,7 @@
 from incrowd.attacks.api import KINDS, attack, attack_release
 from incrowd.attacks.report import ExposedRow, GroupRisk, ReleaseAttacks
 from incrowd.attacks.result import AtPopulation, AttackRisk, Kind, Rate
+from incrowd.attacks.synthesis import Synthetic, split_table, synthesise
 
 __all__ = [
     "KINDS",
@@ -13,6 +14,9 @@ __all__ = [
     "Kind",
     "Rate",
     "ReleaseAttacks",
+    "Synthetic",
     "attack",
     "attack_release",
+    "split_table",
+    "synthesise",
 ]

@@ -20,8 +20,8 @@ from incrowd.special import Floats
 SLACK = 1e-9
 """Distances that differ by less are a tie: they are sums of the same numbers in another order."""
 
-_FEW = 1 << 16  # labels of a column whose costs are worked out for every probe
-_MOST_PAIRS = 1 << 29  # of labels, where sets are compared by their members
+_FEW = 1 << 10  # labels of a column whose costs are worked out for every probe
+_MOST_LABELS, _MOST_PAIRS = 1 << 16, 1 << 29  # where sets are compared by their members
 _BLOCK = 64  # probes that a thread takes at a time
 _EVERYTHING = -1
 
@@ -89,24 +89,31 @@ class Gallery:
         self.weights: NDArray[np.int64] = sizes[order]
         self.first_row: NDArray[np.int64] = wanted[first[order]]
         self.rows = int(keys.size)
-        telling = [1.0 - float(np.sum((np.bincount(code) / code.size) ** 2)) for code in codes]
-        self._order = np.argsort(telling, kind="stable")[::-1]
-        columns = [encoded.columns[at] for at in self._order]
-        records = np.stack([codes[at][first[order]] for at in self._order], axis=1)
-        self._compiled = _compile(columns, side, probes_side, records, spread or {})
-
-    def _arranged(self, probes: Probes) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        low, high, codes = (
-            np.ascontiguousarray(part[:, self._order]) for part in (probes.low, probes.high, probes.codes)
+        records = np.stack([code[first[order]] for code in codes], axis=1)
+        self._compiled = _compile(encoded.columns, side, probes_side, records, spread or {})
+        sides = [column.labels[side] for column in encoded.columns]
+        self._telling = _descending([1.0 - np.sum((np.bincount(code) / code.size) ** 2) for code in codes])
+        self._costly = _descending(
+            [
+                _mean_gap(one.low[code]) if column.number else 1.0 - np.sum((np.bincount(code) / code.size) ** 2)
+                for column, one, code in zip(encoded.columns, sides, codes, strict=True)
+            ]
         )
-        return low, high, codes
+
+    def _arguments(self, probes: Probes, limits: Floats | None = None) -> tuple[Any, Any]:
+        """Probes and gallery for the compiled loops; where limits are 0 the columns that differ most often are first,
+        else those in which records are farthest apart."""
+        exact = limits is not None and limits.size > 0 and float(limits.max()) <= SLACK
+        arrays = (probes.low, probes.high, probes.codes)
+        low, high, codes = (np.ascontiguousarray(array) for array in arrays)
+        return (low, high, codes), (self._telling if exact else self._costly, *self._compiled)
 
     def distances_to(self, probes: Probes, records: NDArray[np.int64]) -> Floats:
         """The distance of each probe to one record of the gallery."""
         from incrowd.attacks import kernels
 
         found = np.empty(records.size)
-        kernels.pair_distances(self._arranged(probes), self._compiled, records, found)
+        kernels.pair_distances(*self._arguments(probes), records, found)
         return found
 
     def count(
@@ -116,12 +123,10 @@ class Gallery:
         from incrowd.attacks import kernels
 
         nearer, level, first = (np.full(limits.size, start, dtype=np.int64) for start in (0, 0, -1))
-        arranged, enough = self._arranged(probes), self.rows + 1 if most is None else most
+        arguments, enough = self._arguments(probes, limits), self.rows + 1 if most is None else most
 
         def work(begin: int, end: int) -> None:
-            kernels.count_within(
-                arranged, self._compiled, self.weights, limits, SLACK, begin, end, enough, nearer, level, first
-            )
+            kernels.count_within(*arguments, self.weights, limits, SLACK, begin, end, enough, nearer, level, first)
 
         in_threads(work, limits.size, progress)
         return nearer, level, first
@@ -136,10 +141,10 @@ class Gallery:
             raise UnsupportedError(f"{wanted:,} neighbours in a table of {self.rows:,} rows; give more rows")
         size = probes.low.shape[0]
         distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
-        arranged = self._arranged(probes)
+        arguments = self._arguments(probes)
 
         def work(begin: int, end: int) -> None:
-            kernels.nearest(arranged, self._compiled, self.weights, SLACK, begin, end, distances, records)
+            kernels.nearest(*arguments, self.weights, SLACK, begin, end, distances, records)
 
         in_threads(work, size, progress)
         return distances, self.first_row[records]
@@ -151,12 +156,10 @@ class Gallery:
         pairs, counts = np.unique(self.record_of * room + secrets, return_counts=True)
         heads = np.searchsorted(pairs // room, np.arange(self.weights.size + 1))
         guesses = np.empty(limits.size, dtype=np.int64)
-        arranged = self._arranged(probes)
+        arguments = self._arguments(probes, limits)
 
         def work(begin: int, end: int) -> None:
-            kernels.guess_secrets(
-                arranged, self._compiled, limits + SLACK, heads, pairs % room, counts, room, begin, end, guesses
-            )
+            kernels.guess_secrets(*arguments, limits + SLACK, heads, pairs % room, counts, room, begin, end, guesses)
 
         in_threads(work, limits.size)
         return guesses
@@ -171,7 +174,7 @@ def _compile(
     modes, starts, sizes, miss_starts = (np.zeros(len(columns), dtype=np.int64) for _ in range(4))
     costs = np.ones(len(columns))
     labels = [column.labels[side] for column in columns]
-    few = np.array([one.low.size <= _FEW for one in labels])
+    few = np.array([one.low.size <= _FEW or column.has_sets for one, column in zip(labels, columns, strict=True)])
     misses, missed = [np.zeros(0, dtype=np.bool_)], 0
     ends: list[tuple[Floats, Floats]] = []
     codes = np.empty(records.shape, dtype=np.int32)
@@ -193,9 +196,20 @@ def _compile(
     return modes, costs, codes, starts, sizes, low, high, np.concatenate(misses), miss_starts
 
 
+def _descending(values: Sequence[Any]) -> NDArray[np.int64]:
+    """Places of values, the largest first."""
+    return np.argsort(-np.asarray(values, dtype=np.float64), kind="stable")
+
+
+def _mean_gap(values: Floats) -> float:
+    """The mean distance of two numbers, up to 1, from some of them."""
+    some = np.clip(values[:: max(1, values.size // 1000)], -1.0, 2.0)
+    return float(np.minimum(np.abs(some - some[::-1]), 1.0).mean())
+
+
 def _missed_pairs(column: Column, side: int, probes_side: int) -> NDArray[np.bool_]:
     probes, gallery = column.labels[probes_side], column.labels[side]
-    if gallery.low.size > _FEW or probes.low.size * gallery.low.size > _MOST_PAIRS:
+    if gallery.low.size > _MOST_LABELS or probes.low.size * gallery.low.size > _MOST_PAIRS:
         raise UnsupportedError(
             f"column {column.name!r} has sets and {gallery.low.size:,} different labels, too many to compare by their "
             "members; leave it out"

@@ -3,7 +3,7 @@
 A gallery is a list of different records. `codes[r, j]` is where the label of record r in column j stands in `low` and
 `high`; columns with few labels have `sizes[j]` of them from `starts[j]` on, and their costs are worked out once for
 each probe. Columns with many labels (`sizes[j]` = 0) have one entry a record. A probe is an interval in each column;
-where its code is -1 everything fits. Columns stand in the order in which most records are abandoned first.
+where its code is -1 everything fits. `order` lists the columns so that most records are abandoned early.
 
 The innermost loop is one function that is called for a tile of records: called for each record, numba's counting of
 references takes thirty times as long as the work.
@@ -12,7 +12,8 @@ references takes thirty times as long as the work.
 import numpy as np
 from numba import njit
 
-_TILE = 2048  # records that a block of probes goes over while they are in the cache
+_TILE = 1024  # records that a block of probes goes over while they are in the cache
+_FIRST_TILE = 32  # every tile is twice as long as the one before, because limits fall quickly at first
 _PROBES = 16
 NUMBER, STEP, NORMAL, SETS = 0, 1, 2, 3
 """How a column costs: its gap up to 1, 0 or 1, half the squared gap, or looked up by both labels."""
@@ -33,9 +34,9 @@ def _cost(mode, weight, gap):  # type: ignore[no-untyped-def]
 def _prepare(probe, probes, gallery, costs, columns):  # type: ignore[no-untyped-def]
     """The cost of every label of the columns with few labels; the columns that a probe names, and how many."""
     lows, highs, probe_codes = probes
-    modes, weights, _, starts, sizes, low, high, misses, miss_starts = gallery
+    order, modes, weights, _, starts, sizes, low, high, misses, miss_starts = gallery
     named = 0
-    for j in range(modes.size):
+    for j in order:
         first, code = starts[j], probe_codes[probe, j]
         if code < 0:
             continue
@@ -56,7 +57,7 @@ def _prepare(probe, probes, gallery, costs, columns):  # type: ignore[no-untyped
 def _distances(probe, begin, end, probes, gallery, costs, columns, named, limit, found):  # type: ignore[no-untyped-def]
     """The distances of records from `begin` to `end`; any number above the limit for those beyond it."""
     lows, highs, _ = probes
-    modes, weights, codes, _, sizes, low, high, _, _ = gallery
+    _, modes, weights, codes, _, sizes, low, high, _, _ = gallery
     for record in range(begin, end):
         total = 0.0
         for at in range(named):
@@ -74,7 +75,7 @@ def _distances(probe, begin, end, probes, gallery, costs, columns, named, limit,
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
 def pair_distances(probes, gallery, own, found):  # type: ignore[no-untyped-def]
     """The distance of each probe to one record."""
-    costs, columns = np.empty(gallery[4].sum()), np.empty(gallery[0].size, np.int64)
+    costs, columns = np.empty(gallery[5].sum()), np.empty(gallery[0].size, np.int64)
     for probe in range(own.size):
         named = _prepare(probe, probes, gallery, costs, columns)
         record = own[probe]
@@ -87,14 +88,15 @@ def count_within(probes, gallery, people, limits, slack, begin, end, most, neare
 
     Record r stands for `people[r]` rows. Counting stops once `most` rows at the limit were seen.
     """
-    costs, columns = np.empty((_PROBES, gallery[4].sum())), np.empty((_PROBES, gallery[0].size), np.int64)
+    costs, columns = np.empty((_PROBES, gallery[5].sum())), np.empty((_PROBES, gallery[0].size), np.int64)
     named, found = np.empty(_PROBES, np.int64), np.empty(_TILE)
     for block in range(begin, end, _PROBES):
         size = min(_PROBES, end - block)
         for place in range(size):
             named[place] = _prepare(block + place, probes, gallery, costs[place], columns[place])
-        for tile in range(0, people.size, _TILE):
-            stop = min(tile + _TILE, people.size)
+        tile, stop = 0, 0
+        while stop < people.size:
+            tile, stop = stop, min(stop + min(_TILE, max(stop, _FIRST_TILE)), people.size)
             for place in range(size):
                 probe = block + place
                 if level[probe] >= most:
@@ -118,14 +120,15 @@ def nearest(probes, gallery, people, slack, begin, end, distances, records):  # 
     A record that stands for several rows fills several places; of equally near ones the first is taken.
     """
     wanted = distances.shape[1]
-    costs, columns = np.empty((_PROBES, gallery[4].sum())), np.empty((_PROBES, gallery[0].size), np.int64)
+    costs, columns = np.empty((_PROBES, gallery[5].sum())), np.empty((_PROBES, gallery[0].size), np.int64)
     named, found = np.empty(_PROBES, np.int64), np.empty(_TILE)
     for block in range(begin, end, _PROBES):
         size = min(_PROBES, end - block)
         for place in range(size):
             named[place] = _prepare(block + place, probes, gallery, costs[place], columns[place])
-        for tile in range(0, people.size, _TILE):
-            stop = min(tile + _TILE, people.size)
+        tile, stop = 0, 0
+        while stop < people.size:
+            tile, stop = stop, min(stop + min(_TILE, max(stop, _FIRST_TILE)), people.size)
             for place in range(size):
                 probe = block + place
                 limit = distances[probe, wanted - 1] - slack
@@ -151,7 +154,7 @@ def guess_secrets(probes, gallery, limits, heads, secrets, counts, room, begin, 
     Record r stands for people with `secrets[heads[r]:heads[r+1]]`, `counts` of each; of equally frequent ones the
     smallest is guessed.
     """
-    costs, columns = np.empty(gallery[4].sum()), np.empty(gallery[0].size, np.int64)
+    costs, columns = np.empty(gallery[5].sum()), np.empty(gallery[0].size, np.int64)
     votes, found = np.zeros(room, np.int64), np.empty(heads.size - 1)
     for probe in range(begin, end):
         named = _prepare(probe, probes, gallery, costs, columns)

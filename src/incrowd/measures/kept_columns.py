@@ -161,8 +161,8 @@ def _is_in_steps(fine: Coded, coarse: Coded) -> bool:
     starts = np.flatnonzero(np.diff(steps[order], prepend=-1))
     last = np.diff(starts, append=steps.size) - 1
     low, high = (values[order][starts + (share * last).astype(np.int64)] for share in (_OUTERMOST, 1 - _OUTERMOST))
-    up, down = np.mean(low[1:] > high[:-1]), np.mean(high[1:] < low[:-1])
-    return bool(starts.size >= _STEPS and max(up, down) >= _SAME_WAY)
+    most = max(np.count_nonzero(low[1:] > high[:-1]), np.count_nonzero(high[1:] < low[:-1]))
+    return bool(starts.size >= _STEPS and most >= _SAME_WAY * (starts.size - 1))
 
 
 def _has_order(column: Coded) -> bool:

@@ -93,11 +93,16 @@ class Build:
                 f"use the partition, which merges classes until t is reached",
                 hint="method=partition",
             )
-        if asked is None and reached is not None and reached > bound:
-            self.notes.append(
-                f"the bound of {bound:.4g} is for values that all differ; equal ones make it {reached:.4g}"
-            )
+        if asked is None and reached is not None and reached > bound + 1e-12:
+            self.notes.append(f"{self._why_past_the_bound(strata)}: t is {reached:.4g}, past the bound of {bound:.4g}")
         return built
+
+    def _why_past_the_bound(self, strata: int) -> str:
+        """Why S4's bound on t does not hold: records left over by the class size, equal sensitive values, or both."""
+        left, rows, values = self.problem.rows % strata, self.problem.rows, self.problem.sensitive[0].size
+        reasons = [f"{left:,} of {rows:,} records are left over by classes of {strata:,}"] if left else []
+        reasons += [f"{rows:,} records have {values:,} different sensitive values"] if values < rows else []
+        return " and ".join(reasons) + ", and the bound is for neither" if len(reasons) > 1 else reasons[0]
 
     def _require_guarantee(self, built: Built) -> Built:
         if built.guarantee.holds:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
+from incrowd._support.services import provided
 from incrowd.backends import encode
 from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure_diversity
 from incrowd.protection.problem import Demand
-from incrowd.results import Result, provided
+from incrowd.results import Result
 from incrowd.tables import Table
 
 if TYPE_CHECKING:

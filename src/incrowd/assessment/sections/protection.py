@@ -26,7 +26,7 @@ from incrowd.wording import percent
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
-KS = (3, 5, 10)
+KS = (3, 5, 11)  # the classes of a trusted recipient and of the public, and one between
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def assess_protection(
     made: dict[int, tuple[Table, float]] | None = None,
     progress: Progress = silent,
 ) -> Protection:
-    """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each.
+    """Protect the table for k = 3, 5, 11 and the k whose highest risk is the threshold, and measure each.
 
     The table for that last k, and the detail that it keeps, are put into `made` for whoever judges it.
     """
