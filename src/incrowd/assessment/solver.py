@@ -77,7 +77,7 @@ def find_release(
     """
     table = read_table(data)
     search = _Search(table, question, time.monotonic() + seconds, options)
-    failed, best = 0, None
+    failed, best = 0, 0
     sizes = list(_sizes(question, table.rows))
     for done, size in enumerate(sizes):
         last = search.attempt(size, part(progress, done / len(sizes), (done + 1) / len(sizes)), must=done == 0)
@@ -87,7 +87,7 @@ def find_release(
             best = size
             break
         failed = size
-    while best is not None and best - failed > 1 and failed:
+    while failed and best - failed > 1:
         middle = (failed + best) // 2
         last = search.attempt(middle, progress)
         if last is None:

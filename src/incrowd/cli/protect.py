@@ -150,8 +150,8 @@ def protect_table(
             solution = find_release(table, question, progress=progress, **given)
             safe, trials = solution.protected, solution.trials
         else:
-            place = place if in_cluster else None
-            safe = protect(table, k=5 if k is None else k, progress=progress, out=place, force=force, **given)
+            given |= {"k": 5 if k is None else k, "out": place if in_cluster else None, "force": force}
+            safe = protect(table, progress=progress, **given)
         cost = None
         if not in_cluster:
             progress("measuring what it cost", 0.9)

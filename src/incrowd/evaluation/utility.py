@@ -152,8 +152,8 @@ class _Column:
         sums = np.vstack([np.zeros(self.by_value.shape[1]), np.cumsum(self.by_value, axis=0)])
         place = meaning.place[:filled]
         low = np.minimum(np.searchsorted(place, meaning.low), filled - 1)
-        ends = np.searchsorted(place, meaning.high), np.searchsorted(place, meaning.high, side="right")
-        high = np.maximum(np.where(meaning.open_ended, *ends), low + 1)
+        below, through = np.searchsorted(place, meaning.high), np.searchsorted(place, meaning.high, side="right")
+        high = np.maximum(np.where(meaning.open_ended, below, through), low + 1)
         shares = (sums[high] - sums[low]) / (high - low)[:, None]
         for label, members in enumerate(meaning.members):
             if members is not None:

@@ -155,13 +155,14 @@ def _describe(protected: Protected, name: str, original: str, kind: str) -> Vari
     hierarchy = (protected.hierarchies or {}).get(original)
     usual = "range" if hierarchy is None else "label"
     crowd = protected.guarantee.asked_k
+    verb = "blanked" if protected.method == "blank" else "generalised"
+    treatment = verb if crowd is None else f"{verb} within classes of {crowd:,} or more"
     return Variable(
         name,
         "quasi-identifier",
         kind,
-        ("as in the original" if not changed else "generalised" if crowd is None else "")
-        or f"generalised within classes of {crowd:,} or more",
-        _WRITTEN[protected.outputs.get(original, usual)] if changed else "",
+        treatment if changed else "as in the original",
+        _WRITTEN[protected.outputs.get(original, usual)] if changed and verb == "generalised" else "",
         changed,
         None if hierarchy is None else hierarchy.name,
         protected.settings.get("levels", {}).get(original),
