@@ -37,6 +37,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "t-closeness (S4)": {"method": "tcloseness", "t": "bound", "sensitive": ["charge"]},
     "coarsen (S3), 1/16": {"method": "coarsen", "resolution": "1/16"},
     "mask (Table S3)": {"method": "mask", "steps": HIPAA_STEPS},
+    "blank": {"method": "blank"},
     "generalise": {"method": "generalise", "suppress": 0.05, "hierarchies": "three levels"},
 }
 
@@ -98,6 +99,10 @@ def adult() -> dict[str, Any] | None:
     rows: dict[str, Any] = {"incrowd, partition": (safe.evaluate().granularity, seconds)}
     files = {name: folder / "adult_hierarchies" / f"{name.replace('_', '-')}.csv" for name in ADULT[:-1]}
     files["income"] = folder / "adult_hierarchies" / "salary-class.csv"
+    seconds, along = _timed(lambda: protect(table, quasi_identifiers=ADULT, k=5, hierarchies=files))
+    rows["incrowd, partition along hierarchies"] = (along.evaluate().granularity, seconds)
+    seconds, blanked = _timed(lambda: protect(table, quasi_identifiers=ADULT, k=5, method="blank"))
+    rows["incrowd, cells blanked"] = (blanked.evaluate().granularity, seconds)
     seconds, full = _timed(
         lambda: protect(table, quasi_identifiers=ADULT, k=5, method="generalise", hierarchies=files, suppress=0.05), 1
     )
