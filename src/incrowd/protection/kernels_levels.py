@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from incrowd.protection.kernels import exchange
+
 
 @njit(cache=True, nogil=True)
 def shared_level(tree, column, level, one, other):  # type: ignore[no-untyped-def]
@@ -87,14 +89,6 @@ def gather(codes, rows, start, end, k, least, rarity, tree, ends, filled):  # ty
         ends[filled] = start = end
         filled += 1
     return filled, start
-
-
-@njit(cache=True, nogil=True)
-def exchange(codes, rows, i, j):  # type: ignore[no-untyped-def]
-    """Swap two records."""
-    for c in range(codes.shape[1]):
-        codes[i, c], codes[j, c] = codes[j, c], codes[i, c]
-    rows[i], rows[j] = rows[j], rows[i]
 
 
 @njit(cache=True, nogil=True)
