@@ -272,13 +272,13 @@ def _fit_linear(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
 
 def _fit_logistic(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
     """Logistic regression by Newton's method: coefficients and their standard errors."""
-    coefficients = np.zeros(features.shape[1])
+    coefficients: Matrix = np.zeros(features.shape[1])
     ridge = _RIDGE * np.eye(features.shape[1])
     for _ in range(_ROUNDS):
         chance = _sigmoid(features @ coefficients)
         curvature = features.T @ (features * (chance * (1 - chance))[:, None]) + ridge
         step = np.linalg.solve(curvature, features.T @ (values - chance) - _RIDGE * coefficients)
-        coefficients = coefficients + np.clip(step, -5.0, 5.0)
+        coefficients += np.clip(step, -5.0, 5.0)
         if np.abs(step).max() < 1e-9:
             break
     return coefficients, np.sqrt(np.diag(np.linalg.inv(curvature)))

@@ -80,7 +80,8 @@ class Problem:
     def weights(self) -> NDArray[np.float64]:
         """The importance of every column, 1 on average."""
         weights = np.array([float(self.wishes.importance.get(column.name, 1.0)) for column in self.columns])
-        return weights / weights.mean()
+        relative: NDArray[np.float64] = weights / weights.mean()
+        return relative
 
     def nominal(self) -> NDArray[np.float64]:
         """The cost of one more value in a class, for columns written as sets; 0 for those written as intervals."""
