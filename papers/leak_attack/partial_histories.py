@@ -70,7 +70,7 @@ _NOTES = (
     "in the leak names them.",
     "A record is known as the table writes it. The ranges of a class are its own, so that one record of a protected "
     "history tells the class, while one plain record (age, sex, race) fits people of many histories: an attacker who "
-    "knows a single record gains from k = 2 what one who knows all of them loses.",
+    "knows a single record is helped by k = 2.",
 )
 
 
