@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from incrowd._support.compressed_files import full_suffix
 from incrowd.errors import InputError
 
 
@@ -28,7 +29,7 @@ def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Itera
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem[:40]}-", suffix=target.suffix, dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem[:40]}-", suffix=full_suffix(target), dir=target.parent)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}") from None
     os.close(handle)

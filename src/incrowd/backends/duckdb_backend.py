@@ -1,4 +1,4 @@
-"""Parquet and Feather files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
+"""Parquet, Feather and ORC files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
 
 from __future__ import annotations
 
@@ -67,29 +67,29 @@ def _close_all(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) 
 
 
 class Conversion(Protocol):
-    """How a column that is stored as text becomes values of its type, in Arrow and in SQL."""
+    """How a stored column becomes the values that it stands for, in Arrow and in SQL."""
 
     @property
     def type(self) -> pa.DataType:
         """The type of the values."""
 
-    def convert(self, texts: pa.Array) -> pa.Array:
-        """Texts as values."""
+    def convert(self, stored: pa.Array) -> pa.Array:
+        """Stored cells as values."""
 
     def in_sql(self, column: str) -> str:
-        """SQL that converts a column of text, given as SQL."""
+        """SQL that converts a stored column, given as SQL."""
 
 
 class FileBackend(BaseBackend):
-    """Parquet or Feather files.
+    """Parquet, Feather or ORC files.
 
     Args:
         paths: the files; all have the same columns.
-        kind: "parquet" or "feather".
+        kind: "parquet", "feather" or "orc".
         name: how messages call the table.
         memory: bytes that work on the rows keeps to.
         needs: what work on a record takes.
-        conversions: the columns that the files hold as text and that have another type.
+        conversions: the columns that stand for other values than the files hold.
         stored_as: the names of the columns in the files, by the names they go by here; without it they are the same.
         workspace: the temporary folder that the files are in, if any; it is removed together with this object.
     """
@@ -176,14 +176,24 @@ class FileBackend(BaseBackend):
         ]
 
     def _converted(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """A column of text as values of its type: every different text once."""
+        """A column as the values it stands for: every different text is converted once."""
         import pyarrow as pa
 
         conversion = self._conversions.get(name)
         if conversion is None:
             return column
-        cells = [conversion.convert(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        cells = [
+            conversion.convert(chunk.dictionary).take(chunk.indices)
+            if pa.types.is_dictionary(chunk.type)
+            else conversion.convert(chunk)
+            for chunk in column.chunks
+        ]
         return pa.chunked_array(cells, conversion.type)
+
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of every column, without reading it."""
+        stored = {name: self._dataset.schema.field(self._stored_as[name]).type for name in self.columns}
+        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""

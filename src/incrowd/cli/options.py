@@ -23,7 +23,8 @@ TablePath = Annotated[
     Any,  # a path on the command line, a Table when the verb gets it
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file, or postgresql://… or sqlite:///….",
+        help="File (CSV, Parquet, Excel, SPSS, Stata, SAS, R, … also compressed), folder, pattern, - for standard "
+        "input, or postgresql://… or sqlite:///….",
         show_default=False,
     ),
     Input(),
@@ -95,6 +96,8 @@ def annotation(option: Option) -> Any:
 
 
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
+
+_SWITCHES = {option.name for option in READING if option.kind == "switch"}
 
 _AFTER = {
     "after_table": Annotated[str | None, typer.Option("--after-table", help="--table of AFTER, if it is another.")],
@@ -182,7 +185,7 @@ def _add_reading_options(
     signature = inspect.signature(command, eval_str=True)
     reading = [
         inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "skip_bad_lines" else None, annotation=kind
+            name, inspect.Parameter.KEYWORD_ONLY, default=False if name in _SWITCHES else None, annotation=kind
         )
         for name, kind in options.items()
     ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import encode
+from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
@@ -136,7 +136,7 @@ def protect(
         demand,
         encode(table, secrets) if secrets else (),
         settle_aim(aim, columns),
-        _read_hierarchies(hierarchies, names),
+        _read_hierarchies(hierarchies, columns),
         options,
         progress,
     )
@@ -169,11 +169,14 @@ def protect(
     )
 
 
-def _read_hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Hierarchy]:
+def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded]) -> dict[str, Hierarchy]:
+    """The hierarchies that were given, and prefixes for codes of places that have none."""
+    names = [column.name for column in columns]
     stray = next((name for name in given or () if name not in names), None)
     if stray is not None:
         raise InputError(f"a hierarchy for {stray!r}, which is not a quasi-identifier")
-    return {
+    places = {column.name: Hierarchy.places() for column in columns if column.scale == "place"}
+    return places | {
         name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.from_csv(hierarchy)
         for name, hierarchy in (given or {}).items()
     }

@@ -120,12 +120,13 @@ class Build:
                 "every row would have to go; ask for a smaller k or give coarser steps or hierarchies"
             )
         self.problem.progress("checking", 0.9)
+        secrets = self.problem.sensitive
         guarantee, classes = count_guarantee(
-            read_table(released),
+            read_table(released, scales={column.name: column.stated for column in secrets if column.stated}),
             [column.name for column in self.problem.columns],
             self.problem.demand,
             promises_k=recoding.promises_k,
-            sensitive=[column.name for column in self.problem.sensitive],
+            sensitive=[column.name for column in secrets],
             person=self.person,
             bound=recoding.bound,
         )

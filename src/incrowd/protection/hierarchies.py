@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
@@ -104,6 +105,11 @@ class Hierarchy:
         return cls("prefixes", lambda column: [prefix_labels(column, length) for length in keep])
 
     @classmethod
+    def places(cls) -> Hierarchy:
+        """Group hierarchical codes, such as NUTS, ISCO, ICD or postcodes: one character less at each level."""
+        return cls("places", _prefixes_of_all_lengths)
+
+    @classmethod
     def dates(cls) -> Hierarchy:
         """Group dates by month, quarter, year and decade, as intervals."""
         return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
@@ -128,6 +134,11 @@ def prefix_labels(column: Coded, keep: int) -> Labels:
     ]
 
 
+def _prefixes_of_all_lengths(column: Coded) -> list[Labels]:
+    longest = pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1
+    return [prefix_labels(column, length) for length in range(longest - 1, 0, -1)]
+
+
 def _level(labels: Labels) -> Level:
     distinct: dict[str | None, int] = {}
     groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
@@ -137,6 +148,8 @@ def _level(labels: Labels) -> Level:
 def _automatic(column: Coded) -> list[Labels]:
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
+    if column.scale == "place":
+        return _prefixes_of_all_lengths(column)
     if is_number(column):
         return [equal_parts(column, parts) for parts in (64, 32, 16, 8, 4, 2) if parts < column.size]
     values = [value for value in as_text(column.values).to_pylist() if value is not None]

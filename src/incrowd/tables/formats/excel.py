@@ -5,8 +5,11 @@ from __future__ import annotations
 import python_calamine
 
 from incrowd.errors import InputError
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member
 from incrowd.tables.formats.python_cells import table_of_cells
+from incrowd.tables.headers import check_header
+
+_ROWS_SEEN = 1_000  # to tell a header from a row of values
 
 
 def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContents:
@@ -15,18 +18,20 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
         book = python_calamine.CalamineWorkbook.from_path(paths[0])
     except (python_calamine.CalamineError, OSError):
         raise InputError(f"{name} is not a workbook that can be read; it may be damaged or need a password") from None
-    sheet = 0 if options.sheet is None else options.sheet
     sheets = book.sheet_names
-    if isinstance(sheet, int) and 0 <= sheet < len(sheets):
-        sheet = sheets[sheet]
-    if sheet not in sheets:
-        raise InputError(f"{name} has no sheet {sheet!r}; it has: {', '.join(sheets)}", hint="sheet")
-    rows = book.get_sheet_by_name(str(sheet)).to_python(skip_empty_area=True)
+    sheet = choose_member(sheets, 0 if options.sheet is None else options.sheet, name, "sheet")
+    rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
     if not rows:
         raise InputError(f"{name}: sheet {sheet!r} is empty", hint="sheet")
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    below = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[1:_ROWS_SEEN]]
+    check_header(header, below, name)
     columns = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
-    return FileContents(table_of_cells(header, columns, name))
+    notes = []
+    if options.sheet is None and len(sheets) > 1:
+        others = ", ".join(one for one in sheets if one != sheet)
+        notes.append(f"the workbook has {len(sheets):,} sheets; {sheet!r} was read, not: {others}")
+    return FileContents(table_of_cells(header, columns, name), notes)
 
 
 FORMAT = FileFormat(
