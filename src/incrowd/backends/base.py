@@ -52,6 +52,7 @@ class BaseBackend:
         self.encoded: dict[str, Coded] = {}
         self.scales: dict[str, Scale] = {}
         self._rows: int | None = None
+        self._types: dict[str, pa.DataType] | None = None
         self._class_counts: dict[tuple[frozenset[str], str | None], ClassCounts] = {}
         refuse_repeated(self.columns, name)
         if not self.columns:
@@ -100,7 +101,13 @@ class BaseBackend:
 
     def types(self) -> dict[str, pa.DataType]:
         """The type of every column, as `read` gives it."""
-        return {name: column.type for name, column in self.read(self.columns)}
+        if self._types is None:
+            if self.rows_are_local:
+                self._types = {name: column.type for name, column in self.read(self.columns)}
+            else:
+                schema = self.lazy(self.columns).head(0).collect("pyarrow").to_native().schema
+                self._types = dict(zip(self.columns, schema.types, strict=True))
+        return self._types
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether counting the classes by these columns in memory keeps to the limit."""

@@ -6,6 +6,7 @@ import os
 import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -114,7 +115,7 @@ class FileBackend(BaseBackend):
         self._conversions = conversions or {}
         try:
             self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        except (pa.ArrowException, OSError):
             closed = [path for path in paths if not os.access(path, os.R_OK)]
             if closed:
                 raise InputError(f"{closed[0]} cannot be read: no permission") from None
@@ -140,23 +141,30 @@ class FileBackend(BaseBackend):
         return found
 
     def _count_rows(self) -> int:
-        return int(self._dataset.count_rows())
+        with self._reading(self.columns):
+            return int(self._dataset.count_rows())
+
+    @contextmanager
+    def _reading(self, names: Sequence[str]) -> Iterator[None]:
+        """Turn what Arrow raises on damaged files into an error of this package; its words may quote cells."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
+            self.confirm()
+            raise InputError(
+                f"{', '.join(names[:5])} cannot be read ({type(error).__name__}); "
+                "the file is damaged, or its parts do not have the same columns and types"
+            ) from None
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
-        import pyarrow as pa
-
         together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows)))
         for start in range(0, len(names), together):
             part = list(names[start : start + together])
-            try:
+            with self._reading(part):
                 found = [self._converted(name, column) for name, column in zip(part, self._stored(part), strict=True)]
-            except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
-                self.confirm()
-                raise InputError(
-                    f"{', '.join(part[:5])} cannot be read ({type(error).__name__}); "
-                    "the file is damaged, or its parts do not have the same columns and types"
-                ) from None
             self.confirm()
             yield from zip(part, found, strict=True)
 
@@ -197,11 +205,16 @@ class FileBackend(BaseBackend):
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
-        import pyarrow.parquet as pq
-
         rows = self.rows
         if self._kind != "parquet":
             return _BYTES_A_ROW * rows
+        with self._reading(names):
+            return _BYTES_A_ROW * rows + self._bytes_of_widest(names)
+
+    def _bytes_of_widest(self, names: Sequence[str]) -> int:
+        """Twice the size of the two widest columns, by the footers of the files."""
+        import pyarrow.parquet as pq
+
         widest = dict.fromkeys((self._stored_as[name] for name in names), 0)
         for path in self._paths:
             footer = pq.read_metadata(path)
@@ -210,7 +223,7 @@ class FileBackend(BaseBackend):
                     column = footer.row_group(group).column(place)
                     if column.path_in_schema in widest:
                         widest[column.path_in_schema] += column.total_uncompressed_size
-        return _BYTES_A_ROW * rows + 2 * sum(sorted(widest.values())[-2:])
+        return 2 * sum(sorted(widest.values())[-2:])
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Through DuckDB, which reads the files itself and spills where it must."""

@@ -127,6 +127,8 @@ def protect(
         return protect_in_cluster(table, names, demand, method=method_name, removed=removed, left=left, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
+    nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]
+    removed = [*removed, *nested]
     progress("reading", 0.0)
     columns = encode(table, names)
     check_values(columns)
@@ -143,6 +145,7 @@ def protect(
     build = Build(table, problem, method_name, person, removed)
     recoding, released, guarantee, classes = build.run()
     left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
+    set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
     warnings = tuple(warn_of_undoing(table, released, names, left, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
@@ -158,7 +161,7 @@ def protect(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
+        notes=(*recoding.notes, *build.notes, *set_aside, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,

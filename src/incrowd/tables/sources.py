@@ -192,7 +192,7 @@ def _unpack_member(path: str, folder: Path, sheet: str | int | None) -> str:
         members = [
             one.filename
             for one in archive.infolist()
-            if not one.is_dir() and format_of(one.filename) and not one.filename.startswith(("__MACOSX/", "."))
+            if not one.is_dir() and format_of(one.filename) and not one.filename.startswith("__MACOSX/")
         ]
         if not members:
             raise InputError(f"{name} holds no file of a known kind; put a CSV or Parquet file into it")

@@ -16,11 +16,11 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
     """Read one sheet, the first unless another is named; its first row names the columns."""
     try:
         book = python_calamine.CalamineWorkbook.from_path(paths[0])
+        sheets = book.sheet_names
+        sheet = choose_member(sheets, 0 if options.sheet is None else options.sheet, name, "sheet")
+        rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
     except (python_calamine.CalamineError, OSError):
         raise InputError(f"{name} is not a workbook that can be read; it may be damaged or need a password") from None
-    sheets = book.sheet_names
-    sheet = choose_member(sheets, 0 if options.sheet is None else options.sheet, name, "sheet")
-    rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
     if not rows:
         raise InputError(f"{name}: sheet {sheet!r} is empty", hint="sheet")
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]

@@ -54,6 +54,10 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     return _contents(frames[choose_member(list(frames), options.sheet, name, "data frame")], name)
 
 
+class _NotPlainError(ValueError):
+    """A column that is a list, a matrix or complex numbers."""
+
+
 class _Plain:
     """A vector with its attributes."""
 
@@ -117,8 +121,10 @@ class _Labelled(_Plain):
     def texts(self, codes: pa.Array) -> dict[Any, str] | None:
         """The label of every code that occurs; None where some have none."""
         labels = self.attributes.get("labels")
-        names = list(getattr(labels, "coords", {}).get("dim_0", ())) if labels is not None else []
-        known = {code: str(label) for code, label in zip(np.asarray(labels).tolist(), names, strict=False)}
+        if labels is None:
+            return None
+        names = labels.coords["dim_0"].values.tolist()  # a vector with names
+        known = dict(zip(np.asarray(labels).tolist(), map(str, names), strict=True))
         used = codes.unique().drop_null().to_pylist()
         return label_texts(known, sorted(used)) if used and set(used) <= set(known) else None
 
@@ -127,11 +133,13 @@ def _vector(values: Any) -> pa.Array:
     """A vector of R as Arrow: NA and NaN are null; doubles that are all whole are whole numbers."""
     if isinstance(values, np.ma.MaskedArray):
         return pa.array(values.data, mask=np.ma.getmaskarray(values) | _nan(values.data), from_pandas=True)
+    if isinstance(values, list | dict | _Plain):
+        raise _NotPlainError
     array = np.asarray(getattr(values, "values", values))
-    if array.dtype.kind in "OUS":
+    if array.ndim == 1 and array.dtype.kind in "OUS":
         return pa.array([None if value is None else str(value) for value in array.tolist()], pa.string())
     if array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise ValueError("not a vector")
+        raise _NotPlainError
     return pa.array(array, from_pandas=True)
 
 
@@ -142,13 +150,17 @@ def _nan(values: Any) -> Any:
 def _contents(frame: _Frame, name: str) -> FileContents:
     columns: dict[str, pa.Array] = {}
     value_labels, scales, descriptions = {}, {}, {}
+    set_aside: list[str] = []
     refuse_repeated([str(key) for key in frame.values], name)
     for key, value in ((str(key), value) for key, value in frame.values.items()):
         vector = value if isinstance(value, _Plain) else _Plain(value, {})
         try:
             columns[key] = _whole(vector.column())
+        except _NotPlainError:
+            set_aside.append(key)
+            continue
         except (ValueError, TypeError, KeyError, IndexError, pa.ArrowException):
-            raise InputError(f"{name}: column {key!r} holds no plain vector; leave it out or convert it in R") from None
+            raise InputError(f"{name}: column {key!r} holds values that do not fit its class; it is damaged") from None
         if isinstance(vector, _OrderedFactor):
             scales[key] = Scale("ordered", tuple(vector.levels))
         if isinstance(vector, _Labelled) and (texts := vector.texts(_vector(vector.values))) is not None:
@@ -157,6 +169,8 @@ def _contents(frame: _Frame, name: str) -> FileContents:
         if described is not None:
             descriptions[key] = str(np.asarray(described).ravel()[0])
     notes = [f"labels are shown in place of codes: {', '.join(value_labels)}"] if value_labels else []
+    if set_aside:
+        notes.append(f"set aside, for they are no plain vectors: {', '.join(set_aside)}")
     try:
         rows = pa.table(columns)
     except (pa.ArrowInvalid, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import date
 from pathlib import Path
@@ -14,6 +15,7 @@ from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
 from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
 
+_RECORD = 80  # bytes of a record of a transport file
 _DATES = re.compile(r"(WEEKDAT[EX]|DATE|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|(IS|E|B)8601DA)")
 _TIMESTAMPS = re.compile(r"(DATETIME|DTDATE|DATEAMPM|MDYAMPM|(IS|E|B)8601D[TN])")
 _TIMES = re.compile(r"(TIME|HHMM|TOD|TIMEAMPM|(IS|E|B)8601TM)")
@@ -36,6 +38,8 @@ def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read a file; value labels come from a .sas7bcat of the same name, or formats.sas7bcat, in the same folder."""
     pyreadstat = require_package("pyreadstat", name)
     if paths[0].lower().endswith(".xpt"):
+        if any(os.path.getsize(path) % _RECORD for path in paths):
+            raise InputError(f"{name} is cut short: a transport file has records of {_RECORD} bytes")
         return open_statistics(pyreadstat.read_xport, PACKAGE, paths, name, options)
     read, labels = pyreadstat.read_sas7bdat, _labels_beside(pyreadstat, Path(paths[0]))
     return open_statistics(read, PACKAGE, paths, name, options, labels, user_missing=True)
