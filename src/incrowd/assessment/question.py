@@ -160,7 +160,9 @@ class Question:
     encoding: str | None = _reading("text", "--encoding", "Encoding of a CSV file, such as cp1252.")
     null: str | None = _reading("text", "--null", "Texts or codes that stand for a missing value: NA,N,.,-9.")
     skip_bad_lines: bool = _reading("switch", "--skip-bad-lines", "Leave out lines that do not fit.", default=False)
-    sheet: str | None = _reading("text", "--sheet", "Sheet of a workbook, file in a .zip, object of an R file.")
+    sheet: str | None = _reading(
+        "text", "--sheet", "One of several tables: a sheet, a member of a .zip, an object of R."
+    )
     layout: str | None = _reading("text", "--layout", "Layout of a fixed-width file: CSV of name,start,end.")
     scales: str | None = _reading(
         "text", "--scale", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place."

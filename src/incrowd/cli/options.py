@@ -97,6 +97,7 @@ def annotation(option: Option) -> Any:
 
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
 
+_READING["layout"] = Annotated[_READING["layout"], Input()]
 _SWITCHES = {option.name for option in READING if option.kind == "switch"}
 
 _AFTER = {

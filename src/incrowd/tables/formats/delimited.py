@@ -68,7 +68,7 @@ _NOTATIONS = {
 def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Load delimited files into private Parquet files of typed columns."""
     workspace = options.workspace or Workspace(options.memory)
-    loaded = [_load_file(path, name, options, workspace, f"cells{place}") for place, path in enumerate(paths)]
+    loaded = [_load_file(path, name, options, workspace, f"cells{place or ''}") for place, path in enumerate(paths)]
     first = loaded[0]
     for path, one in zip(paths[1:], loaded[1:], strict=True):
         if one.dialect.columns != first.dialect.columns:
