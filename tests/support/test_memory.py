@@ -1,11 +1,15 @@
 """Memory limits: as users write them, and as machines and containers have them."""
 
+import numpy as np
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from incrowd import measure, population_risk, protect, read_table
 from incrowd._support import memory
 from incrowd._support.memory import container_memory, default_memory, memory_in_bytes
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
 
 NO_LIMIT_IN_VERSION_1 = 9223372036854771712
 
@@ -59,7 +63,22 @@ def test_limits_as_users_write_them(limit, expected):
     assert memory_in_bytes(limit) == expected
 
 
-@pytest.mark.parametrize("limit", ["much", "2 apples", "1.2.3GB", "49MB", 1, ""])
+@pytest.mark.parametrize(
+    "limit", ["much", "2 apples", "1.2.3GB", "49MB", 1, "", "9" * 400 + "GB", "1001TB", 1e300, -1, float("inf")]
+)
 def test_limits_that_are_none_are_refused(limit):
-    with pytest.raises(InputError, match=r"is not understood|too small"):
+    with pytest.raises(InputError, match=r"is not understood|too small|more than 1,000 TB"):
         memory_in_bytes(limit)
+
+
+def test_work_that_does_not_fit_says_what_it_takes_and_stops(tmp_path):
+    rows = 1_000_000
+    table = pa.table({"age": np.arange(rows) % 90, "sex": np.arange(rows) % 2})
+    pq.write_table(table, tmp_path / "people.parquet")
+    little = read_table(tmp_path / "people.parquet", memory="50MB")
+    with pytest.raises(UnsupportedError, match="protecting 1,000,000 records of 2 columns takes about 108 MB") as told:
+        protect(little, quasi_identifiers=["age", "sex"], k=5)
+    assert told.value.hint == ("memory",)
+    with pytest.raises(UnsupportedError, match="takes about 128 MB, more than the memory limit of 50 MB"):
+        population_risk(little, population=10**7, quasi_identifiers=["age", "sex"])
+    assert measure(little, quasi_identifiers=["age", "sex"]).classes == 90  # counts are made on the disk

@@ -14,9 +14,14 @@ uvicorn = pytest.importorskip("uvicorn")
 from incrowd import demo_table  # noqa: E402
 from incrowd.web.app import create_app  # noqa: E402
 from incrowd.web.server_settings import ServerSettings  # noqa: E402
-from incrowd.web.serving import listening  # noqa: E402
+from incrowd.web.serving import configuration, listening  # noqa: E402
 
 TOKEN = "a-token-for-tests-only"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick_estimates(quick_estimates):
+    """The app's own work is tested here, not how exact an estimate is."""
 
 
 @pytest.fixture(scope="session")
@@ -42,8 +47,7 @@ def app(folder):
             max_demo_rows=50_000,
         )
         app = create_app(settings)
-        config = uvicorn.Config(app, http="h11", h11_max_incomplete_event_size=32_768, log_level="warning")
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(configuration(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()
         while not server.started:
@@ -105,11 +109,11 @@ def wait_for():
 
 @pytest.fixture(scope="session")
 def demo_file():
-    """2,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
+    """1,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
     import pyarrow.parquet
 
     written = io.BytesIO()
-    pyarrow.parquet.write_table(demo_table(2_000), written)
+    pyarrow.parquet.write_table(demo_table(1_000), written)
     return written.getvalue()
 
 

@@ -133,6 +133,59 @@ def test_an_outdated_protection_says_so_and_is_not_handed_out(script, table, wai
     assert "Protected by earlier settings" in script.get(view).text
 
 
+def test_form_and_result_do_not_disagree_after_undo(script, table, wait_for):
+    settings = f"{TABLES}/{table}/settings"
+    script.patch(settings, json={"protection": {"k": 3}})
+    script.patch(settings, json={"protection": {"k": 4}})
+    job = wait_for(script, script.post(f"{TABLES}/{table}/protections").json())
+    view = f"/jobs/{job['id']}/view"
+    assert "download href" in script.get(view).text
+    assert script.post(f"{settings}/undo").json()["settings"]["protection"]["k"] == 3
+    assert ("Protected by earlier settings" in script.get(view).text, "download href" in script.get(view).text) == (
+        True,
+        False,
+    )
+    script.post(f"{settings}/redo")
+    assert (script.get(f"/api/v1/jobs/{job['id']}").json()["stale"], "download href" in script.get(view).text) == (
+        False,
+        True,
+    )
+
+
+@pytest.mark.parametrize(("recipient", "size"), [("trusted", 3), ("public", 11), ("strict", 20)])
+def test_a_leak_is_judged_by_the_limit_of_the_recipient(script, table, found_by, recipient, size):
+    script.patch(f"{TABLES}/{table}/settings", json={"recipient": recipient})
+    result, page = found_by(f"{TABLES}/{table}/leaks", {"share": 1.0})
+    assert result["accepted"]["at_most"] == pytest.approx(1 / size)
+    assert result["accepted"]["kept"] == (result["risks"][0]["probability"] <= 1 / size)
+    assert f"accepted for {result['accepted']['for']}" in page
+    form = script.get(f"/tables/{table}/leak").text
+    assert f"selected>1/{size}," in form
+    script.patch(f"{TABLES}/{table}/settings", json={"highest": 0.5})
+    assert "selected>1/2," in script.get(f"/tables/{table}/leak").text
+
+
+def test_tooltips_show_a_few_digits(script, table, wait_for):
+    for kind in ("leaks", "assessments", "forecasts", "frontiers", "protections"):
+        job = wait_for(script, script.post(f"{TABLES}/{table}/{kind}").json())
+        for figure in script.get(f"/api/v1/jobs/{job['id']}/figures").json().values():
+            for one in _tooltips(figure["spec"]):
+                assert one.get("type") != "quantitative" or "format" in one or one["field"] in WHOLE, (kind, one)
+
+
+WHOLE = {"known", "classes", "k"}  # counts of a few digits
+
+
+def _tooltips(part):
+    """All entries of tooltips in a specification."""
+    if isinstance(part, list):
+        for one in part:
+            yield from _tooltips(one)
+    elif isinstance(part, dict):
+        for name, value in part.items():
+            yield from value if name == "tooltip" and isinstance(value, list) else _tooltips(value)
+
+
 def test_only_what_is_safe_enough_is_starred():
     from incrowd.evaluation.frontier import Frontier, FrontierPoint
     from incrowd.web.tasks.frontier_task import worth_choosing

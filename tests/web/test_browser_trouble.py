@@ -86,6 +86,53 @@ def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base):
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["done", "cancelled"]
 
 
+def test_cancelling_a_second_assessment_brings_the_first_one_back(opened, base):
+    page = opened()
+    table = demo(page, rows=20_000)
+    page.goto(f"{base}/tables/{table}/risk")
+    answered(page)
+    whole = page.get_attribute("#view", "data-shown")
+    ask(page, "PATCH", f"/tables/{table}/settings", {"recipient": "strict"})
+    page.reload()
+    answered(page)
+    page.click("#renew")
+    page.click("#view .waiting button")
+    page.wait_for_selector("#view .instead")
+    for _ in range(2):
+        page.wait_for_selector(f"#view[data-shown='{whole}']:not([aria-busy])")
+        assert page.query_selector("#view >> text=This assessment was cancelled") is None
+        page.reload()
+        answered(page)
+
+
+def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
+    page = opened(may_be_refused=True)
+    table = demo(page)
+    roles = {"charge": "sensitive", "diag_p": "other"}
+    ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles})
+    page.goto(f"{base}/tables/{table}/protect")
+    page.wait_for_selector("#suggested:visible")
+    page.select_option("#sensitive", "")
+    page.click("#protection button[type=submit]")
+    page.wait_for_selector("#problem >> text=Choose the column that l = 2 is about")
+    page.select_option("#sensitive", "charge")
+    without = page.eval_on_selector_all(
+        "#method option:not([hidden])", "all => all.map((one) => [one.value, one.dataset.inputs.split(' ')])"
+    )
+    method = next(name for name, inputs in without if "l" not in inputs)
+    page.select_option("#method", method)
+    assert page.is_visible("#l")  # what is asked for stays in sight
+    page.click("#protection button[type=submit]")
+    page.wait_for_selector("#problem >> text=makes no promise of l = 2")
+    assert ask(page, "GET", "/jobs") == []
+    page.select_option("#method", "partition")
+    page.click("#compare")
+    answered(page, "#frontier-view")
+    page.click("#frontier-view button[data-point]")
+    answered(page)
+    assert ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]["l"] == 2
+
+
 def test_changed_settings_are_told_of_and_counted_again(opened, base):
     page = opened()
     table = demo(page)

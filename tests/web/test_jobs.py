@@ -25,8 +25,8 @@ def outcome(found=None, file=None):
     return Outcome(found, lambda: {"found": found}, dict, file)
 
 
-def job_of(session, work):
-    return Job(session, "leak", None, work, SAME)
+def job_of(session, work, kind="leak"):
+    return Job(session, kind, None, work, SAME)
 
 
 def until(condition, seconds=20):
@@ -63,7 +63,7 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
     assert (over["state"], over["progress"], over["stages"]) == ("done", 1.0, 4)
     result = script.get(f"/api/v1/jobs/{job['id']}/result").json()
     expected = assess(
-        demo_table(2_000),
+        demo_table(1_000),
         quasi_identifiers=names,
         sensitive=["charge"],
         population=50_000,
@@ -182,6 +182,23 @@ def test_only_so_many_jobs_wait_and_only_so_many_results_are_kept(jobs, tmp_path
     for _ in range(3):
         jobs.add(job_of("c", lambda progress, publish: outcome(1)))
     until(lambda: not file.exists())  # forgotten with its file
+
+
+def test_moving_a_slider_costs_no_other_result_and_waits_for_no_long_work(jobs):
+    gate = threading.Event()
+    whole = jobs.add(job_of("a", lambda progress, publish: outcome("whole"), "assessment"))
+    until(lambda: whole.finished)
+    hold = jobs.add(job_of("a", waiting_work(gate), "protection"))
+    until(lambda: hold.state == "running")
+    for number in range(34):
+        moved = jobs.add(job_of("a", lambda progress, publish, number=number: outcome(number)))
+        until(lambda moved=moved: moved.finished)  # the one thread for long work is taken
+    assert hold.state == "running"
+    gate.set()
+    until(lambda: hold.finished)
+    kept = [job.kind for job in jobs.of_session("a")]
+    assert sorted(kept) == ["assessment", "leak", "leak", "leak", "protection"]
+    assert (whole.answer().value, moved.answer().value) == ("whole", 33)
 
 
 def test_a_job_survives_a_reload_and_can_be_cancelled_by_it(new_browser, demo, wait_for):

@@ -6,8 +6,10 @@ import stat
 
 import httpx
 import pytest
+from tests.web.conftest import TOKEN
 
 from incrowd.errors import InputError
+from incrowd.web import security, serving
 from incrowd.web.security import POLICY
 from incrowd.web.server_settings import ServerSettings
 
@@ -137,6 +139,34 @@ def test_huge_headers_are_refused(app):
         except ConnectionResetError:
             answer = b""
         assert answer == b"" or b" 4" in answer
+
+
+def _connection(app):
+    return socket.create_connection(("127.0.0.1", app.state.server.settings.port), timeout=10)
+
+
+def test_a_head_that_never_comes_whole_is_not_waited_for(app, monkeypatch):
+    monkeypatch.setattr(serving.TimedProtocol, "patience", 0.3)
+    for sent in (b"", b"GET / HT", b"GET /api/v1/version HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: 1"):
+        with _connection(app) as slow:
+            slow.sendall(sent)
+            assert slow.recv(100) == b""  # closed
+    head = f"GET /api/v1/version HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+    with _connection(app) as kept:
+        kept.sendall(head)
+        assert b"200 OK" in kept.recv(10_000)
+        kept.sendall(head[:20])  # a second request that stays half
+        while got := kept.recv(10_000):
+            assert b"incrowd" in got  # the rest of the first answer
+
+
+def test_a_body_that_stops_coming_is_not_waited_for(app, monkeypatch):
+    monkeypatch.setattr(security, "PATIENCE", 0.3)
+    head = f"HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 500\r\n"
+    for path, kind in (("/tables/demo", "application/json"), ("/tables", "multipart/form-data; boundary=x")):
+        with _connection(app) as stalled:
+            stalled.sendall(f"POST /api/v1{path} {head}Content-Type: {kind}\r\n\r\n--x".encode())
+            assert b" 408 " in stalled.recv(10_000).partition(b"\r\n")[0]
 
 
 def test_a_websocket_is_not_opened(app):

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from incrowd._support.compressed_files import full_suffix
+from incrowd._support.private_folders import PrivateFolder, locked
 from incrowd.errors import InputError
+
+_HIDDEN = ".incrowd-"  # how the names of unfinished files begin, where files need one
+_umask_lock = threading.Lock()
 
 
 def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -19,35 +24,135 @@ def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
     if target.is_dir():
         raise InputError(f"{target} is a folder; name a file to write")
     if target.exists() and not force:
-        raise InputError(f"{target} exists already; name another file, or say that it may be replaced", hint="force")
+        raise _taken(target)
 
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed to it when the block ends well and removed when it does not."""
+    """A path to write to, whose file becomes `path` when the block ends well and is gone when it does not.
+
+    The file has no name until it is whole, so that a process that is killed leaves nothing. Where the system has no
+    such files it has a hidden name and a lock, and the next file that is written to the folder removes it.
+    """
     check_free(path, force=force)
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem[:40]}-", suffix=full_suffix(target), dir=target.parent)
+        _remove_abandoned(target.parent)
+        draft = _new_draft(target)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
-        yield temporary
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+        yield draft.path
+        os.fchmod(draft.descriptor, 0o666 & ~_umask())
+        os.fsync(draft.descriptor)
+        draft.publish(force=force)
     except OSError as error:
         full = error.errno == errno.ENOSPC or "No space left" in str(error)
         why = "the disk is full; free space, or name another place" if full else error.strerror or str(error)
         raise InputError(f"cannot write {target}: {why}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        draft.close()
+
+
+class _HiddenDraft:
+    """A file of a hidden name beside its target, locked as long as it is worked on."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        while True:
+            self.path = _hidden(target)
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            if locked(self.descriptor) is not False and self.path.exists():
+                break
+            os.close(self.descriptor)  # another process found it before it was locked, and removes it
+
+    def publish(self, *, force: bool) -> None:
+        """Give the file its name."""
+        if not force and self._target.exists():
+            raise _taken(self._target)
+        os.replace(self.path, self._target)
+
+    def close(self) -> None:
+        """Delete what has no name yet."""
+        self.path.unlink(missing_ok=True)
+        os.close(self.descriptor)
+
+
+class _NamelessDraft:
+    """A file without a name in the folder of its target; writers reach it by a link in a private folder."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._private = PrivateFolder()
+        self.descriptor = os.open(target.parent, os.O_TMPFILE | os.O_RDWR, 0o600)
+        self.path = self._private.path / f"draft{full_suffix(target)}"
+        self._link = f"/proc/{os.getpid()}/fd/{self.descriptor}"
+        self.path.symlink_to(self._link)
+        if not self.path.exists():
+            os.close(self.descriptor)
+            raise OSError(errno.ENOSYS, "this system does not show the files that a process has open")
+
+    def publish(self, *, force: bool) -> None:
+        """Give the file its name; a file that exists is replaced in one step."""
+        if not self.path.is_symlink():
+            raise OSError(errno.EIO, "the file was replaced while it was written")
+        try:
+            self._name(self._target)
+        except FileExistsError:
+            if not force:
+                raise _taken(self._target) from None
+            locked(self.descriptor)
+            hidden = _hidden(self._target)
+            self._name(hidden)
+            try:
+                os.replace(hidden, self._target)
+            finally:
+                hidden.unlink(missing_ok=True)
+
+    def _name(self, path: Path) -> None:
+        os.link(
+            self._link, path, src_dir_fd=self.descriptor, follow_symlinks=True
+        )  # a folder, or links are not followed
+
+    def close(self) -> None:
+        """Delete what has no name yet."""
+        os.close(self.descriptor)
+        self._private.close()
+
+
+def _new_draft(target: Path) -> _NamelessDraft | _HiddenDraft:
+    try:
+        return _NamelessDraft(target)
+    except (AttributeError, OSError, InputError):  # no such files in this system or folder, or no place for the link
+        return _HiddenDraft(target)
+
+
+def _taken(target: Path) -> InputError:
+    return InputError(f"{target} exists already; name another file, or say that it may be replaced", hint="force")
+
+
+def _hidden(target: Path) -> Path:
+    return target.parent / f"{_HIDDEN}{secrets.token_hex(8)}{full_suffix(target)}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Delete unfinished files of processes that were killed: nobody holds their lock any more."""
+    for file in folder.glob(f"{_HIDDEN}*"):
+        try:
+            descriptor = os.open(file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        except OSError:
+            continue  # another user's, or just removed
+        try:
+            if locked(descriptor):
+                file.unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
 
 
 def _umask() -> int:
     """The permissions new files do not get; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
+    with _umask_lock:
+        mask = os.umask(0o077)
+        os.umask(mask)
     return mask

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from pathlib import Path
 
 import psutil
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.wording import data_size
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SHARE = 0.75
-_SMALLEST = 50_000_000
+_SMALLEST, _LARGEST = 50_000_000, 10**15
 
 
 def memory_in_bytes(limit: str | float | None) -> int:
@@ -33,17 +35,38 @@ def memory_in_bytes(limit: str | float | None) -> int:
     if limit is None:
         return default_memory()
     if isinstance(limit, int | float):
-        found = int(limit)
+        found = int(limit) if abs(limit) < math.inf else _LARGEST + 1
     else:
         parts = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?i?B?)\s*", limit, re.IGNORECASE)
         try:
             number, unit = float(parts[1]), parts[2].upper()  # type: ignore[index]
             found = int(number * _UNITS[unit if unit.endswith("B") else unit + "B"])
-        except (TypeError, ValueError, KeyError):
+        except (TypeError, ValueError, KeyError, OverflowError):
             raise InputError(f"memory limit {limit!r} is not understood; write it like 2GB or 500MB") from None
+    if found > _LARGEST:
+        raise InputError("a memory limit of more than 1,000 TB; write it like 2GB or 500MB")
     if found < _SMALLEST:
         raise InputError(f"a memory limit of {found:,} bytes is too small to work in; give 50MB or more")
     return found
+
+
+def require_memory(doing: str, needed: int, limit: int) -> None:
+    """Refuse work that takes more memory than the limit, and say how much it takes.
+
+    Args:
+        doing: the work, as the subject of a sentence.
+        needed: about how many bytes it takes.
+        limit: how many bytes it may take.
+
+    Raises:
+        UnsupportedError: it takes more.
+    """
+    if needed > limit:
+        raise UnsupportedError(
+            f"{doing} takes about {data_size(needed)}, more than the memory limit of {data_size(limit)}; give more "
+            "memory, or a table of fewer rows or columns",
+            hint="memory",
+        )
 
 
 @cache

@@ -87,7 +87,7 @@ def written_by_duckdb(frame: nw.LazyFrame[Any], out: str, *, force: bool, table:
     """
     with written_whole(out, force=force) as temporary:
         with engine_errors(table):
-            frame.to_native().write_parquet(str(temporary), compression="zstd")
+            frame.to_native().write_parquet(str(temporary), compression="zstd", use_tmp_file=False)
         yield _tally(temporary)
 
 

@@ -93,6 +93,7 @@ class FileBackend(BaseBackend):
         conversions: the columns that stand for other values than the files hold.
         stored_as: the names of the columns in the files, by the names they go by here; without it they are the same.
         workspace: the temporary folder that the files are in, if any; it is removed together with this object.
+        is_own: whether this process wrote the files, so that their cells need no check.
     """
 
     def __init__(
@@ -106,21 +107,23 @@ class FileBackend(BaseBackend):
         conversions: Mapping[str, Conversion] | None = None,
         stored_as: Mapping[str, str] | None = None,
         workspace: Workspace | None = None,
+        is_own: bool = False,
     ) -> None:
         import pyarrow as pa
         import pyarrow.dataset as ds
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it
+        self._is_own = is_own
         self._conversions = conversions or {}
         try:
             self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
-        except (pa.ArrowException, OSError):
+            stored = self._dataset.schema.names
+        except (pa.ArrowException, UnicodeDecodeError, OSError):
             closed = [path for path in paths if not os.access(path, os.R_OK)]
             if closed:
                 raise InputError(f"{closed[0]} cannot be read: no permission") from None
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
-        stored = self._dataset.schema.names
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
         self._seen = self._state()
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
@@ -164,7 +167,10 @@ class FileBackend(BaseBackend):
         for start in range(0, len(names), together):
             part = list(names[start : start + together])
             with self._reading(part):
-                found = [self._converted(name, column) for name, column in zip(part, self._stored(part), strict=True)]
+                columns = self._stored(part)
+                for column in columns if not self._is_own else ():
+                    column.validate(full=True)  # Arrow trusts the codes and the text of a damaged file
+                found = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
             self.confirm()
             yield from zip(part, found, strict=True)
 

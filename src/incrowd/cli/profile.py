@@ -22,11 +22,11 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 
     with terminal.working("looking at the columns"):
-        found = suggest_roles(table)
-        scales = suggest_scales(table, found)
+        roles = suggest_roles(table)
+        scales = suggest_scales(table, roles)
         codes = suspect_missing_codes(table)
     if json:
-        columns = [{**one.to_dict(), **_reading(table, one.column)} for one in found]
+        columns = [{**one.to_dict(), **_reading(table, one.column)} for one in roles]
         suspected = {name: list(numbers) for name, numbers in codes.items()}
         terminal.as_json(
             {"rows": table.rows, "columns": columns, "suggested_scales": scales, "suspected_missing": suspected}
@@ -35,12 +35,12 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     terminal.heading(
         f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"
     )
-    _show_roles(table, found)
+    _show_roles(table, roles)
     _show_reading(table, scales, codes)
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
-        option: [column.column for column in found if column.role == role]
+        option: [column.column for column in roles if column.role == role]
         for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
     }
     if not by_role["--qi"]:

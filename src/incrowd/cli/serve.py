@@ -37,7 +37,7 @@ def serve_app(
     deletes everything that was uploaded.
     """
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401 - to say which extra is missing
 
         from incrowd.web.app import create_app
         from incrowd.web.serving import listening, serve_until_stopped
@@ -67,18 +67,9 @@ def serve_app(
         terminal.line(f"incrowd is ready: open {settings.address}")
         terminal.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
         sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
-        config = uvicorn.Config(
-            app,
-            http="h11",
-            h11_max_incomplete_event_size=32_768,  # no request line or header is longer
-            access_log=False,  # addresses hold the token and the names of tables
-            log_level="warning",
-            server_header=False,
-            timeout_graceful_shutdown=3,
-        )
         if open_browser:
             _open_later(settings.address, app.state.server.store.folder)
-        serve_until_stopped(app, config, [socket])
+        serve_until_stopped(app, [socket])
 
 
 def _open_later(address: str, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """Compiled loops of the curves."""
 
 import numpy as np
-from numba import njit
+
+from incrowd._support.compiled import njit
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]

@@ -8,7 +8,8 @@ columns whose labels are have no words (`words[c]` is 0).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd._support.compiled import njit
 
 _LEAF = 16
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from incrowd._support.compiled import njit
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -6,8 +6,8 @@ The formulas are those of `special.py` and `model.py`, for plain numbers; tests 
 import math
 
 import numpy as np
-from numba import njit
 
+from incrowd._support.compiled import njit
 from incrowd.special import SHIFT, STIRLING
 
 _POWERS = np.array([power for power, _ in STIRLING], dtype=np.float64)

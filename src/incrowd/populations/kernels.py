@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from incrowd._support.compiled import njit
 
 
 @njit(cache=True, nogil=True)

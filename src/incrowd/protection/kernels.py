@@ -9,7 +9,8 @@ loss is a Euclidean distance and 1 where it is a sum over columns.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd._support.compiled import njit
 
 
 @njit(cache=True, nogil=True)

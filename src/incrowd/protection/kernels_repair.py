@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from incrowd._support.compiled import njit
 from incrowd.measures.kernels import moved_between
 
 _WORD, _BITS = 64, 256  # a class's set of values is kept as bits: beyond so many values, some share one

@@ -7,8 +7,8 @@ of every stratum.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from incrowd._support.compiled import njit
 from incrowd.protection.kernels import (
     add_moments,
     add_to_centre,

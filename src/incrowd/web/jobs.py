@@ -81,11 +81,19 @@ class Job:
         return self.state in ("done", "failed", "cancelled")
 
     @property
+    def quick(self) -> bool:
+        """Whether it is done in milliseconds, as a slider that is dragged needs it."""
+        return self.kind == "leak"
+
+    @property
     def stale(self) -> bool:
-        """Whether the settings of the table have changed since the start; settings of protection do not count."""
+        """Whether the settings of the table have changed since the start; those of protection count for protections."""
         if self.source is None or self.settings is None:
             return False
-        return self.settings != self.source.settings.model_copy(update={"protection": self.settings.protection})
+        now = self.source.settings
+        if self.kind != "protection":
+            now = now.model_copy(update={"protection": self.settings.protection})
+        return self.settings != now
 
     def info(self) -> models.JobInfo:
         """The job as the API shows it."""
@@ -125,21 +133,23 @@ class Job:
 class Jobs:
     """All jobs of a server. Sessions take turns, so that one with many jobs does not hold up the others.
 
+    Leaks, which a slider asks for, have a thread of their own: they take milliseconds and wait for nothing long.
+
     Args:
-        workers: how many threads run jobs.
+        workers: how many threads run jobs of other kinds.
         max_active: how many jobs of a session may wait or run.
-        max_finished: how many finished jobs of a session are kept; the oldest are dropped.
+        max_finished: how many finished jobs of a kind a session keeps; the oldest are dropped.
     """
 
     def __init__(self, workers: int, max_active: int, max_finished: int) -> None:
         self._max_active, self._max_finished = max_active, max_finished
         self._jobs: dict[str, Job] = {}
-        self._waiting: dict[str, deque[Job]] = {}
+        self._waiting: dict[bool, dict[str, deque[Job]]] = {True: {}, False: {}}  # by lane: quick or not, then session
         self._changed = threading.Condition()
         self._closing = False
         self._threads = [
-            threading.Thread(target=self._run_jobs, daemon=True, name=f"incrowd-job-{number}")
-            for number in range(workers)
+            threading.Thread(target=self._run_jobs, args=(number == 0,), daemon=True, name=f"incrowd-job-{number}")
+            for number in range(workers + 1)
         ]
         for thread in self._threads:
             thread.start()
@@ -151,9 +161,9 @@ class Jobs:
             if active >= self._max_active:
                 raise Refusal(429, f"{active} jobs are waiting or running already; cancel one, or wait for it")
             self._jobs[job.id] = job
-            self._waiting.setdefault(job.session, deque()).append(job)
-            self._changed.notify()
-        self._drop_oldest(job.session)
+            self._waiting[job.quick].setdefault(job.session, deque()).append(job)
+            self._changed.notify_all()
+        self._drop_oldest(job)
         return job
 
     def get(self, session: str, name: str) -> Job:
@@ -184,7 +194,7 @@ class Jobs:
             if job.finished:
                 return
             job.stop.set()
-            queue = self._waiting.get(job.session)
+            queue = self._waiting[job.quick].get(job.session)
             if queue is not None and job in queue:
                 queue.remove(job)
             job.state, job.stage, job.ended = "cancelled", "cancelled", time.monotonic()
@@ -222,25 +232,26 @@ class Jobs:
     def _of(self, session: str) -> Iterator[Job]:
         return (job for job in self._jobs.values() if job.session == session)
 
-    def _next(self) -> Job | None:
+    def _next(self, quick: bool) -> Job | None:
         """The next job, of the session whose turn it is; the session goes to the end of the queue."""
+        waiting = self._waiting[quick]
         with self._changed:
             while not self._closing:
-                for session in list(self._waiting):
-                    queue = self._waiting.pop(session)
+                for session in list(waiting):
+                    queue = waiting.pop(session)
                     if queue:
                         job = queue.popleft()
                         if queue:
-                            self._waiting[session] = queue
+                            waiting[session] = queue
                         job.state, job.stage, job.started = "running", "starting", time.monotonic()
                         return job
                 self._changed.wait()
         return None
 
-    def _run_jobs(self) -> None:
-        while (job := self._next()) is not None:
+    def _run_jobs(self, quick: bool) -> None:
+        while (job := self._next(quick)) is not None:
             self._run(job)
-            self._drop_oldest(job.session)
+            self._drop_oldest(job)
 
     def _run(self, job: Job) -> None:
         def report(stage: str, share: float) -> None:
@@ -283,9 +294,11 @@ class Jobs:
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
 
-    def _drop_oldest(self, session: str) -> None:
+    def _drop_oldest(self, newest: Job) -> None:
+        """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""
         with self._changed:
-            finished = sorted((job for job in self._of(session) if job.finished), key=lambda job: job.created)
+            alike = (job for job in self._of(newest.session) if job.finished and job.kind == newest.kind)
+            finished = sorted(alike, key=lambda job: job.created)
             dropped = finished[: max(0, len(finished) - self._max_finished)]
             for job in dropped:
                 self._jobs.pop(job.id, None)

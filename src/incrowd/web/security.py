@@ -7,6 +7,7 @@ token itself), and nothing is answered without the token or a cookie that was gi
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
@@ -36,6 +37,7 @@ _log = logging.getLogger("incrowd.web")
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_JSON = 2_000_000  # bytes of a request that is not an upload
 _UPLOAD = "/api/v1/tables"
+PATIENCE = 30.0  # seconds that the next part of a request may take
 _Message = MutableMapping[str, Any]
 
 
@@ -70,18 +72,16 @@ class Guard:
             limit = self.settings.max_bytes + _MOST_JSON if request.is_upload else _MOST_JSON
             armoured.body = _Body(receive, request, limit)
             await self.app(scope, armoured.body, armoured)
-        except Refusal as refusal:
-            if armoured.started:
-                raise _Broken from None
-            armoured.body = None
-            await _refuse(armoured, refusal, as_json=request.is_api)
         except Exception as error:
-            # a traceback may quote cells, so that only the kind of a mistake of ours is told, and none is logged
-            _log.error("%s failed with %s", request.method, type(error).__name__)
+            body, armoured.body = armoured.body, None
+            refusal = error if isinstance(error, Refusal) else body.refusal if body is not None else None
+            if refusal is None:
+                # a traceback may quote cells, so that only the kind of a mistake of ours is told, and none is logged
+                _log.error("%s failed with %s", request.method, type(error).__name__)
+                refusal = Refusal(500, f"this should not have happened ({type(error).__name__}); please tell us")
             if armoured.started:
                 raise _Broken from None  # the connection is cut: what was sent must not look whole
-            sentence = f"this should not have happened ({type(error).__name__}); please tell us"
-            await _refuse(armoured, Refusal(500, sentence), as_json=request.is_api)
+            await _refuse(armoured, refusal, as_json=request.is_api)
 
     def _check_host(self, request: _Request) -> None:
         if len(request.all("host")) != 1 or _name_of(request.header("host")) not in self.settings.hosts:
@@ -188,26 +188,31 @@ def _name_of(host: str) -> str:
 
 
 class _Body:
-    """The body, as long as it is not longer than it may be, whatever its header says."""
+    """The body, as long as it is not longer than it may be, whatever its header says, and keeps coming."""
 
     def __init__(self, receive: Any, request: _Request, limit: int) -> None:
         said = request.header("content-length")
         self._receive, self._limit = receive, limit
-        self._seen = 0
-        self.too_long: Refusal | None = None
+        self._seen, self._whole = 0, False
+        self.refusal: Refusal | None = None
         if said and (not said.isdigit() or int(said) > limit):
-            raise self._refusal()
+            raise self._too_long()
 
     async def __call__(self) -> _Message:
-        """The next part of it."""
-        message: _Message = await self._receive()
+        """The next part of it. After the last one a caller waits for the end of the connection, however long."""
+        try:
+            message: _Message = await asyncio.wait_for(self._receive(), None if self._whole else PATIENCE)
+        except TimeoutError:
+            self.refusal = Refusal(408, f"nothing more of this request came for {PATIENCE:.0f} seconds; send it again")
+            raise self.refusal from None
+        self._whole = not message.get("more_body", False)
         self._seen += len(message.get("body", b""))
         if self._seen > self._limit:
-            self.too_long = self._refusal()
-            raise self.too_long
+            self.refusal = self._too_long()
+            raise self.refusal
         return message
 
-    def _refusal(self) -> Refusal:
+    def _too_long(self) -> Refusal:
         return Refusal(413, f"this request is longer than the {self._limit:,} bytes that are taken")
 
 
@@ -223,8 +228,9 @@ class _Answer:
     async def __call__(self, message: _Message) -> None:
         """Send the next part of it."""
         if message["type"] == "http.response.start":
-            if self.body is not None and self.body.too_long is not None and message["status"] != 413:
-                raise self.body.too_long  # the framework has words of its own for a body that breaks off
+            refusal = self.body.refusal if self.body is not None else None
+            if refusal is not None and message["status"] != refusal.status:
+                raise refusal  # the framework has words of its own for a body that breaks off
             self.started = True
             mine = {**_HEADERS, "cache-control": self._kept}
             headers = [(key, value) for key, value in message.get("headers", []) if key.decode().lower() not in mine]

@@ -36,7 +36,7 @@ class ServerSettings:
     max_jobs: int = 20  # waiting or running, of a session
     max_opening: int = 20  # tables that are read, and counts that are waited for, at the same time
     workers: int = 2
-    kept_jobs: int = 30  # finished, of a session; the oldest are forgotten
+    kept_jobs: int = 30  # finished, of one kind and session; the oldest are forgotten
     idle_seconds: float = 12 * 3600.0
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -13,8 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+import h11
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from incrowd.errors import InputError
 
@@ -40,12 +43,55 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         found.close()
 
 
-def serve_until_stopped(app: FastAPI, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+class TimedProtocol(H11Protocol):
+    """HTTP whose connections are closed where the head of a request does not come in time."""
+
+    patience = 20.0  # seconds for the request line and all headers
+    _head: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that is not whole yet has to be in time."""
+        super().data_received(data)
+        self._await_head()
+
+    def _await_head(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            if self._head is not None:
+                self._head.cancel()
+            self._head = None
+        elif self._head is None:
+            self._head = self.loop.call_later(self.patience, self._end_waiting)
+
+    def _end_waiting(self) -> None:
+        self._head = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.close()
+
+
+def configuration(app: FastAPI) -> uvicorn.Config:
+    """How the app is served: no log of addresses, bounded headers, no waiting for requests that never come whole."""
+    return uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        h11_max_incomplete_event_size=32_768,  # no request line or header is longer
+        access_log=False,  # addresses hold the token and the names of tables
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=3,
+    )
+
+
+def serve_until_stopped(app: FastAPI, sockets: list[socket.socket]) -> None:
     """Serve until a signal arrives. Temporary files of the library go to the app's private directory too."""
     store = app.state.server.store
     tempfile.tempdir = str(store.folder)  # private copies of tables go with the folder, whoever still holds them
     logging.getLogger("uvicorn.error").addFilter(_without_traceback)
-    server = _Server(config, store.close)
+    server = _Server(configuration(app), store.close)
     signal.signal(signal.SIGTERM, _leave)  # uvicorn stops for it, and then raises it again
     if hangup := getattr(signal, "SIGHUP", None):
         signal.signal(hangup, server.handle_exit)

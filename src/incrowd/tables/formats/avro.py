@@ -44,7 +44,7 @@ def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents
     fastavro = require_package("fastavro", name)
     workspace = options.workspace or Workspace(options.memory)
     cells = spool((batch for path in paths for batch in _batches(fastavro, path, name)), workspace, name)
-    rows = FileBackend([str(cells)], "parquet", name=name, memory=options.memory, workspace=workspace)
+    rows = FileBackend([str(cells)], "parquet", name=name, memory=options.memory, workspace=workspace, is_own=True)
     return FileContents(rows)
 
 

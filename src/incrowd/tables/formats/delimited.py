@@ -95,6 +95,7 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         conversions={key: one for key, one in inference.conversions().items() if key in columns},
         stored_as=dict(zip(columns, columns, strict=True)),
         workspace=workspace,
+        is_own=True,
     )
     return FileContents(rows, notes, ", ".join(conventions))
 

@@ -2,36 +2,76 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
+
+import pyarrow as pa
 import python_calamine
 
-from incrowd.errors import InputError
+from incrowd._support.limited_process import ChildError, call_limited
+from incrowd._support.private_folders import PrivateFolder
+from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member
 from incrowd.tables.formats.python_cells import table_of_cells
 from incrowd.tables.headers import check_header
+from incrowd.wording import data_size
 
 _ROWS_SEEN = 1_000  # to tell a header from a row of values
+_SECONDS, _BYTES_A_SECOND = 60, 100_000  # of processor time, and more for a large file
+_UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
+_LARGE = (
+    "{name} takes more than the memory limit of {size}: a workbook is read whole, and one stray cell far from the "
+    "others makes a sheet large; delete what is beyond the table, save it as CSV or Parquet, or give more memory"
+)
 
 
 def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read one sheet, the first unless another is named; its first row names the columns."""
+    """Read one sheet, the first unless another is named; its first row names the columns.
+
+    A child process of limited memory reads it: one stray cell in the last row of a sheet asks for hundreds of GB.
+    """
+    private = PrivateFolder()
     try:
-        book = python_calamine.CalamineWorkbook.from_path(paths[0])
+        file = str(private.path / "cells.arrow")
+        seconds = _SECONDS + os.path.getsize(paths[0]) // _BYTES_A_SECOND
+        arguments = (paths[0], name, options.sheet, options.memory, file)
+        notes = call_limited(f"{__name__}:copy_sheet", *arguments, memory=options.memory, seconds=seconds)
+        with pa.OSFile(file) as source:
+            return FileContents(pa.ipc.open_file(source).read_all(), notes)
+    except ChildError as error:
+        if error.reason == "crash":
+            raise InputError(_UNREADABLE.format(name=name)) from None
+        raise TooLargeError(_LARGE.format(name=name, size=data_size(options.memory)), hint="memory") from None
+    finally:
+        private.close()
+
+
+def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, file: str) -> list[str]:
+    """Read one sheet and write it as an Arrow file, for a process that may crash; the notes on it."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            if sum(part.file_size for part in packed.infolist()) > most_bytes:
+                raise TooLargeError(_LARGE.format(name=name, size=data_size(most_bytes)), hint="memory")
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(path)
         sheets = book.sheet_names
-        sheet = choose_member(sheets, 0 if options.sheet is None else options.sheet, name, "sheet")
-        rows = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
+        wanted = choose_member(sheets, 0 if sheet is None else sheet, name, "sheet")
+        rows = book.get_sheet_by_name(wanted).to_python(skip_empty_area=True)
     except (python_calamine.CalamineError, OSError):
-        raise InputError(f"{name} is not a workbook that can be read; it may be damaged or need a password") from None
+        raise InputError(_UNREADABLE.format(name=name)) from None
     if not rows:
-        raise InputError(f"{name}: sheet {sheet!r} is empty", hint="sheet")
+        raise InputError(f"{name}: sheet {wanted!r} is empty", hint="sheet")
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     below = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[1:_ROWS_SEEN]]
     check_header(header, below, name)
     columns = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
-    notes = []
-    if options.sheet is None and len(sheets) > 1:
-        others = ", ".join(one for one in sheets if one != sheet)
-        notes.append(f"the workbook has {len(sheets):,} sheets; {sheet!r} was read, not: {others}")
-    return FileContents(table_of_cells(header, columns, name), notes)
+    cells = table_of_cells(header, columns, name)
+    with pa.OSFile(file, "wb") as target, pa.ipc.new_file(target, cells.schema) as writer:
+        writer.write_table(cells)
+    if sheet is None and len(sheets) > 1:
+        others = ", ".join(one for one in sheets if one != wanted)
+        return [f"the workbook has {len(sheets):,} sheets; {wanted!r} was read, not: {others}"]
+    return []
 
 
 FORMAT = FileFormat(

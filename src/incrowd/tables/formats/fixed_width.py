@@ -86,6 +86,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         memory=options.memory,
         conversions=inference.conversions(),
         workspace=workspace,
+        is_own=True,
     )
     return FileContents(rows, [f"read as fixed-width text by the layout {Path(options.layout).name}"])
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.python_cells import table_of_cells
+from incrowd.wording import data_size
+
+_BYTES_A_BYTE = 14  # of memory, as measured for objects of a few short values
 
 
 def open_json_lines(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Read all objects; a column for every key, and a null where an object lacks the key."""
+    if (needed := _BYTES_A_BYTE * os.path.getsize(paths[0])) > options.memory:
+        raise TooLargeError(
+            f"{name} is read whole, which takes about {data_size(needed)}; give that much memory, or save it as CSV or "
+            "Parquet",
+            hint="memory",
+        )
     with open(paths[0], encoding="utf-8-sig") as file:
         try:
             records = list(_objects(file, name))

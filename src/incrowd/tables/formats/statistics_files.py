@@ -287,7 +287,13 @@ def _contents(
         notes.append(f"codes for missing values are read as missing: {listed(missing)}")
     descriptions = {key: text for key, text in meta.column_names_to_labels.items() if text}
     rows = FileBackend(
-        [str(cells)], "parquet", name=name, memory=options.memory, conversions=conversions, workspace=workspace
+        [str(cells)],
+        "parquet",
+        name=name,
+        memory=options.memory,
+        conversions=conversions,
+        workspace=workspace,
+        is_own=True,
     )
     unused = tuple(key for key, column in seen.items() if set(column.labels) - (column.codes or set()))
     return FileContents(rows, notes, codebook=Codebook(descriptions, shown, missing, scales, formats, unused))

@@ -92,14 +92,17 @@ export function answersOf(kind, place, { form = "", again = null, shown = () => 
       } catch (error) { problem(error); }
     } else {
       if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
-      if (job.has_result) { // what was found before it ended stays, and says so
+      const whole = newest([...known.values()].filter((one) => one.state === "done"), kind), kept = whole ?? (job.has_result ? job : null);
+      if (kept) { // the last whole answer comes back; without one, what was found before it ended stays, and says so
+        place.dataset.wanted = kept.id;
         try {
-          await show(job, place, form);
-          shown(job);
+          await show(kept, place, form);
+          shown(kept);
         } catch (error) { problem(error); }
       }
       if (latest.id !== job.id) return;
-      if (again && job.has_result) place.prepend(instead(job, again));
+      if (whole) latest = whole;
+      if (again && kept) place.prepend(instead(job, again));
       else if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
     }
     place.classList.remove("fading");

@@ -1,5 +1,6 @@
 // What every page of the app shares: asking the API, work in the background, messages, undo, the choice of a table.
 
+export { written } from "./numbers.js";
 export const table = document.body.dataset.table || null;
 export const page = document.body.dataset.page;
 
@@ -81,25 +82,6 @@ export function settled(action, milliseconds = 250) {
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
 
-const LARGE = new Map([...["k", "thousand"].map((word) => [word, 1e3]), ...["m", "mn", "mio", "million", "millions"].map((word) => [word, 1e6]), ...["b", "bn", "billion", "billions"].map((word) => [word, 1e9])]);
-
-/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %, 60 million, 60M; null where nothing is written. */
-export function written(text) {
-  let plain = text.replace(/[\s_'’]/g, "");
-  if (!plain) return null;
-  const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? LARGE.get(word[1].toLowerCase()) : undefined;
-  if (times) plain = plain.slice(0, word.index + 1);
-  const share = plain.endsWith("%");
-  if (share) plain = plain.slice(0, -1);
-  if (/^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain)) plain = plain.replaceAll(",", ""); // 3,200,000
-  else if (/^-?[1-9]\d{0,2}(\.\d{3}){2,}(,\d+)?$/.test(plain)) plain = plain.replaceAll(".", "").replace(",", "."); // 3.200.000
-  else if (/^-?\d*,\d+$/.test(plain)) plain = plain.replace(",", "."); // 0,2
-  const number = /^-?(\d+\.?\d*|\.\d+)(e\+?\d+)?$/i.test(plain) ? Number(plain) : NaN;
-  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it such as 3200000, 3.2 million, 0.05 or 5%.`);
-  if (times) return Number((number * times).toPrecision(15)); // 1.1 million is a whole number
-  return share ? number / 100 : number;
-}
-
 /* ---------------------------------------------------------------- work in the background */
 
 const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods" };
@@ -167,13 +149,14 @@ export async function start(path, body) {
 
 /** All jobs of this browser; those still at work are followed again after a reload. */
 export async function resume() {
-  const jobs = await api("GET", "/jobs"), seen = new Set();
-  const kind = (job) => `${job.kind} ${job.table}`;
-  const answered = new Set(jobs.filter((job) => over(job) && job.has_result).map(kind));
-  for (const job of jobs) { // the newest first: of those that are over, the last of a kind that found something
+  const jobs = await api("GET", "/jobs"), best = new Map();
+  const worth = (job) => (job.state === "done" ? 2 : job.has_result ? 1 : 0); // the whole answer, a part of one, none
+  for (const job of jobs) { // the newest first
+    const kind = `${job.kind} ${job.table}`;
     if (!over(job)) follow(job);
-    else if (!seen.has(kind(job)) && (job.has_result || !answered.has(kind(job)))) { seen.add(kind(job)); follow(job); }
+    else if (!best.has(kind) || worth(job) > worth(best.get(kind))) best.set(kind, job);
   }
+  best.forEach(follow);
   return jobs;
 }
 

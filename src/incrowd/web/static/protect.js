@@ -17,7 +17,7 @@ const SIZES = form.dataset.sizes.split(",").filter(Boolean).map(Number); // comp
 const beneath = document.getElementById("beneath"), suggested = document.getElementById("suggested");
 let about = null, known = [], now = null, pressed = null;
 
-const FORM = { k: ["k"], resolution: ["resolution"], t: ["t"], columns: ["resolution", "steps"] }; // parts of the form and the inputs they serve
+const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"] }; // parts of the form and the inputs they serve
 
 /** Whether the chosen method has a use for an input. */
 function takes(input) { return method.selectedOptions[0].dataset.inputs.split(" ").includes(input); }
@@ -26,6 +26,7 @@ function fits() {
   document.getElementById("k-said").textContent = k.value;
   document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help;
+  form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !takes("t") && !t.value && !l.value; }); // what is asked for stays in sight
   for (const [what, inputs] of Object.entries(FORM)) form.querySelectorAll(".for-" + what).forEach((one) => { one.hidden = !inputs.some(takes); });
   if (FORM.columns.some(takes) && columns.dataset.method !== method.value) drawColumns();
 }
@@ -83,13 +84,18 @@ function asked() {
     if (!steps.length && !Object.keys(top).length && !Object.keys(bottom).length) throw new Error("Say for at least one column what is to be done with it.");
     Object.assign(wanted, { steps, top, bottom });
   }
+  for (const [name, field] of [["t", t], ["l", l]]) {
+    if (!field.value.trim()) continue;
+    if (!takes(name)) throw new Error(`This method makes no promise of ${name} = ${field.value.trim().slice(0, 20)}. Choose another method, or empty that field.`);
+    if (!sensitive.value) throw new Error(`Choose the column that ${name} = ${field.value.trim().slice(0, 20)} is about (“Keep secret”), or empty that field.`);
+  }
   if (takes("t") && sensitive.value) {
     wanted.sensitive = sensitive.value;
     const closeness = t.value.trim().toLowerCase() === "bound" ? "bound" : written(t.value);
     if (closeness !== null && closeness !== "bound" && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1, or the word bound.");
     if (closeness !== null) wanted.t = closeness;
     const different = takes("l") ? written(l.value) : null;
-    if (different !== null && different < 1) throw new Error("The number of different values (l) is 1 or more.");
+    if (different !== null && !(different >= 1)) throw new Error("The number of different values (l) is 1 or more.");
     if (different !== null) wanted.l = different;
   }
   return wanted;
@@ -132,7 +138,11 @@ protectedTable(view, "risk", async () => { now = await settings(); await protect
 function take(index) {
   const point = data(compared, "result").points[index];
   say(`Applying ${point.words}, ${point.setting}.`);
-  protect(point.protection).catch(problem);
+  const able = [...method.options].find((one) => one.value === point.protection.method)?.dataset.inputs.split(" ") ?? [];
+  const different = written(l.value); // what was asked for beside the comparison is asked for still
+  if (different && !able.includes("l")) return problem(new Error(`${point.words} makes no promise of l = ${different}, which was asked for. Empty that field first.`));
+  const secret = point.protection.sensitive ?? (sensitive.value || null);
+  return protect(different ? { ...point.protection, sensitive: secret, l: different } : point.protection).catch(problem);
 }
 document.addEventListener("drawn", (event) => {
   if (event.target.id !== "figure-frontier") return;

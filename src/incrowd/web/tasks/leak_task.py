@@ -10,12 +10,13 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.figures.leak_charts import against_leak, leaks_to_draw
 from incrowd.leaks import LeakRisk, largest_leak, leak_risk, share_of, smallest_k, uniform_sizes
 from incrowd.leaks.planning import limits_on_a_person
-from incrowd.recipients import judge
+from incrowd.recipients import in_words, judge
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
+from incrowd.web.tasks.risk_basis import decided_question
 from incrowd.wording import counted
 
 _DEFAULT = 0.1
@@ -24,6 +25,7 @@ _DEFAULT = 0.1
 def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
     """Exact chances for a table, and for classes of `k` people where the question has a `k`."""
     known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
+    recipient, accepted = in_words(table.settings.recipient), decided_question(table).limits.highest
     if question.leaked is not None and question.share is not None:
         raise InputError("a leak is a number of people or a share of them, not both")
 
@@ -44,8 +46,12 @@ def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
                 lines[label] = [leak_risk(one, step, targets=wanted) for step in steps]
         risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
         result = _result(question, sizes, leaked, targets, risks)
-        usual = list(limits_on_a_person()) if targets == [1] else []
-        bounds = [question.at_most] if question.at_most else usual
+        result["accepted"] = {
+            "for": recipient,
+            "at_most": accepted,
+            "kept": all(judge(risk.probability, accepted) == "within" for risk in risks["the table"]),
+        }
+        bounds = [question.at_most or accepted]
         return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
 
     return run

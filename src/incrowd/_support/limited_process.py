@@ -1,0 +1,106 @@
+"""Work on files that may be hostile, in a child process of limited memory and time: a crash there ends nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from incrowd import errors
+
+_OUT_OF_MEMORY, _BROKEN = 3, 4  # exit codes of the child
+
+
+class ChildError(Exception):
+    """The child process ended without an answer; `reason` is "memory", "time" or "crash"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def call_limited(function: str, *arguments: Any, memory: int, seconds: int) -> Any:
+    """Call a function in a child process.
+
+    Args:
+        function: "module:name" of the function.
+        arguments: its arguments; they, and what it returns, are values of JSON.
+        memory: bytes that the call may take.
+        seconds: of processor time that the call may take.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        IncrowdError: the one that the function raised.
+        ChildError: the child ran out of memory or time, or crashed.
+
+    >>> call_limited("math:hypot", 3, 4, memory=10**9, seconds=10)
+    5.0
+    """
+    request = {"function": function, "arguments": arguments, "memory": memory, "seconds": seconds}
+    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
+    try:
+        child = subprocess.run(  # -P: modules in the current folder are not ours
+            [sys.executable, "-P", "-m", "incrowd._support.limited_process"],
+            input=json.dumps(request).encode(),
+            capture_output=True,  # its words on errors may quote cells, so they are not shown
+            env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
+            timeout=10 * seconds + 30,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ChildError("time") from None
+    if child.returncode:
+        if (
+            child.returncode == _OUT_OF_MEMORY or b"memory allocation of" in child.stderr
+        ):  # Rust's words, then it aborts
+            raise ChildError("memory")
+        raise ChildError("time" if child.returncode == -getattr(signal, "SIGXCPU", 0) else "crash")
+    answer = json.loads(child.stdout)
+    if "error" in answer:
+        raise getattr(errors, answer["error"])(answer["message"], hint=tuple(answer["hint"]))
+    return answer["value"]
+
+
+def _limit(memory: int, seconds: int) -> None:
+    """Bound what this process may still take; without effect where the system has no such limits."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold cells
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        taken = int(pages.read_text().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = taken + memory if hard == resource.RLIM_INFINITY else min(taken + memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def _main() -> int:
+    """Answer the request on stdin; the exit code says what went wrong."""
+    request = json.loads(sys.stdin.buffer.read())
+    module, _, name = request["function"].partition(":")
+    function = getattr(importlib.import_module(module), name)
+    _limit(request["memory"], request["seconds"])
+    try:
+        answer = {"value": function(*request["arguments"])}
+    except errors.IncrowdError as error:
+        answer = {"error": type(error).__name__, "message": str(error), "hint": list(error.hint)}
+    except MemoryError:
+        return _OUT_OF_MEMORY
+    except BaseException:  # a panic of compiled code is no Exception
+        return _BROKEN
+    sys.stdout.write(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

@@ -1,0 +1,60 @@
+// Numbers as people write them, in any locale; what can be read in two ways is refused.
+
+const LARGE = new Map([...["k", "thousand"].map((word) => [word, 1e3]), ...["m", "mn", "mio", "million", "millions"].map((word) => [word, 1e6]), ...["b", "bn", "billion", "billions"].map((word) => [word, 1e9])]);
+
+/** A number as people write it: 1 000, 1,000, 0.05, 0,05, 5 %, 60 million, 60M; null where nothing is written. */
+export function written(text) {
+  let plain = text.replace(/[\s_'’]/g, "");
+  if (!plain) return null;
+  const word = plain.match(/\d([a-z]+)\.?$/i), times = word ? LARGE.get(word[1].toLowerCase()) : undefined;
+  if (times) plain = plain.slice(0, word.index + 1);
+  const share = plain.endsWith("%");
+  if (share) plain = plain.slice(0, -1);
+  if (/^-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain)) plain = plain.replaceAll(",", ""); // 3,200,000
+  else if (/^-?[1-9]\d{0,2}(\.\d{3}){2,}(,\d+)?$/.test(plain)) plain = plain.replaceAll(".", "").replace(",", "."); // 3.200.000
+  else if (/^-?\d*,\d+$/.test(plain)) plain = plain.replace(",", "."); // 0,2
+  const number = /^-?(\d+\.?\d*|\.\d+)(e\+?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  if (!Number.isFinite(number)) throw new Error(`“${text.slice(0, 40)}” is not a number. Write it such as 3200000, 3.2 million, 0.05 or 5%.`);
+  if (times) return Number((number * times).toPrecision(15)); // 1.1 million is a whole number
+  return share ? number / 100 : number;
+}
+
+/** People, written with or without separators; 10.000 may be ten, so it is taken only beside a decimal comma. */
+function people(text, decimalComma) {
+  if (/^\d{1,3}\.\d{3}$/.test(text)) {
+    if (!decimalComma) throw new Error(`“${text}” may be ${text.slice(0, -4)} or ${text.replace(".", "")} people. Write it without separators.`);
+    return Number(text.replace(".", ""));
+  }
+  return written(text);
+}
+
+/** One line as two texts: parted by tabs, semicolons or blanks, or else by its only comma. */
+function parts(line) {
+  const strong = line.split(/\s*[;\t]\s*/).filter(Boolean);
+  if (strong.length > 1) return strong;
+  const grouped = line.match(/^(\d{1,3}(?:[ \u00a0\u202f]\d{3})+),?\s+(\S+)$/); // 10 000 0,86
+  if (grouped) return [grouped[1], grouped[2]];
+  const blank = line.split(/\s+/).map((part) => part.replace(/,$/, "")).filter(Boolean);
+  return blank.length > 1 ? blank : line.split(",").map((part) => part.trim()).filter(Boolean);
+}
+
+/** Measured points, one a line: people and the share that was named; what is wrong is said with its line. */
+export function points(text) {
+  const found = [];
+  text.split(/\r?\n/).forEach((raw, index) => {
+    const line = raw.trim();
+    if (!/^[\d.]/.test(line)) return; // a header, or nothing
+    const two = parts(line), wrong = (why) => new Error(`Line ${index + 1}: ${why}`);
+    if (two.length !== 2) throw wrong("write two numbers, people and share, with a blank, a tab or a semicolon between them.");
+    let size, share;
+    try {
+      size = people(two[0], /^\d*,\d+%?$/.test(two[1]));
+      share = written(two[1]);
+    } catch (error) { throw wrong(error.message); }
+    if (!Number.isInteger(size) || size < 1) throw wrong("the first number must be whole people.");
+    if (!(share >= 0 && share <= 1)) throw wrong("the second number must be a share from 0 to 1, or a percentage.");
+    found.push({ n: size, correctness: share });
+  });
+  if (found.length < 2) throw new Error("Two points at least are needed: people and share, one point a line.");
+  return found;
+}

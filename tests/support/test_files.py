@@ -1,0 +1,91 @@
+"""Output files are there whole or not at all, also after a kill, and never replace a file by accident."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from incrowd._support import files
+from incrowd._support.files import written_whole
+from incrowd.errors import InputError
+
+KINDS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "hidden"])
+KILLED = """
+import os, signal, sys
+from incrowd._support import files
+if sys.argv[2] == "hidden":
+    files._NamelessDraft = files._HiddenDraft
+with files.written_whole(sys.argv[1]) as draft:
+    draft.write_text("half of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def draft_kind(monkeypatch, nameless):
+    if not nameless:
+        monkeypatch.setattr(files, "_NamelessDraft", files._HiddenDraft)
+    return nameless
+
+
+@KINDS
+def test_a_file_appears_when_it_is_whole(tmp_path, draft_kind):
+    target = tmp_path / "new" / "out.csv"
+    with written_whole(target) as draft:
+        assert draft.suffix == ".csv"
+        draft.write_text("one")
+        assert not target.exists()
+        assert stat.S_IMODE(os.stat(draft).st_mode) == 0o600
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("one", 0o666 & ~mask)
+    with written_whole(target, force=True) as draft:
+        draft.write_text("two")
+        assert target.read_text() == "one"
+    assert (target.read_text(), os.listdir(tmp_path / "new")) == ("two", ["out.csv"])
+
+
+@KINDS
+def test_nothing_is_left_of_work_that_fails(tmp_path, draft_kind):
+    def work():
+        with written_whole(tmp_path / "out.csv") as draft:
+            draft.write_text("half of it")
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        work()
+    assert os.listdir(tmp_path) == []
+
+
+@KINDS
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path, draft_kind):
+    def work():
+        with written_whole(tmp_path / "out.csv") as draft:
+            draft.write_text("mine")
+            (tmp_path / "out.csv").write_text("somebody else's")
+
+    with pytest.raises(InputError, match="exists already"):
+        work()
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["somebody else's"]
+
+
+@KINDS
+def test_a_kill_leaves_nothing_that_the_next_run_does_not_remove(tmp_path, nameless):
+    kind = "nameless" if nameless else "hidden"
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "out.csv"), kind]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == (0 if nameless else 1)
+    with written_whole(tmp_path / "other.csv") as held:
+        held.write_text("whole")
+        with written_whole(tmp_path / "another.csv") as draft:  # what is still worked on is not removed
+            draft.write_text("whole")
+    assert sorted(os.listdir(tmp_path)) == ["another.csv", "other.csv"]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"), written_whole(tmp_path / "file" / "out.csv"):
+        pass
