@@ -42,7 +42,7 @@ def _evaluate(protected: Protected, *, sensitive: Sequence[str], secret: Any, pr
 
     return evaluate(
         protected.original,
-        protected.table,
+        protected.table if protected.generalised is None else protected.generalised,
         quasi_identifiers=protected.quasi_identifiers,
         sensitive=sensitive,
         secret=secret,

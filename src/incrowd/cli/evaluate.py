@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
-    from incrowd.evaluation import Evaluation
+    from incrowd.evaluation import Evaluation, Utility
 
 Secret = Annotated[
     str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
@@ -30,6 +30,12 @@ def evaluate_table(
     secret: Secret = None,
     person: options.Person = None,
     hierarchy: options.Hierarchies = None,
+    utility: Annotated[
+        bool, typer.Option("--utility", help="Also what analysts find: marginals, telling the tables apart.")
+    ] = False,
+    outcome: Annotated[
+        str | None, typer.Option("--outcome", help="Column that regressions on the others explain, in both tables.")
+    ] = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -56,7 +62,9 @@ def evaluate_table(
             sensitive=secrets or None,
             secret=read_secret(secret),
             person=person,
-            hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},
+            hierarchies={name: Hierarchy.parse(rule) for name, rule in options.rules(hierarchy).items()},
+            utility=utility,
+            outcome=outcome,
             progress=progress,
         )
     if json:
@@ -95,6 +103,8 @@ def read_secret(given: str | None) -> Any:
 def show_tables(evaluation: Evaluation) -> None:
     """Write the remaining risk, the cost, and the cost of each column as tables."""
     terminal.table(("", "", "what it means"), [*_risk_rows(evaluation), *_cost_rows(evaluation)])
+    if evaluation.utility is not None:
+        terminal.table(("", "", "what it means"), _utility_rows(evaluation.utility))
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
         [
@@ -133,6 +143,25 @@ def _risk_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     if secret := evaluation.disclosure:
         certain = f"{secret.disclosed:,} of {secret.records:,} with {secret.secret}"
         rows.append(("secret certain", percent(secret.risk), f"{certain} are in classes where all have it"))
+    return rows
+
+
+def _utility_rows(utility: Utility) -> list[tuple[str, str, str]]:
+    """What analysts find as rows: name, number, sentence."""
+    rows = [
+        (f"{ways}-way tables", number(distance), "share of records in other cells than before, on average")
+        for ways, distance in enumerate(utility.marginals, 1)
+    ]
+    most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"
+    rows.append(("pMSE", number(utility.propensity_mse), most))
+    if utility.overlap is not None:
+        told = f"of {len(utility.coefficients):,} coefficients for {utility.outcome}: 1 the same, below 0 apart"
+        rows.append(("intervals overlap", number(utility.overlap), told))
+    if utility.score_original is not None and utility.score_protected is not None:
+        before = (
+            f"trained on the protected table, tested on the original; {number(utility.score_original)} if trained there"
+        )
+        rows.append(("prediction", number(utility.score_protected), before))
     return rows
 
 

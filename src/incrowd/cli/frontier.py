@@ -10,6 +10,7 @@ from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import Secret, read_secret
 from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
+from incrowd.recipients import in_words
 from incrowd.wording import number, percent
 
 
@@ -26,6 +27,9 @@ def frontier_of_table(
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
+    recipient: Annotated[
+        str | None, typer.Option("--recipient", help="Mark the most detail within this recipient's limits.")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -45,6 +49,7 @@ def frontier_of_table(
             sensitive=options.names(sensitive, table.columns) or None,
             secret=read_secret(secret),
             person=person,
+            recipient=recipient,
             progress=progress,
         )
     if plot is not None:
@@ -59,7 +64,7 @@ def frontier_of_table(
         ("method", "unique", "named", "secret", "detail", "loss", "s"),
         [
             (
-                f"{point.method} {point.setting}",
+                f"{point.method} {point.setting}" + (" ←" if point is compared.chosen else ""),
                 percent(point.uniqueness),
                 percent(point.correctness),
                 None if point.disclosure is None else percent(point.disclosure),
@@ -72,4 +77,9 @@ def frontier_of_table(
     )
     terminal.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
     best = ", ".join(f"{point.method} {point.setting}" for point in compared.best)
+    if recipient is not None and compared.chosen is None:
+        terminal.line(f"Nothing that was tried is within the limits for {in_words(recipient)}.")
+    elif compared.chosen is not None:
+        chosen = f"{compared.chosen.method} {compared.chosen.setting}"
+        terminal.line(f"← the most detail within the limits for {in_words(recipient or '')}: {chosen}.")
     terminal.line(f"Not beaten in both risk and detail: {best}.")

@@ -46,7 +46,7 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice."
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]
 Hierarchies = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat."),
+    typer.Option("--hierarchy", help="age=5,10,20, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."),
     Input(after="="),
 ]
 
@@ -284,6 +284,15 @@ def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
             raise InputError(f"group {label.strip()!r} is given twice; name each once")
         parsed[label.strip()] = names([members])
     return parsed
+
+
+def rules(given: Sequence[str] | None) -> dict[str, str]:
+    """Parse `--hierarchy age=5,10 --hierarchy zip=zip.csv` into a text by column.
+
+    >>> rules(["age=5,10", "zip=zip.csv"])
+    {'age': '5,10', 'zip': 'zip.csv'}
+    """
+    return {name: ",".join(members) for name, members in groups(given).items()}
 
 
 def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:
