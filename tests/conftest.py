@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from _pytest.nodeid import coerce_node_id
 from hypothesis import settings
+from tests.growths import few_growths
 
 # a gate draws the same examples every time; elsewhere each run looks at new ones
 settings.register_profile("incrowd", deadline=None, max_examples=60, derandomize="CI" in os.environ)
@@ -59,6 +60,13 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("no real microdata here; set INCROWD_DATA")
     return folder
+
+
+@pytest.fixture(scope="module")
+def quick_estimates():
+    """For modules that do not test how exact an estimate is."""
+    with few_growths():
+        yield
 
 
 @pytest.fixture(scope="module")

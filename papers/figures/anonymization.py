@@ -40,6 +40,31 @@ def risk_bars(series: Mapping[str, Mapping[str, float]]) -> Any:
     )
 
 
+def count_bars(counts: Mapping[int, tuple[int, int]], what: str) -> Any:
+    """Records and masked records for every value of a column (Figures S1 and S2)."""
+    rows = [
+        {"value": value, "kind": kind, "records": count}
+        for value, pair in counts.items()
+        for kind, count in zip(("all", "masked"), pair, strict=True)
+    ]
+    few = len(counts) <= 20
+    chart = (
+        alt.Chart({"values": rows})
+        .mark_bar()
+        .encode(
+            x=alt.X("value:O", title=what, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            y=alt.Y("records:Q", title="records", stack=None, axis=alt.Axis(format="~s")),
+            color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=["all", "masked"], range=PALETTE)),
+            **({"xOffset": alt.XOffset("kind:N")} if few else {}),
+        )
+    )
+    return dressed(
+        chart.properties(width=WIDTH, height=240),
+        title=f"Records and masked records by {what}",
+        subtitle="Rare values are masked more often: they make records unique",
+    )
+
+
 def bar_panels(rows: Sequence[Mapping[str, Any]], measures: Mapping[str, str], *, title: str, subtitle: str) -> Any:
     """A panel of bars for each measure, a bar for each setting (Figures 2, S4 and S7).
 

@@ -24,6 +24,15 @@ def published_sum(people: int, k: int, leaked: int) -> Fraction:
     return Fraction(found, k * comb(people, leaked))
 
 
+def chance_named(size: int, leaked: int, people: int) -> Fraction:
+    """Eq. 8 summed over j: a given person of a class of that size leaks, and is the one guessed among those who did.
+
+    >>> chance_named(2, 3, 6) == published_sum(6, 2, 3)
+    True
+    """
+    return Fraction(comb(people, leaked) - comb(max(people - size, 0), leaked), comb(people, leaked) * size)
+
+
 def share_at_risk(people: int, k: int, leaked: int, h: int) -> float:
     """The share of people who leaked with exactly h − 1 others of their class: (h/k) C(k, h) C(D−k, L−h) / C(D, L)."""
     return float(Fraction(h * comb(k, h) * comb(people - k, leaked - h), k * comb(people, leaked)))

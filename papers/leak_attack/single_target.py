@@ -6,6 +6,7 @@ from typing import Any
 
 from incrowd._support.progress import part
 from incrowd.leaks import LeakSimulation, leak_risk, simulate_leak, uniform_sizes
+from incrowd.recipients import KINDS
 from papers.leak_attack.reference_values import PEOPLE, published_sum, share_at_risk
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
 
@@ -154,7 +155,8 @@ def _over_k(by_k: dict[int, LeakSimulation]) -> tuple[Row, ...]:
 
 
 def _pictures(simulated: dict[tuple[int, int], LeakSimulation], by_k: dict[int, LeakSimulation]) -> tuple[Picture, ...]:
-    from incrowd.figures.leak_charts import against_k, against_leak, single_risks
+    from incrowd.figures.leak_charts import against_leak, single_risks
+    from papers.figures.leaks import against_k
 
     leaks = range(250, PEOPLE + 1, 250)
     tables = {f"k = {k}": uniform_sizes(PEOPLE, k) for k in SIZES}
@@ -165,9 +167,10 @@ def _pictures(simulated: dict[tuple[int, int], LeakSimulation], by_k: dict[int, 
         Picture(
             "fig-2",
             "Figure 2: naming one person, by the leak and k",
-            against_leak(lines, simulations=dots, thresholds=(0.33, 0.09, 0.05)),
+            against_leak(lines, simulations=dots, thresholds=[kind.limits.highest for kind in KINDS]),
             "The lines go on to a leak of everybody, where they reach 1/k; the paper's stop at 4,000. Dashed: the "
-            "thresholds the paper quotes.",
+            "thresholds that the paper quotes, each for a single person: 0.33 for a trusted recipient, 0.09 to 0.05 "
+            "for the public. They are classes of 3, 11 and 20 people, rounded to two digits.",
         ),
         Picture(
             "fig-3-k",

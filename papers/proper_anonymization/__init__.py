@@ -5,6 +5,7 @@ from papers.proper_anonymization.coarsening import reproduce_coarsening
 from papers.proper_anonymization.generated_population import reproduce_generated_population
 from papers.proper_anonymization.masking import reproduce_masking
 from papers.proper_anonymization.protection import reproduce_protection
+from papers.proper_anonymization.worked_tables import reproduce_worked_tables
 
 PAPER = Paper(
     name="proper-anonymization",
@@ -29,5 +30,6 @@ PAPER = Paper(
         Part("masked", "Safe harbour: Figure S3, and Tables S4 and S5 by masking and regenerating", reproduce_masking),
         Part("coarsening", "Fixed intervals: Figures S5 and S6", reproduce_coarsening),
         Part("protection", "k-anonymity and t-closeness: Figures 2, S4 and S7, Table S9", reproduce_protection),
+        Part("worked-tables", "The small tables (S2, S6, S10), and slips in the paper", reproduce_worked_tables),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from incrowd.evaluation.labels import Meaning, understand
 from incrowd.evaluation.loss import correlations
 from incrowd.protection import HIPAA_STEPS, protect, regenerate
 from incrowd.tables import read_table
+from papers.figures.anonymization import count_bars
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from papers.proper_anonymization import printed_numbers as printed
 from papers.proper_anonymization.generated_population import flatten_triangle, upper_triangle
@@ -63,6 +64,7 @@ def reproduce_masking(context: Context) -> PartResult:
     from_earlier_run = regenerate_masked(table, chosen, context.seed)
     context.progress("correlating columns", 0.93)
     truth, unmasked, regenerated = _correlations(chosen, from_earlier_run)
+    by_race = masked_counts(table, chosen, "race")
     filled = ClassSizes.from_table(from_earlier_run, quasi_identifiers=QUASI_IDENTIFIERS)
     rows = (
         *_by_reading(table.num_rows, found),
@@ -75,8 +77,9 @@ def reproduce_masking(context: Context) -> PartResult:
             _risks(table.num_rows, before, found),
             _cells(found),
             _pairs(truth, unmasked, regenerated),
+            _counts_by_race(by_race),
         ),
-        (_picture(table.num_rows, before, found),),
+        (_picture(table.num_rows, before, found), *_count_pictures(by_race, masked_counts(table, chosen, "age_yrs"))),
         (
             printed.note_on_size(context),
             "Table S3 masks a record “until the record becomes non-unique with regard to these attributes”: by its "
@@ -84,6 +87,38 @@ def reproduce_masking(context: Context) -> PartResult:
             "stay. Two wider readings stand beside it: with the hospital (eight), and all nine. "
             f"{_nearest_reading(table.num_rows, found)} Tables S4 and S5 are made by the reading with eight columns.",
         ),
+    )
+
+
+def masked_counts(table: pa.Table, found: Masked, name: str) -> dict[int, tuple[int, int]]:
+    """For every value of a column, how many records have it and of how many of them it was masked (Figures S1, S2)."""
+    hidden = (found.meanings[name].covered > 1)[found.meanings[name].codes]
+    values = table[name].to_numpy()
+    every, total = np.unique(values, return_counts=True)
+    masked = np.bincount(np.searchsorted(every, values[hidden]), minlength=every.size)
+    return {int(value): (int(all_), int(some)) for value, all_, some in zip(every, total, masked, strict=True)}
+
+
+_Counts = Mapping[int, tuple[int, int]]
+
+
+def _counts_by_race(counts: _Counts) -> Grid:
+    theirs = dict(enumerate(printed.MASKED_BY_RACE, start=1))
+    cells: list[list[Value]] = [
+        [race, total, masked, f"{masked / total:.1%}", theirs.get(race)] for race, (total, masked) in counts.items()
+    ]
+    return Grid(
+        "Figure S1 in numbers: records and masked records by race",
+        ("race", "records", "masked", "share", "masked, the paper"), cells,
+        "The paper prints the masked counts only. The rarer a race, the more of its records are masked, as it says.",
+    )  # fmt: skip
+
+
+def _count_pictures(by_race: _Counts, by_age: _Counts) -> tuple[Picture, Picture]:
+    race, age = (count_bars(counts, what) for counts, what in ((by_race, "race"), (by_age, "age")))
+    return (
+        Picture("fig-s1", "Figure S1: records and masked records by race", race),
+        Picture("fig-s2", "Figure S2: records and masked records by age", age),
     )
 
 

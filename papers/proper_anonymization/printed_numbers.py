@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 UNIQUENESS = "75 %"  # "reaches almost 75 % of patients (nearly 3 million)"
 MASKED_UNIQUENESS = 0.0026  # "0.26 % in the worst case"
 UNMASKED = 3_142_313  # records with an unmasked value, on average over the attributes
-MASKED_RACES = 568_394 + 136_264 + 10_761 + 130_597 + 193_477 + 32_857  # v[race] under Algorithm S1
+MASKED_BY_RACE = (568_394, 136_264, 10_761, 130_597, 193_477, 32_857)  # v[race] under Algorithm S1
+MASKED_RACES = sum(MASKED_BY_RACE)
 AGREEMENT = 0.957  # correlation between tables S4 and S5
 LEFT_AT_TWO = 51  # records still unique with every attribute in two intervals
 SECRET = (100_000, None)  # charges above 100,000, "around 10 % of the total"

@@ -4,6 +4,7 @@ from papers.corpora import FILES
 from papers.parts import Paper, Part
 from papers.scaling_law.extrapolation import reproduce_extrapolation
 from papers.scaling_law.regimes import reproduce_regimes
+from papers.scaling_law.slips import reproduce_slips
 from papers.scaling_law.specification import reproduce_specification
 from papers.scaling_law.world_population import reproduce_world_population
 
@@ -26,5 +27,6 @@ PAPER = Paper(
             (*FILES, "groceries.parquet", "msweb_visits.parquet"),
         ),
         Part("scale", "From a study to the world (Fig. 3)", reproduce_world_population),
+        Part("slips", "Slips in the paper", reproduce_slips),
     ),
 )

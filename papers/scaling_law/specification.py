@@ -12,7 +12,7 @@ from incrowd.pitman_yor.baselines import EntropyRule
 from incrowd.pitman_yor.model_checks import RankSize, rank_size_check
 from papers.corpora import FAMILIES, Collection
 from papers.figures.scaling_law import ranks_figure, shapes_figure, specification_figure
-from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
+from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row, Value
 from papers.scaling_law.published import SPECIFICATION
 from papers.scaling_law.studies import collections, corpora
 from papers.workers import map_in_processes
@@ -58,8 +58,10 @@ def reproduce_specification(context: Context) -> PartResult:
         if best is not None:
             shown[name] = best
     checks = {corpus: rank_size_check(fit, draws=50, seed=context.seed) for corpus, fit in shown.items()}
+    sticks = {corpus: rank_size_check(fit, draws=50, sticks=True, seed=context.seed) for corpus, fit in shown.items()}
     notes = [f"{refused} collections could not be fitted and are left out."] if refused else []
-    return PartResult((_summary(found), _by_corpus(found)), _figures(found, shown, checks), (*notes, *_NOTES))
+    tables = (_summary(found), _by_corpus(found), _inside_the_band(checks, sticks))
+    return PartResult(tables, _figures(found, shown, checks), (*notes, *_NOTES))
 
 
 _NOTES = (
@@ -69,6 +71,21 @@ _NOTES = (
     "with expected frequencies of the process itself, whose endless tail a sample cannot show: its numbers are larger "
     "by nature.",
 )
+
+
+def _inside_the_band(samples: dict[str, RankSize], sticks: dict[str, RankSize]) -> Grid:
+    """Fig. 1b–i as numbers: at how many ranks the data lie inside the 95 % band."""
+    rows: list[list[Value]] = [
+        [corpus, *(f"{found[corpus].inside:.0%}" for found in (samples, sticks))] for corpus in samples
+    ]
+    means = [f"{np.mean([one.inside for one in found.values()]):.0%}" for found in (samples, sticks)]
+    return Grid(
+        "Fig. 1b–i in numbers: ranks at which the class sizes lie inside the 95 % band",
+        ("corpus", "band of samples as large as the data", "band of stick-breaking draws, as published"),
+        [*rows, ["mean", *means]],
+        "One collection of each corpus, the one whose κ is nearest one half. About 95 % would lie inside if the model "
+        "were right. Frequencies of the process are no whole people, so that small classes lie outside their band.",
+    )
 
 
 def _fit_corpus(corpus: str, context: Context) -> tuple[list[Fitted], ClassSizeFit | None, int]:

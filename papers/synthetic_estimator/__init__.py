@@ -3,7 +3,9 @@
 from papers.corpora import FILES
 from papers.parts import Paper, Part
 from papers.synthetic_estimator.formulas import reproduce_formulas
+from papers.synthetic_estimator.published_estimators import reproduce_published
 from papers.synthetic_estimator.simulation import reproduce_simulation
+from papers.synthetic_estimator.vine import reproduce_vine
 from papers.synthetic_estimator.wrong_population import reproduce_wrong_population
 
 PAPER = Paper(
@@ -15,6 +17,8 @@ PAPER = Paper(
     "person, when the population has not been seen?",
     parts=(
         Part("formulas", "The two risks (appendix A)", reproduce_formulas),
+        Part("vine", "The copulas: the vine's structure (Figure 1, appendix B)", reproduce_vine),
+        Part("published", "The published Monte Carlo (appendix B)", reproduce_published, ("adult.parquet",)),
         Part("simulation", "Every estimator against the truth", reproduce_simulation, FILES),
         Part("sensitivity", "If the population is not what you think", reproduce_wrong_population, FILES),
     ),

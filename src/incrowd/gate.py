@@ -10,50 +10,47 @@ from typing import Any, ClassVar, NamedTuple
 from xml.etree import ElementTree
 
 from incrowd._support.progress import Progress, silent
-from incrowd.assessment import Question, Verdict, judge_release
+from incrowd.assessment import Question, Roles, Verdict, judge_release
+from incrowd.assessment.roles import settle_roles
+from incrowd.attacks import KINDS, attack_release
 from incrowd.errors import InputError
-from incrowd.measures import Diversity, Measurement, measure
+from incrowd.measures import Measurement, measure
 from incrowd.recipients import judge, read_limit
 from incrowd.results import Result
-from incrowd.tables import Table, read_table, suggest_roles
+from incrowd.tables import Table, read_table
 from incrowd.wording import number
 
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 class _Kind(NamedTuple):
-    """What a rule looks at: how its number is found, in words, and what limits make sense."""
+    """What a rule looks at: the field that holds its number, in words, and what limits make sense."""
 
-    found: Any
+    field: str
     words: str
-    at_least: bool
-    lowest: float
-    highest: float | None
-    of_column: bool
+    at_least: bool = False
+    lowest: float = 0
+    highest: float | None = None
+    of_column: bool = False
 
 
-def _fact(name: str, words: str, *, at_least: bool, lowest: float, highest: float | None = None) -> _Kind:
-    return _Kind(lambda facts: getattr(facts, name), words, at_least, lowest, highest, False)
-
-
-def _secret(name: str, words: str, *, at_least: bool, lowest: float, highest: float | None = None) -> _Kind:
-    return _Kind(lambda column: getattr(column, name), words, at_least, lowest, highest, True)
+def _secret(field: str, words: str, **limits: Any) -> _Kind:
+    return _Kind(field, words, of_column=True, **limits)
 
 
 RULES: Mapping[str, _Kind] = {
-    "min_k": _fact("k", "people in the smallest class", at_least=True, lowest=1),
-    "max_risk": _fact("correctness", "average chance of being named", at_least=False, lowest=0, highest=1),
-    "max_uniqueness": _fact("uniqueness", "share of people nobody looks like", at_least=False, lowest=0, highest=1),
-    "max_identifiers": _Kind(None, "columns that name people or records", False, 0, None, False),
+    "min_k": _Kind("k", "people in the smallest class", at_least=True, lowest=1),
+    "max_risk": _Kind("correctness", "average chance of being named", highest=1),
+    "max_uniqueness": _Kind("uniqueness", "share of people nobody looks like", highest=1),
+    "max_identifiers": _Kind("identifiers", "columns that name people or records"),
+    "max_attack": _Kind("attack", "highest risk of an attack that is not ruled out", highest=1),
     "min_l": _secret("distinct", "fewest different values in a class", at_least=True, lowest=1),
     "min_entropy_l": _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1),
-    "max_t": _secret("t", "farthest a class is from the table", at_least=False, lowest=0, highest=1),
-    "max_alpha": _secret("alpha", "largest share of one value in a class", at_least=False, lowest=0, highest=1),
-    "max_beta": _secret("beta", "largest relative gain in a value's share", at_least=False, lowest=0),
-    "max_delta": _secret("delta", "largest |ln| of a value's share over the table's", at_least=False, lowest=0),
-    "max_given_away": _secret(
-        "given_away", "share of records whose value is certain", at_least=False, lowest=0, highest=1
-    ),
+    "max_t": _secret("t", "farthest a class is from the table", highest=1),
+    "max_alpha": _secret("alpha", "largest share of one value in a class", highest=1),
+    "max_beta": _secret("beta", "largest relative gain in a value's share"),
+    "max_delta": _secret("delta", "largest |ln| of a value's share over the table's"),
+    "max_given_away": _secret("given_away", "share of records whose value is certain", highest=1),
 }
 """Every rule by name; those of sensitive columns are checked for each of them."""
 
@@ -111,28 +108,21 @@ class Check(Result):
 
     def to_junit(self) -> str:
         """The result as JUnit XML, which CI servers show: a test case for each rule."""
-        suite = ElementTree.Element(
-            "testsuite",
-            name=_xml_text(f"incrowd check {self.table}"),
-            tests=str(len(self.rules) + (self.verdict is not None)),
-            failures=str(len(self.broken) + (self.verdict is not None and self.verdict.decision != "within")),
-            errors="0",
-            skipped="0",
-        )
-        for rule in self.rules:
-            name = rule.name if rule.column is None else f"{rule.name} of {rule.column}"
-            case = ElementTree.SubElement(suite, "testcase", classname="incrowd.gate", name=_xml_text(name))
-            if not rule.passed:
-                failure = ElementTree.SubElement(case, "failure", message=_xml_text(rule.sentence))
-                failure.text = _xml_text(rule.sentence)
-        if self.verdict is not None:
-            case = ElementTree.SubElement(suite, "testcase", classname="incrowd.gate", name="verdict")
-            if self.verdict.decision != "within":
-                failure = ElementTree.SubElement(case, "failure", message=_xml_text(self.verdict.recommendation))
-                failure.text = _xml_text("\n".join([self.verdict.sentence, *self.verdict.exposures]))
+        cases = [
+            (rule.name if rule.column is None else f"{rule.name} of {rule.column}", rule.passed, rule.sentence, "")
+            for rule in self.rules
+        ]
+        if (verdict := self.verdict) is not None:
+            why = "\n".join([verdict.sentence, *verdict.exposures])
+            cases.append(("verdict", verdict.decision == "within", verdict.recommendation, why))
+        suite = _junit_suite(self.table, len(cases), failures=sum(not passed for _, passed, _, _ in cases))
+        for name, passed, message, text in cases:
+            case = _junit_case(suite, name)
+            if not passed:
+                _junit_problem(case, "failure", message, text)
         if self.notes:
             ElementTree.SubElement(suite, "system-out").text = _xml_text("\n".join(self.notes))
-        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+        return _as_xml(suite)
 
 
 def check(
@@ -141,10 +131,14 @@ def check(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    identifiers: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    other: Sequence[str] = (),
     min_k: float | None = None,
     max_risk: float | None = None,
     max_uniqueness: float | None = None,
     max_identifiers: float | None = None,
+    max_attack: float | None = None,
     min_l: float | None = None,
     min_entropy_l: float | None = None,
     max_t: float | None = None,
@@ -152,6 +146,8 @@ def check(
     max_beta: float | None = None,
     max_delta: float | None = None,
     max_given_away: float | None = None,
+    original: Any = None,
+    holdout: Any = None,
     question: Question | None = None,
     progress: Progress = silent,
 ) -> Check:
@@ -164,10 +160,15 @@ def check(
         quasi_identifiers: columns that others may know about a person.
         sensitive: the columns that `min_l` and all limits below it are about.
         person: the column that says whose record it is.
+        identifiers: columns that name people, besides those that look so.
+        drop: columns to leave out of the release, of which a note tells while they are there.
+        other: columns that nobody outside can know, whatever they look like: no rule and no note is about them.
         min_k: fewest people in a class; the highest risk is 1 ÷ k, so this bounds it.
         max_risk: highest average chance of being named, as in `Measurement.correctness`.
         max_uniqueness: largest share of people nobody looks like.
-        max_identifiers: most columns that look like names or numbers of people.
+        max_identifiers: most columns that name people or records, or look so and were given no role.
+        max_attack: highest risk of an attack on the table, by the upper end of its interval; an attack that could not
+            be run counts as one that succeeds.
         min_l: fewest different values in a class.
         min_entropy_l: fewest values in a class by entropy, rare ones counting less.
         max_t: farthest a class may be from the table, 0 to 1.
@@ -175,7 +176,9 @@ def check(
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
         max_given_away: largest share of records whose value is certain.
-        question: also give the verdict of `assess` on this question; only a yes passes.
+        original: for `max_attack`, the table that this one was made from.
+        holdout: for `max_attack`, people of the same population who are not in the original.
+        question: also give the verdict of `assess` on this question, whose roles are then taken; only a yes passes.
         progress: told how far the work is.
 
     Returns:
@@ -200,42 +203,46 @@ def check(
         person=person,
         progress=progress,
     )
-    overlooked = _overlooked(table, [*quasi_identifiers, *sensitive, *([person] if person else [])])
-    rules = [rule for name, limit in limits.items() for rule in _rules(name, limit, facts, overlooked["identifier"])]
+    asked = question or Question(
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        person=person,
+        identifiers=identifiers,
+        drop=drop,
+        other=other,
+    )
+    roles = settle_roles(table, asked)
+    naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
+    attack, why = (
+        _attack(table, original, holdout, quasi_identifiers, sensitive) if "max_attack" in limits else (0.0, [])
+    )
+    counted = {"max_identifiers": len(naming), "max_attack": attack}
     return Check(
         table.source if isinstance(data, str) and table.source else table.name,
         facts.records,
         facts.people,
         facts.quasi_identifiers,
-        tuple(rules),
-        tuple(_notes(overlooked, person)),
+        tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, counted)),
+        (*_notes(roles, list(naming)), *why),
         None if question is None else judge_release(table, question, progress=progress),
     )
 
 
-def _overlooked(table: Table, spoken_for: Sequence[str]) -> dict[str, list[str]]:
-    """The other columns that look like something, by role."""
-    found: dict[str, list[str]] = {"identifier": [], "quasi-identifier": [], "person": []}
-    others = [name for name in table.columns if name not in spoken_for]
-    if others:
-        for one in suggest_roles(table, others):
-            found.setdefault(one.role, []).append(one.column)
-    return found
-
-
-def _notes(overlooked: Mapping[str, Sequence[str]], person: str | None) -> Iterator[str]:
-    """What no rule looks at and somebody should."""
-    if overlooked["identifier"]:
-        yield f"these columns look like names or numbers of people: {', '.join(overlooked['identifier'])}; remove them"
-    if overlooked["person"] and person is None:
+def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
+    """What no rule looks at and somebody should; a column that was given a role is left to whoever gave it."""
+    if naming:
+        yield f"these columns name people or their records, or look so: {', '.join(naming)}; remove them"
+    if roles.dropped:
+        yield f"these columns are to be left out and are still there: {', '.join(roles.dropped)}"
+    if roles.unused_person is not None:
         yield (
-            f"{overlooked['person'][0]} looks like whose record it is, and records were counted as people; name it "
-            "as the person column"
+            f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "
+            "person column"
         )
-    if overlooked["quasi-identifier"]:
+    if roles.overlooked_quasi_identifiers:
         yield (
             "these columns look like something others may know, and were not counted: "
-            f"{', '.join(overlooked['quasi-identifier'])}; remove them, or name them too"
+            f"{', '.join(roles.overlooked_quasi_identifiers)}; remove them, or name them too"
         )
 
 
@@ -266,23 +273,52 @@ def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -
     return asked
 
 
-def _rules(name: str, limit: float, facts: Measurement, identifiers: Sequence[str]) -> list[Rule]:
+def _attack(
+    table: Table, original: Any, holdout: Any, known: Sequence[str], sensitive: Sequence[str]
+) -> tuple[float, list[str]]:
+    """The highest risk that attacks on the table do not rule out, and why it is 1 where some could not be run."""
+    if original is None:
+        raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
+    kinds = [kind for kind in KINDS if sensitive or kind not in ("inference", "attribution")]
+    found = [
+        attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds)
+        for secret in sensitive or [None]
+    ]
+    missing = dict.fromkeys(reason for one in found if (reason := one.reason_against(1.0)) is not None)
+    return (1.0, list(missing)) if missing else (max(one.worst.risk.high for one in found if one.worst), [])
+
+
+def _rules(name: str, limit: float, facts: Measurement, counted: Mapping[str, float]) -> list[Rule]:
     kind = RULES[name]
-    if name == "max_identifiers":
-        return [Rule(name, None, limit, len(identifiers))]
+    if name in counted:
+        return [Rule(name, None, limit, counted[name])]
     if not kind.of_column:
-        return [Rule(name, None, limit, kind.found(facts))]
-    columns: Sequence[Diversity] = facts.sensitive
-    return [Rule(name, column.column, limit, kind.found(column)) for column in columns]
+        return [Rule(name, None, limit, getattr(facts, kind.field))]
+    return [Rule(name, column.column, limit, getattr(column, kind.field)) for column in facts.sensitive]
 
 
 def junit_error(table: str, message: str) -> str:
     """JUnit XML for a table that could not be checked at all."""
-    suite = ElementTree.Element(
-        "testsuite", name=_xml_text(f"incrowd check {table}"), tests="1", failures="0", errors="1", skipped="0"
-    )
-    case = ElementTree.SubElement(suite, "testcase", classname="incrowd.gate", name="check")
-    ElementTree.SubElement(case, "error", message=_xml_text(message)).text = _xml_text(message)
+    suite = _junit_suite(table, 1, errors=1)
+    _junit_problem(_junit_case(suite, "check"), "error", message)
+    return _as_xml(suite)
+
+
+def _junit_suite(table: str, tests: int, *, failures: int = 0, errors: int = 0) -> ElementTree.Element:
+    counts = {"tests": tests, "failures": failures, "errors": errors, "skipped": 0}
+    texts = {name: str(count) for name, count in counts.items()}
+    return ElementTree.Element("testsuite", {"name": _xml_text(f"incrowd check {table}"), **texts})
+
+
+def _junit_case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", classname="incrowd.gate", name=_xml_text(name))
+
+
+def _junit_problem(case: ElementTree.Element, tag: str, message: str, text: str = "") -> None:
+    ElementTree.SubElement(case, tag, message=_xml_text(message)).text = _xml_text(text or message)
+
+
+def _as_xml(suite: ElementTree.Element) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from incrowd import InputError, assess, compare, demo_table, protect
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
 NAMES = ["age_yrs", "sex", "patcnty"]
 
 

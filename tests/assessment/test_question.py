@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from incrowd import InputError, assess, read_table
 from incrowd.assessment import Question, read_question
 from incrowd.assessment.question import OPTIONS, READING
+from incrowd.assessment.repeat import to_command, to_python
+from incrowd.assessment.settings_file import from_toml, save_question, to_toml
 from incrowd.cli.app import _spread_groups, app
 from incrowd.cli.question_options import ASSESS, question_from
 
@@ -43,10 +45,12 @@ QUESTIONS = st.builds(
     person=st.none() | NAMES,
     weights=st.none() | NAMES,
     identifiers=st.just(()) | COLUMNS,
+    drop=st.just(()) | COLUMNS,
     other=st.just(()) | COLUMNS,
     population=st.none() | st.integers(1, 10**12),
     recipient=st.sampled_from([None, "trusted", "restricted", "public"]),
     threshold=st.none() | st.floats(1e-9, 1).filter(lambda limit: limit not in (0.05, 0.09, 0.33)),
+    certain=st.none() | st.floats(0.5, 1),
     groups=st.dictionaries(NAMES, COLUMNS, max_size=3),
     protection=st.booleans(),
     seed=st.none() | st.integers(-9, 10**9).filter(bool),
@@ -63,7 +67,7 @@ QUESTIONS = st.builds(
 
 
 def columns_of(question):
-    lists = [question.quasi_identifiers, question.sensitive, question.identifiers, question.other]
+    lists = [question.quasi_identifiers, question.sensitive, question.identifiers, question.drop, question.other]
     return [name for names in lists for name in names or ()]
 
 
@@ -81,11 +85,11 @@ def typed(command, columns):
 @example(Question(source="t.csv", quasi_identifiers=("--qi", "-dash"), groups={"-x": ("--groups",)}))
 def test_a_command_is_read_back_as_the_question_it_was_made_from(question):
     question = replace(question, source=question.source or "TABLE")
-    command = question.to_command()
+    command = to_command(question)
     if command is not None:
         again = typed(command, columns_of(question))
         assert again == question
-        assert again.to_command() == command
+        assert to_command(again) == command
 
 
 @given(COLUMNS, st.dictionaries(NAMES, COLUMNS, max_size=2))
@@ -95,17 +99,17 @@ def test_only_names_that_a_command_line_cannot_hold_have_no_command(names, group
     members = [name for members in groups.values() for name in members]
     cut = any("=" in label for label in groups) or any("," in name for name in [*groups, *members])
     stripped = any(name != name.strip() for name in [*groups, *members])
-    assert (question.to_command() is None) == (blank or cut or stripped)
+    assert (to_command(question) is None) == (blank or cut or stripped)
 
 
 @given(QUESTIONS)
 def test_a_settings_file_is_read_back_as_the_question_it_was_made_from(question):
-    text = question.to_toml()
+    text = to_toml(question)
     kept = replace(question, protection=True)
     if question.source is None:  # how a table is read is kept with its name
         kept = replace(kept, **{option.name: option.default for option in READING})
-    assert Question.from_toml(text) == kept
-    assert Question.from_toml(text).to_toml() == text
+    assert from_toml(text) == kept
+    assert to_toml(from_toml(text)) == text
 
 
 @given(QUESTIONS)
@@ -119,7 +123,7 @@ def test_a_script_asks_the_question_it_was_made_from(question):
     def ask(table, **keywords):
         calls["table"], calls["keywords"] = table, keywords
 
-    _, _, *lines = question.to_python().split("\n")
+    _, _, *lines = to_python(question).split("\n")
     exec("\n".join(lines[:-1]), {"read_table": read, "assess": ask})
     again = Question(source=question.source and calls["source"], **calls["reading"], **calls["keywords"])
     assert again == question
@@ -137,10 +141,10 @@ def test_every_option_of_a_question_is_a_keyword_of_assess_and_an_option_of_its_
 
 def test_a_threshold_that_is_the_recipients_own_is_not_written():
     question = Question(recipient="trusted")
-    assert (question.to_command(), question.limits.highest) == ("incrowd assess TABLE --recipient trusted", 1 / 3)
-    assert "threshold" not in question.to_toml()
-    assert "highest" not in question.to_toml()
-    assert tomllib.loads(replace(question, threshold=0.2).to_toml())["question"]["threshold"] == 0.2
+    assert (to_command(question), question.limits.highest) == ("incrowd assess TABLE --recipient trusted", 1 / 3)
+    assert "threshold" not in to_toml(question)
+    assert "highest" not in to_toml(question)
+    assert tomllib.loads(to_toml(replace(question, threshold=0.2)))["question"]["threshold"] == 0.2
     assert replace(question, highest=0.09).limits.highest == 1 / 11  # written so, it stands for classes of 11
 
 
@@ -151,7 +155,7 @@ def test_one_text_in_the_place_of_names_is_refused():
 
 def test_what_is_written_to_a_file_is_read_back(tmp_path):
     question = Question(quasi_identifiers=("age",), rules={"min_k": 5, "max_t": 0.2}, seed=3)
-    assert read_question(question.save(tmp_path / "incrowd.toml")) == question
+    assert read_question(save_question(question, tmp_path / "incrowd.toml")) == question
 
 
 @pytest.mark.parametrize(

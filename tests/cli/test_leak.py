@@ -89,7 +89,7 @@ def test_the_person_is_the_unit_when_a_column_says_whose_record_it_is(capsys, tm
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["--leaked", "110%"], "0 to 100 %"),
+        (["--leaked", "110%"], "0 to 100%"),
         (["--leaked", "7"], "table of 6"),
         (["--leaked", "-1"], "whole number"),
         (["--leaked", "2.5"], "whole number"),
@@ -176,3 +176,32 @@ def test_an_existing_figure_is_refused_before_the_work(capsys, tmp_path):
     code, out, err = run(capsys, "--people", "100", "--k", "5", "--leaked", "40", "--plot", str(figure))
     assert (code, out) == (2, "")
     assert "exists already" in err
+
+
+@pytest.mark.paper("leak-attack", "simulation of several")
+def test_simulated_targets_may_be_known_to_have_leaked(capsys, table):
+    arguments = (table, "--qi", "age,sex", "--leaked", "4", "--targets", "2", "--simulate", "20000")
+    code, out, _ = run(capsys, *arguments, "--targets-from", "leak", "--json")
+    assert code == 0
+    (simulated,) = json.loads(out)["simulations"]
+    assert simulated["probability"] == pytest.approx(7 / 15, abs=0.01)  # 0.56/3 divided by the chance that both leaked
+    assert "targets known to have leaked" in run(capsys, *arguments, "--targets-from", "leak")[1]
+    assert run(capsys, *arguments[:-2], "--targets-from", "leak")[0] == 2
+    assert run(capsys, *arguments, "--targets-from", "street")[0] == 2
+
+
+def test_partial_leaks_and_partial_knowledge(capsys, tmp_path):
+    path = tmp_path / "stays.csv"
+    path.write_text("who,days\na,1\na,2\nb,1\nb,2\nc,1\nd,2\nd,3\ne,3\n")
+    whole = (path, "--qi", "days", "--person", "who", "--leaked", "3")
+    code, out, _ = run(capsys, *whole, "--records-known", "1", "--records-leaked", "50%", "--error-rate", "10%")
+    assert code == 0
+    for words in ("true positives", "false positives", "names that are right"):
+        assert words in out
+    code, out, _ = run(capsys, *whole, "--records-known", "1", "--simulate", "500", "--json")
+    found = json.loads(out)["partial"]
+    assert (found["trials"], found["known_records"], found["share_of_records"]) == (500, 1, 1.0)
+    assert 0 < found["true_positive_rate"] < 1
+    code, _, err = run(capsys, path, "--qi", "days", "--leaked", "3", "--records-known", "1")
+    assert code == 2
+    assert "--person" in err

@@ -16,6 +16,7 @@ from incrowd.curves.robust_matching import embeddings
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+@pytest.mark.paper("scaling-law", "eq. 8", "Fig. 1b–i, insets")
 def test_exact_curves_are_means_over_all_galleries(sizes):
     labels = np.repeat(np.arange(len(sizes)), sizes)
     people = labels.size

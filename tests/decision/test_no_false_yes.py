@@ -4,12 +4,24 @@ import pytest
 from tests.decision import traps
 
 from incrowd import assess, check, protect, read_table
+from incrowd.assessment import Question, judge_release
 
 YES = "within"
 
 
 def decision(table, **question):
-    return assess(table, protection=False, **{"recipient": "public", **question}).verdict.decision
+    return judge_release(table, Question(**{"recipient": "public", **question})).decision
+
+
+def test_an_assessment_decides_as_the_judge_of_releases_does():
+    for table in (traps.ten_in_pairs(), traps.rare_drug(2_000), traps.panel(60)):
+        question = {"recipient": "public", "protection": False}
+        found = assess(table, **question).verdict
+        assert found.decision == decision(table)
+        assert found.to_dict() == {
+            **judge_release(table, Question(**question)).to_dict(),
+            "actions": found.to_dict()["actions"],
+        }
 
 
 def test_guessed_roles_never_say_yes():

@@ -140,7 +140,7 @@ def test_advice_without_a_trial_removes_what_names_people():
     found = assess(table, quasi_identifiers=["age", "sex"], protection=False, recipient="strict")
     commands = [command for action in found.verdict.actions for command in action.commands if " protect " in command]
     assert commands
-    assert all("--identifier email" in command for command in commands)
+    assert all("--drop email" in command for command in commands)
 
 
 def test_a_secret_stays_named_when_a_column_of_a_similar_name_goes():

@@ -15,6 +15,7 @@ from incrowd.cli import main
 from incrowd.gate import assert_anonymous
 from incrowd.tables import write_table
 
+pytestmark = pytest.mark.usefixtures("quick_estimates")
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "index.md",
@@ -99,6 +100,10 @@ def invented(tmp_path, monkeypatch):
     faces = generator.normal(size=(60, 8))
     np.save(tmp_path / "enrolled.npy", faces)
     np.save(tmp_path / "today.npy", faces + 0.1 * generator.normal(size=faces.shape))
+    study = {"rank": generator.geometric(0.7, 60), "sex": patients["sex"][:60], "margin": generator.random(60)}
+    write_table(pa.table(study), tmp_path / "study.csv")
+    for name, last in (("faces", 0.9), ("voices", 0.6), ("gait", 0.3)):
+        write_table(pa.table({"n": [10, 100, 1_000], "correctness": [0.99, 0.95, last]}), tmp_path / f"{name}.csv")
     return tmp_path
 
 

@@ -3,6 +3,7 @@
 from itertools import product
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.protection.plain import covers
@@ -43,6 +44,7 @@ def uniques_by_brute_force(rows):
 
 
 @given(ROWS)
+@pytest.mark.paper("proper-anonymization", "eq. 1")
 def test_uniques_are_those_of_brute_force(rows):
     protected = pa.table(
         {"age": pa.array([r[0] for r in rows], pa.string()), "town": pa.array([r[1] for r in rows], pa.string())}
@@ -56,6 +58,7 @@ def uniques(original, protected):
     return evaluate(original, protected, quasi_identifiers=list(original)).uniques
 
 
+@pytest.mark.paper("proper-anonymization", "eq. 1")
 def test_the_papers_example_of_fitting():
     ages = {"age": [26, 24, 25, 27, 28]}
     assert uniques(ages, {"age": ["26", "[24;28]"]}) == 1  # the range has 24, 25, 27, 28 to itself; 26 fits into it

@@ -18,6 +18,7 @@ def limits(label):
     return float(ends[0]), float(ends[-1])
 
 
+@pytest.mark.paper("proper-anonymization", "eq. 2", "eq. 3", "eq. 4")
 def test_information_loss_by_eq_3_and_4():
     table = demo_table(500)
     safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=4)
@@ -59,6 +60,7 @@ def test_granularity_of_sets_and_wildcards():
     assert found.granularity == pytest.approx(1 - (1 + 2 + 4 + 0 + 0) / 4 / 5)
 
 
+@pytest.mark.paper("proper-anonymization", "eq. 5")
 def test_attribute_disclosure_by_eq_5():
     before = {"age": [1, 1, 2, 2, 3, 3], "pay": [10, 20, 200, 300, 5, 400]}
     found = evaluate(before, before, quasi_identifiers=["age"], sensitive=["pay"], secret=(100, None))

@@ -28,6 +28,7 @@ def test_a_forecast_from_class_sizes_starts_at_the_table_and_falls():
     assert answer.names == ("100", "3,000", "10,000", "city", "world")
 
 
+@pytest.mark.paper("scaling-law", "Fig. 3")
 def test_both_fits_forecast_a_simulated_population():
     model = PitmanYor.from_entropy(h=9, gamma=0.25)
     whole = model.sample(60_000, 3)
@@ -182,7 +183,7 @@ def test_a_failed_check_is_said_everywhere(points, tmp_path, capsys):
 def test_impossible_and_vanishing_percentages_are_words(points, capsys):
     assert run("forecast", points, "--at", "world", "--compare") == 0
     shown = capsys.readouterr().out
-    assert "out of range" in shown
+    assert "out of range" not in shown  # POL is cut off at 0 and 1
     assert "nobody" in shown
     assert re.search(r"0\.0000\d\d%", shown)  # not 2.1e-05%
     assert not re.search(r"\de-\d", shown)
@@ -200,7 +201,6 @@ def test_the_figure_names_the_population_asked_for(table, tmp_path, capsys):
     ("arguments", "words"),
     [
         (("forecast", "{table}", "--qi", "age,region", "--uniqueness"), "--uniqueness fits a curve"),
-        (("forecast", "{points}", "--ml"), "--ml is a fit to class sizes"),
         (("forecast", "{points}", "--compare", "--uniqueness"), "leave out --uniqueness"),
         (("forecast", "{points}", "--person", "n"), "--person goes with"),
         (("forecast", "{points}", "--at", "=5"), "without a name"),
@@ -241,12 +241,17 @@ def rows_of_people(people=400, seed=3):
     return {"age": random.geometric(0.05, people), "county": random.integers(0, 20, people)}
 
 
-def test_a_table_is_forecast_as_its_class_sizes_and_its_fit_are():
+def test_class_sizes_are_forecast_as_their_fit_is_and_a_table_by_its_columns():
     rows, names = rows_of_people(), ["age", "county"]
     sizes = ClassSizes.from_table(rows, quasi_identifiers=names)
     by_fit = forecast(fit_class_sizes(sizes), at=[50, "city"], k=[3])
     assert forecast(sizes, at=[50, "city"], k=[3]).to_dict() == by_fit.to_dict()
-    assert forecast(rows, at=[50, "city"], k=[3], quasi_identifiers=names).to_dict() == by_fit.to_dict()
+    of_table = forecast(rows, at=[50, "city"], k=[3], quasi_identifiers=names)
+    assert of_table.violations[3].to_dict() == by_fit.violations[3].to_dict()
+    assert (of_table.h, of_table.gamma) == (by_fit.h, by_fit.gamma)
+    risk = population_risk(rows, population=1_000_000, quasi_identifiers=names)
+    assert of_table.correctness.value[1] == pytest.approx(risk.sample_to_population, rel=0.02)  # the copula's draws
+    assert of_table.correctness.value[0] == by_fit.correctness.value[0]
 
 
 def test_a_curve_and_a_table_of_points_are_forecast_as_their_fit_is():
@@ -296,3 +301,57 @@ def test_a_forecast_is_a_frame_with_a_row_for_each_population():
     assert frame["population"].tolist() == ["10", "city"]
     assert frame["correctness"].tolist() == found.correctness.value.tolist()
     assert frame["violations of k = 2 high"].tolist() == found.violations[2].high.tolist()
+
+
+def test_techniques_stand_side_by_side(tmp_path, capsys):
+    for name, last in (("faces", 0.95), ("voices", 0.6)):
+        (tmp_path / f"{name}.csv").write_text(f"n,correctness\n10,0.99\n100,0.98\n1000,{last}\n")
+    files = [tmp_path / "faces.csv", tmp_path / "voices.csv"]
+    assert run("forecast", *files, "--at", "1e5,world", "--people", "900") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "faces names the most" in shown
+    assert "measured up to" in shown
+    assert run("forecast", *files, "--at", "1e5", "--people", "900", "--json") == 0
+    both = json.loads(capsys.readouterr().out)["techniques"]
+    assert [one["name"] for one in both] == ["faces", "voices"]
+    for one, file in zip(both, files, strict=True):
+        assert run("forecast", file, "--at", "1e5", "--people", "900", "--json") == 0
+        assert json.loads(capsys.readouterr().out)["forecast"] == one["forecast"]  # each as if it were alone
+    assert run("forecast", *files, "--compare") == 2
+    assert "about one technique" in capsys.readouterr().err
+
+
+@pytest.mark.paper("scaling-law", "Fig. 1b–i", "Table S2")
+def test_the_predictive_check_tells_a_right_law_from_a_wrong_one(tmp_path, capsys):
+    """Samples of a process lie inside its band; two kinds of people, one unique and one all alike, do not."""
+    right = PitmanYor.from_entropy(h=4.0, gamma=0.3).sample(3_000, seed=1)
+    wrong = [1] * 1_500 + [500] * 3
+    inside = {}
+    for name, sizes in (("right", right), ("wrong", wrong)):
+        file = tmp_path / f"{name}.csv"
+        file.write_text("kind\n" + "".join(f"c{at}\n" * int(size) for at, size in enumerate(sizes)))
+        assert run("forecast", file, "--qi", "kind", "--at", "1e5", "--predictive-check", "--json") == 0
+        sampled, broken = json.loads(capsys.readouterr().out)["predictive_check"]
+        inside[name] = sampled["inside"]
+        assert broken["inside"] <= sampled["inside"]
+    assert inside["right"] > 0.85 > 0.7 > inside["wrong"]
+    assert run("forecast", file, "--qi", "kind", "--at", "1e5", "--predictive-check") == 0
+    assert "samples from the fitted law" in capsys.readouterr().out
+    assert run("forecast", tmp_path / "none.csv", "--predictive-check") == 2
+
+
+@pytest.mark.paper("scaling-law", "eq. 1", "eq. 7", "eq. 11", "Fig. 5")
+def test_known_distributions_and_the_law_itself_on_the_command_line(tmp_path, capsys):
+    shares = tmp_path / "shares.csv"
+    shares.write_text("kind,share\na,0.5\nb,0.25\nc,0.25\n")
+    assert run("forecast", shares, "--frequencies", "share", "--at", "2,mine=3", "--k", "3", "--json") == 0
+    two, three = json.loads(capsys.readouterr().out)["expected"]
+    assert (two["correctness"], two["uniqueness"]) == (0.8125, 0.625)
+    assert three["population"] == "mine"
+    assert three["violations"]["3"] == pytest.approx(0.84375)
+    assert run("forecast", "--entropy", "40bits", "--tail", "1", "--at", "7.53e9") == 0
+    assert "44.8%" in capsys.readouterr().out  # the paper: 45%
+    for wrong in (("--entropy", "40"), (shares, "--frequencies", "kind"), (shares, "--entropy", "4", "--tail", "0")):
+        assert run("forecast", *wrong, "--at", "us") == 2
+        assert "error:" in capsys.readouterr().err
+    assert run("forecast", shares, "--frequencies", "share", "--compare") == 2

@@ -41,6 +41,7 @@ def test_known_answers(sizes, leaked, targets, known):
 
 
 @pytest.mark.parametrize("sizes", [[3, 2, 1], [2, 2, 1], [4, 1], [6], [1, 1, 1, 1]])
+@pytest.mark.paper("leak-attack", "eq. 5", "eq. 7", "Figure 4")
 def test_every_leak_and_every_choice_of_targets_enumerated(sizes):
     people = sum(sizes)
     for leaked in range(people + 1):
@@ -64,6 +65,7 @@ def test_exact_fractions_agree_to_twelve_digits(sizes, leak, wanted):
 
 @pytest.mark.parametrize("leaked", [15, 16, 40, 1_000, 4_000, 9_000, 9_990, 9_999, 10_000])
 @pytest.mark.parametrize("targets", [1, 5, 10, 15])
+@pytest.mark.paper("leak-attack", "eq. 5", "Figure 2", "Figure 4")
 def test_whole_numbers_agree_at_the_papers_size(leaked, targets):
     exact = by_partitions(10_000, 5, leaked, targets)
     risk = leak_risk_uniform(people=10_000, k=5, leaked=leaked, targets=targets)
@@ -182,6 +184,7 @@ def test_planned_classes_hold_everybody_and_none_is_below_k(people, k):
     assert sizes.largest - sizes.smallest <= 1
 
 
+@pytest.mark.paper("leak-attack", "Table 3", "Table 4")
 def test_the_papers_worked_example_has_ten_people_in_three_classes():
     stays = {2887: "0-5 6-15", 3679: "0-5 6-15", 1208: "0-5 6-15", 2257: "20-25", 9006: "20-25", 8773: "20-25",
              4653: "0-5", 7363: "0-5", 5392: "0-5", 6453: "0-5"}  # fmt: skip

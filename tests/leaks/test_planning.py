@@ -9,6 +9,7 @@ from incrowd.leaks.planning import limits_on_a_person
 
 @pytest.mark.parametrize("at_most", [0.33, 0.09, 0.05, 0.01])
 @pytest.mark.parametrize(("people", "leaked", "targets"), [(200, 80, 1), (97, 97, 1), (50, 20, 2)])
+@pytest.mark.paper("leak-attack", "thresholds")
 def test_the_smallest_k_is_the_first_that_keeps_the_bound(people, leaked, targets, at_most):
     risks = [leak_risk_uniform(people=people, k=k, leaked=leaked, targets=targets) for k in range(1, people + 1)]
     if risks[-1].probability > at_most:
@@ -73,7 +74,7 @@ def test_shares_are_rounded_up_as_written_in_decimals():
 
 @pytest.mark.parametrize("share", [1.1, -0.1])
 def test_shares_above_all_are_refused(share):
-    with pytest.raises(InputError, match="0 to 100 %"):
+    with pytest.raises(InputError, match="0 to 100%"):
         share_of(share, 100)
 
 

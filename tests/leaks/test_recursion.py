@@ -33,6 +33,7 @@ def as_printed(classes: dict[int, int], leaked: int, people: int, targets: int, 
 
 @pytest.mark.parametrize("by_people", [False, True])
 @pytest.mark.parametrize("sizes", [[3, 2, 1], [2, 2, 2], [5, 5, 1, 1], [4, 6, 6, 9]])
+@pytest.mark.paper("leak-attack", "recursion", "eq. 8", "eq. 10", "eq. 12")
 def test_the_walk_over_states_is_the_printed_recursion(sizes, by_people):
     classes = {size: sizes.count(size) for size in sizes}
     method = "recursion_by_people" if by_people else "recursion"
@@ -42,6 +43,7 @@ def test_the_walk_over_states_is_the_printed_recursion(sizes, by_people):
         assert risk.probability == pytest.approx(float(known), rel=1e-12)
 
 
+@pytest.mark.paper("leak-attack", "recursion")
 def test_both_recursions_differ_from_the_exact_number():
     sizes = ClassSizes.from_sizes([3, 2, 1])
     risks = [

@@ -12,11 +12,13 @@ SIZES = ClassSizes.from_sizes([1, 1, 2, 3, 5, 8])
 
 @pytest.mark.parametrize("leaked", [6, 10, 15, 20])  # both the leak and the rest are the smaller part
 @pytest.mark.parametrize("targets", [1, 2, 4])
+@pytest.mark.paper("leak-attack", "simulation, steps 1–4")
 def test_the_simulated_mean_is_the_exact_one(leaked, targets):
     simulated = simulate_leak(SIZES, leaked, targets=targets, trials=20_000, seed=7)
     assert simulated.agrees_with(leak_risk(SIZES, leaked, targets=targets).probability, errors=4)
 
 
+@pytest.mark.paper("leak-attack", "simulation of several")
 def test_targets_known_to_have_leaked_are_likelier():
     sizes = ClassSizes.from_sizes([3, 2, 1])
     leak = simulate_leak(sizes, 4, targets=2, trials=40_000, seed=1, targets_from="leak")
@@ -55,6 +57,7 @@ def test_the_interval_covers_the_truth_about_19_times_in_20():
     assert 270 <= covered <= 298
 
 
+@pytest.mark.paper("leak-attack", "eq. 6", "Figure 3")
 def test_single_risks_are_those_of_a_hypergeometric_leak():
     simulated = simulate_leak(ClassSizes.from_sizes([2, 2, 2]), 3, trials=50_000, seed=3)
     shares = dict(simulated.risks)

@@ -8,6 +8,7 @@ from math import comb, factorial, perm
 import pytest
 from papers.leak_attack import mixed_class_sizes, several_targets, single_target
 from papers.leak_attack.mixed_class_sizes import count_riskier_tables
+from papers.leak_attack.partial_histories import ATTACKERS, reproduce_partial_histories
 from papers.leak_attack.reference_values import (
     PEOPLE,
     draw_class_sizes,
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.xdist_group("leak-attack")  # one worker: what the fixt
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10])
 @pytest.mark.parametrize("leaked", [1, 1_000, 4_000, 10_000])
+@pytest.mark.paper("leak-attack", "eq. 5", "Figure 2")
 def test_the_printed_sum_is_the_closed_form(k, leaked):
     exact = leak_risk_uniform(people=PEOPLE, k=k, leaked=leaked).probability
     assert exact == pytest.approx(float(published_sum(PEOPLE, k, leaked)), rel=1e-12)
@@ -43,6 +45,7 @@ def test_people_at_risk_are_those_who_leaked():
 @pytest.mark.parametrize(
     ("sizes", "leaked", "targets"), [((3, 2, 1), 4, 2), ((2, 2), 3, 2), ((3, 3), 6, 3), ((4, 1), 2, 1)]
 )
+@pytest.mark.paper("leak-attack", "Figure 4")
 def test_the_exact_answer_is_what_listing_every_case_gives(sizes, leaked, targets):
     listed = enumerate_attacks(sizes, leaked, targets)
     assert leak_risk(ClassSizes.from_sizes(sizes), leaked, targets=targets).probability == pytest.approx(float(listed))
@@ -55,6 +58,7 @@ def test_every_table_is_listed_once():
     assert sorted(partitions_of_people(7, 2)) == [(3, 2, 2), (4, 3), (5, 2), (7,)]
 
 
+@pytest.mark.paper("leak-attack", "Figure 5")
 def test_equal_classes_are_never_less_risky_in_small_tables():
     compared, above = count_riskier_tables(7)
     assert compared > 500
@@ -62,6 +66,7 @@ def test_equal_classes_are_never_less_risky_in_small_tables():
 
 
 @pytest.mark.parametrize("deviation", [1, 2, 8])
+@pytest.mark.paper("leak-attack", "Figure 5")
 def test_drawn_classes_hold_everybody_and_none_is_below_five(deviation):
     sizes = draw_class_sizes(deviation)
     assert sizes.people == PEOPLE
@@ -113,10 +118,10 @@ def test_equal_classes_are_an_upper_bound(made):
 def test_every_figure_is_on_the_page(made):
     parts, written = made
     text = written[0].read_text(encoding="utf-8")
-    for number in ("Figure 2", "Figure 3a, left", "Figure 3a, right", "Figure 3b, left", "Figure 3b, right",
+    for number in ("Figure 1", "Figure 2", "Figure 3a, left", "Figure 3a, right", "Figure 3b, left", "Figure 3b, right",
                    "Figure 4a", "Figure 4b", "Figure 5"):  # fmt: skip
         assert f"![{number}" in text
-    assert sum(len(part.figures) for part in parts.values()) == 9
+    assert sum(len(part.figures) for part in parts.values()) == 10
 
 
 def test_a_wrong_simulation_without_error_does_not_agree():
@@ -125,3 +130,14 @@ def test_a_wrong_simulation_without_error_does_not_agree():
     assert right.distance == 0.0
     wrong = replace(right, exact=replace(right.exact, probability=0.1))
     assert wrong.distance == math.inf
+
+
+def test_partial_leaks_name_fewer_and_protection_fewer_still():
+    claims, rates = reproduce_partial_histories(Context(quick=True)).tables
+    assert all(float(row.remark.split(" ")[0]) < 4.5 for row in claims.rows)  # the whole case is eq. 7
+    by = {(row[0], row[1]): [float(cell.rstrip("%")) for cell in row[2:]] for row in rates.cells}
+    whole, *parts = (attacker.words for attacker in ATTACKERS)
+    for k in (1, 10):
+        assert all(by[k, part][0] <= by[k, whole][0] + 3 for part in parts)
+    assert by[1, whole][0] > by[5, whole][0] > by[10, whole][0]
+    assert by[10, whole][0] < 25

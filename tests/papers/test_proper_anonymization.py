@@ -1,5 +1,7 @@
 """The anonymisation paper: what it prints, its figures' numbers against the library's, and the whole paper, quick."""
 
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,12 +9,13 @@ from papers.page import write_pages
 from papers.proper_anonymization import printed_numbers as printed
 from papers.proper_anonymization.coarsening import _remark_on_steps, coarsened
 from papers.proper_anonymization.generated_population import flatten_triangle
-from papers.proper_anonymization.masking import READINGS, mask_uniques, regenerate_masked
+from papers.proper_anonymization.masking import READINGS, mask_uniques, masked_counts, regenerate_masked
 from papers.proper_anonymization.protection import t_by_record
 
 from incrowd import evaluate, measure, protect
 from incrowd._support.progress import silent
 from incrowd.demo import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL, demo_table
+from incrowd.measures import risk_by_group
 from incrowd.protection import HIPAA_STEPS
 from incrowd.protection.tcloseness import bound_on_t
 from papers import Context, paper, reproduce
@@ -25,18 +28,21 @@ def small():
     return demo_table(3_000, seed=1).select([*QUASI_IDENTIFIERS, "charge"])
 
 
+@pytest.mark.paper("proper-anonymization", "Table S4", "Table S5")
 def test_the_printed_tables_agree_as_the_paper_says():
     s4, s5 = flatten_triangle(printed.TABLE_S4), flatten_triangle(printed.TABLE_S5)
     assert s4.size == s5.size == len(printed.PAIRS) == 36
     assert np.corrcoef(s4, s5)[0, 1] == pytest.approx(printed.AGREEMENT, abs=0.0005)
 
 
+@pytest.mark.paper("proper-anonymization", "Table S9")
 def test_table_s9_is_equation_6():
     for k, t in printed.T_BY_K.items():
         assert bound_on_t(3_985_166, k) == pytest.approx(t, abs=0.005)
 
 
 @pytest.mark.parametrize(("places", "people"), [(2, 2), (8, 32), (None, 4), (16, None)])
+@pytest.mark.paper("proper-anonymization", "Fig. S5", "Fig. S6")
 def test_coarsened_cells_are_what_protect_and_evaluate_give(small, places, people):
     cells = {(cell.spatiotemporal, cell.census): cell for cell in coarsened(small, Context())}
     resolution = dict.fromkeys(SPATIAL + TEMPORAL, places) | dict.fromkeys(CENSUS, people)
@@ -46,6 +52,24 @@ def test_coarsened_cells_are_what_protect_and_evaluate_give(small, places, peopl
     cell = cells[places, people]
     assert cell.uniques == found.uniques
     assert cell.loss == pytest.approx(found.information_loss, rel=1e-5)
+
+
+@pytest.mark.paper("proper-anonymization", "Fig. 1")
+def test_risk_by_what_is_known_is_a_plain_count(small):
+    rows = small.to_pylist()
+    for risk in risk_by_group(small, {"census": CENSUS, "spatial": SPATIAL, "temporal": TEMPORAL}):
+        alike = Counter(tuple(row[name] for name in risk.columns) for row in rows)
+        assert risk.uniques == sum(count == 1 for count in alike.values())
+
+
+@pytest.mark.paper("proper-anonymization", "Table S1")
+def test_the_population_has_the_columns_of_table_s1():
+    table = demo_table(500)
+    assert set(QUASI_IDENTIFIERS) == {
+        "oshpd_id", "age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "los", "adm_qtr",
+    }  # fmt: skip
+    assert {"charge", "diag_p"} <= set(table.column_names)
+    assert (len(CENSUS), len(SPATIAL), len(TEMPORAL)) == (6, 1, 2)
 
 
 def test_the_original_loses_nothing(small):
@@ -65,6 +89,7 @@ def test_a_straight_fall_is_told_from_a_bent_one():
     assert _remark_on_steps([0.0857, 0.0389, 0.0108, 0.0008, 0.0]).startswith("not here")
 
 
+@pytest.mark.paper("proper-anonymization", "Fig. S3", "Table S3")
 def test_masking_counts_as_evaluate_does(small):
     found = mask_uniques(small, READINGS["masked by all nine"], silent)
     told = evaluate(small, found.table, quasi_identifiers=QUASI_IDENTIFIERS)
@@ -73,6 +98,7 @@ def test_masking_counts_as_evaluate_does(small):
     assert 0 < found.shares["sex"] < found.shares["age_yrs"]
 
 
+@pytest.mark.paper("proper-anonymization", "Algorithm S1", "Table S5")
 def test_regenerating_keeps_every_column_as_it_was_and_what_was_not_masked(small):
     found = mask_uniques(small, READINGS["masked by eight"], silent)
     filled = regenerate_masked(small, found, seed=3)
@@ -83,6 +109,24 @@ def test_regenerating_keeps_every_column_as_it_was_and_what_was_not_masked(small
         plain = (meaning.covered == 1)[meaning.codes]
         assert np.array_equal(was[plain], now[plain])
     assert not filled["age_yrs"].equals(small["age_yrs"])
+
+
+@pytest.mark.paper("proper-anonymization", "Fig. S1", "Fig. S2")
+@pytest.mark.parametrize("name", ["race", "age_yrs"])
+def test_masked_counts_are_those_of_a_plain_count(small, name):
+    found = mask_uniques(small, READINGS["masked by eight"], silent)
+    pairs = list(zip(small[name].to_pylist(), map(str, found.table[name].to_pylist()), strict=True))
+    expected = {
+        value: (sum(was == value for was, _ in pairs), sum(was == value and now != str(was) for was, now in pairs))
+        for value in {was for was, _ in pairs}
+    }
+    counts = masked_counts(small, found, name)
+    assert counts == expected
+    rare, common = min(counts, key=lambda value: counts[value][0]), max(counts, key=lambda value: counts[value][0])
+    shares = {value: masked / total for value, (total, masked) in counts.items()}
+    assert (
+        shares[rare] >= shares[common]
+    )  # “the less frequent original values are proportionally more frequently masked”
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -105,6 +149,7 @@ def rows_of(part):
     return {row.quantity: row for table in part.tables for row in getattr(table, "rows", ())}
 
 
+@pytest.mark.paper("proper-anonymization", "Fig. 2", "Fig. S4", "Fig. S7")
 def test_the_papers_claims_hold_on_a_small_population(made):
     parts, _ = made
     claims = rows_of(parts["protection"])
@@ -135,7 +180,17 @@ def test_a_quick_run_says_so_and_every_figure_is_on_the_page(made):
     _, written = made
     text = written[0].read_text(encoding="utf-8")
     assert "A quick run: 12,000 records instead of 3,985,166" in text
-    for number in ("Figure 1", "Figure 2", "Figure S3", "Figure S4", "Figure S5", "Figure S6", "Figure S7"):
+    for number in (
+        "Figure 1",
+        "Figure 2",
+        "Figure S1",
+        "Figure S2",
+        "Figure S3",
+        "Figure S4",
+        "Figure S5",
+        "Figure S6",
+        "Figure S7",
+    ):
         assert f"![{number}" in text
     for number in ("Tables S4 and S5", "Table S9"):
         assert f"### {number}" in text

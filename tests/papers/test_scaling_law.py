@@ -8,13 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 from papers.corpora import FAMILIES, TABLES, available_tables, generated, random_attributes
 from papers.page import write_pages
-from papers.scaling_law.extrapolation import cubic
+from papers.scaling_law.plain_fit import fit_as_published, published_loss
 from papers.scaling_law.published import FRACTIONS, NAMES, TABLE_1
 from papers.scaling_law.specification import _remark_on_prior, _remark_on_sign
 from papers.scaling_law.studies import collections, corpora, movement, sparse_studies
 
 from incrowd.curves import Curve
 from incrowd.errors import UnsupportedError
+from incrowd.pitman_yor import PitmanYor
 from papers import Context, paper, reproduce
 
 pytestmark = pytest.mark.xdist_group("scaling-law")  # one worker: what the fixtures make is made once
@@ -31,6 +32,7 @@ def rows(part, table=0):
     return {row.quantity: row for row in part.tables[table].rows}
 
 
+@pytest.mark.paper("scaling-law", "Fig. 3", "Fig. 4", "Fig. 5")
 def test_the_numbers_of_the_text_are_the_papers(quick):
     found = rows(quick[0]["regimes"])
     for row in list(found.values())[:4]:
@@ -43,6 +45,7 @@ def test_the_numbers_of_the_text_are_the_papers(quick):
     assert bits[0] < 10 < bits[1] < bits[2]  # critical at γ = 0 only
 
 
+@pytest.mark.paper("scaling-law", "Fig. 1a", "Table S1", "Table S2")
 def test_the_model_describes_light_tails_and_overstates_zipf(quick):
     by_corpus = {row[0]: row for row in quick[0]["specification"].tables[1].cells}
     assert by_corpus["geometric"][2] < 0.01
@@ -53,6 +56,7 @@ def test_the_model_describes_light_tails_and_overstates_zipf(quick):
     assert by_corpus["all"][1] == 24
 
 
+@pytest.mark.paper("scaling-law", "Table 1", "Fig. 2")
 def test_the_scaling_law_beats_the_rules_of_thumb(quick):
     table = quick[0]["extrapolation"].tables[1]
     whole = {row[1]: row for row in table.cells if row[0] == "100 %"}
@@ -62,6 +66,7 @@ def test_the_scaling_law_beats_the_rules_of_thumb(quick):
         assert law <= exponential < entropy
 
 
+@pytest.mark.paper("scaling-law", "Fig. 3")
 def test_published_points_are_forecast(quick):
     found = rows(quick[0]["scale"])
     law = next(row for what, row in found.items() if what.endswith("PYC-MB"))
@@ -79,6 +84,7 @@ def test_its_pages_hold_every_figure(quick):
     assert html.read_text(encoding="utf-8").count("<svg role") == len(figures)
 
 
+@pytest.mark.paper("scaling-law", "Table 1")
 def test_the_papers_table_was_typed_in_whole():
     assert set(TABLE_1) == {(kind, fraction) for kind in ("exact", "sparse", "robust") for fraction in FRACTIONS}
     best = [min(NAMES, key=lambda name: row[name]) for row in TABLE_1.values()]
@@ -134,11 +140,34 @@ def test_weights_and_numbers_of_households_are_no_attributes():
     assert {"hid", "id", "pid"} <= set(TABLES["eusilc_population"])
 
 
-def test_a_cubic_goes_through_its_points():
-    sizes = np.array([10, 100, 1_000, 10_000])
-    x = np.log10(sizes)
-    curve = Curve.from_points(sizes, 1 - 0.1 * x + 0.04 * x**2 - 0.012 * x**3)
-    assert cubic(curve, 1e5) == pytest.approx(1 - 0.5 + 1.0 - 1.5)
+@pytest.mark.paper("scaling-law", "eq. 4")
+def test_the_published_fit_reaches_the_least_loss():
+    """Nelder–Mead against a fine grid of h and γ, on points of the law and on noisy ones."""
+    grid = np.stack(np.meshgrid(np.linspace(2, 20, 181), np.linspace(-1, 1, 81)), axis=-1)
+    sizes = np.unique(np.rint(np.geomspace(2, 5_000, 30)))
+    for gamma, noise in ((0.4, 0.0), (0.7, 0.01), (-0.8, 0.003)):
+        model = PitmanYor.from_entropy(h=7.0, gamma=gamma)
+        wrong = noise * np.random.default_rng(1).standard_normal(sizes.size)
+        curve = Curve.from_points(sizes, np.clip(model.correctness(sizes) + wrong, 1 / sizes, 1))
+        found = fit_as_published(curve)
+        reached = float(published_loss(np.array([found.h, found.gamma]), curve))
+        assert reached <= published_loss(grid, curve).min() + 1e-12
+        assert reached <= float(np.log(sizes) @ (curve.correctness - model.correctness(sizes)) ** 2) + 1e-12
+
+
+@pytest.mark.paper("scaling-law", "Tables S3–S5", "Tables S6, S7", "Figs. S1–S17")
+def test_every_corpus_stands_at_every_share(quick):
+    """The corpora of a kind together are the row of Table 1, so their squares add up to its."""
+    part = quick[0]["extrapolation"]
+    of_kind, by_corpus = part.tables[1], part.tables[2]
+    assert by_corpus.columns[2:] == ("0.1 %", "0.5 %", "1 %", "5 %", "10 %", "100 %")
+    whole = {row[1]: row for row in of_kind.cells if row[0] == "100 %"}
+    for kind in ("exact", "sparse", "robust"):
+        parts = [row[-1].rstrip(")").split(" (") for row in by_corpus.cells if row[0] == kind]
+        squares = sum(float(error) ** 2 * int(count) for error, count in parts)
+        count = sum(int(count) for _, count in parts)
+        assert count == int(whole[kind][2].split(" ")[0])
+        assert (squares / count) ** 0.5 == pytest.approx(float(whole[kind][3].split(" ")[0].rstrip("*")), abs=0.002)
 
 
 def test_sentences_follow_the_numbers():

@@ -28,6 +28,7 @@ PEOPLE = st.one_of(st.floats(0, 12).map(lambda x: float(int(10**x))), st.sampled
 @example(80.0, -1.0, 1e12, 0.5)
 @example(80.0, 1.0, 1e12, 0.5)
 @example(0.5, -1.0, 1e12, 0.9)
+@pytest.mark.paper("scaling-law", "eq. 2", "eq. 12", "eq. 13")
 def test_expectations_agree_with_mpmath(h, gamma, n, place):
     with mp.workdps(180):  # 69 digits of α cancel twice
         d, alpha = oracle.parameters(h, gamma)
@@ -62,11 +63,13 @@ def test_alone_everybody_is_named(h, gamma):
         (41.54, "nats", 0.68, 4e9, 0.74381502),
     ],
 )
+@pytest.mark.paper("scaling-law", "eq. 3", "Fig. 5")
 def test_published_answers(h, unit, gamma, n, value):
     assert PitmanYor.from_entropy(h=h, gamma=gamma, unit=unit).correctness(n) == pytest.approx(value, abs=5e-9)
 
 
 @pytest.mark.parametrize("gamma", [-1.0, -0.3, 0.0, 0.4, 1.0])
+@pytest.mark.paper("scaling-law", "eq. 14")
 def test_chances_of_class_sizes_add_up_and_give_violations(gamma):
     model = PitmanYor.from_entropy(h=3, gamma=gamma)
     chances = model.class_size_pmf(200, np.arange(1, 201))
@@ -78,6 +81,7 @@ def test_chances_of_class_sizes_add_up_and_give_violations(gamma):
 
 
 @pytest.mark.parametrize(("h", "gamma"), [(5, 0.6), (5, 0.0), (4, -0.6), (30, -0.5)])
+@pytest.mark.paper("scaling-law", "eq. 12", "eq. 13", "Fig. 4")
 def test_samples_have_the_expected_correctness(h, gamma):
     model, people = PitmanYor.from_entropy(h=h, gamma=gamma), 1000
     samples = [model.sample(people, seed) for seed in range(200)]
@@ -95,6 +99,7 @@ def test_the_same_seed_gives_the_same_sample():
 
 
 @pytest.mark.parametrize(("h", "gamma"), [(4, 0.5), (4, 0.0), (3, -0.7)])
+@pytest.mark.paper("scaling-law", "Fig. 1b–i")
 def test_sticks_have_the_expected_chance_of_a_repeat(h, gamma):
     model = PitmanYor.from_entropy(h=h, gamma=gamma)
     sticks = model.stick_breaking(3000, 1, draws=400)
@@ -104,6 +109,7 @@ def test_sticks_have_the_expected_chance_of_a_repeat(h, gamma):
     assert (sticks**2).sum(axis=1).mean() == pytest.approx(repeat, rel=0.1)
 
 
+@pytest.mark.paper("scaling-law", "eq. 2")
 def test_entropy_and_tail_come_back():
     model = PitmanYor.from_entropy(h=7.5, gamma=0.31)
     assert (model.h, model.gamma) == (pytest.approx(7.5), pytest.approx(0.31))

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from incrowd.populations.copula_fit import correlation_of_vine, nearest_correlation
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.d")
 def test_the_nearest_correlation_matrix_is_the_published_one():
     # Higham 2002, the example of section 4
     found = nearest_correlation(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))
@@ -21,6 +22,7 @@ def test_a_correlation_matrix_is_left_as_it_is():
 
 
 @given(arrays(np.float64, (5, 5), elements=st.floats(0, 0.99)))
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.d")
 def test_any_table_of_pairs_becomes_a_correlation_matrix(pairs):
     matrix = np.triu(pairs, 1)
     found = nearest_correlation(matrix + matrix.T + np.eye(5))
@@ -29,6 +31,7 @@ def test_any_table_of_pairs_becomes_a_correlation_matrix(pairs):
 
 
 @given(arrays(np.float64, (5, 5), elements=st.floats(0, 0.95)))
+@pytest.mark.paper("synthetic-estimator", "B (b) 2.b", "B (b) 3")
 def test_partial_correlations_given_those_between_come_back(partial):
     full = correlation_of_vine(partial := np.triu(partial, 1) + np.triu(partial, 1).T + np.eye(5))
     for i in range(5):

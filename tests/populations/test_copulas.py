@@ -28,11 +28,13 @@ def normal_columns(people, seed=0, levels=(6, 9, 4)):
     return Columns(np.stack(codes), levels)
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.c")
 def test_the_gaussian_fit_finds_the_correlations_of_a_normal_population():
     found = np.mean([fit_gaussian(normal_columns(3000, seed)) for seed in range(4)], axis=0)
     assert found == pytest.approx(CORRELATION, abs=0.05)
 
 
+@pytest.mark.paper("synthetic-estimator", "B (b) 2.b", "B (b) 2.c")
 def test_the_vine_fit_finds_the_partial_correlations_of_a_normal_population():
     found = np.mean([partial_correlations(normal_columns(20_000, seed, (5, 5, 5))) for seed in range(3)], axis=0)
     assert found[0, 1] == pytest.approx(0.6, abs=0.05)
@@ -40,6 +42,7 @@ def test_the_vine_fit_finds_the_partial_correlations_of_a_normal_population():
     assert found[0, 2] < 0.15  # 0.3 = 0.6 · 0.5: nothing is left given the one between
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.b.i–ii", "B (a) 2.b.v")
 def test_the_deterministic_fit_agrees_with_the_published_monte_carlo():
     columns = normal_columns(3000, 7)
     pairs = pair_correlations(columns)

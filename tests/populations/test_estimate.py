@@ -57,6 +57,7 @@ def test_estimates_are_near_the_truth_and_intervals_hold_it(everybody, method, t
 
 
 @pytest.mark.parametrize("method", ["gaussian", "dvine", "average"])
+@pytest.mark.paper("synthetic-estimator", "B (a) 3", "B (b) 3")
 def test_the_published_estimators_are_near_the_truth(everybody, method):
     sample = everybody.sample(frac=0.2, random_state=1)
     names = [name for name in QI if name != "born"]  # a column that another determines is more than they can model
@@ -105,6 +106,7 @@ def test_several_draws_show_their_spread(everybody):
     assert pytest.approx(np.mean(draws)) == found.sample_to_population
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.b.i–ii")
 def test_monte_carlo_fits_lead_to_about_the_same_risk(everybody):
     sample = everybody.sample(600, random_state=2)
     fast, slow = (
@@ -205,7 +207,7 @@ def test_weights_that_stand_for_nobody_are_refused(weights, message):
 def test_weights_say_how_many_people_there_are():
     found = population_risk({"a": [1, 2, 2], "w": [50.0, 20.0, 30.0]}, quasi_identifiers=["a"], weights="w")
     assert found.population == 100
-    assert any("weights differ" in note for note in found.notes)
+    assert any("because of weights" in note for note in found.notes)
 
 
 def test_a_fraction_says_how_many_people_there_are():
@@ -220,6 +222,7 @@ def test_the_result_is_plain():
     assert found.assumptions
 
 
+@pytest.mark.paper("synthetic-estimator", "D sensitivity")
 def test_a_larger_population_is_a_smaller_risk():
     sizes = ClassSizes.from_counts({1: 300, 2: 90, 5: 20})
     found = sensitivity(sizes, population=10_000, method="posterior")
@@ -288,6 +291,7 @@ def test_the_chance_to_stay_unique_is_that_of_the_single_records():
     assert population_risk(ClassSizes.from_counts({2: 9, 3: 4}), population=100).still_unique is None
 
 
+@pytest.mark.paper("synthetic-estimator", "formula (1)", "formula (2)")
 def test_a_sample_may_be_at_less_risk_than_classes_over_population():
     low, high = certain_limits(ClassSizes.from_sizes([19, 1]), 100)  # of classes of 90 and 10
     truth = (19 / 90 + 1 / 10) / 20

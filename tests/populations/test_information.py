@@ -41,6 +41,7 @@ def test_expected_x_log_x_of_a_large_sample_is_near_the_plug_in_value():
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.8, 0.97])
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.a")
 def test_cells_are_rectangle_probabilities_of_the_bivariate_normal(rho):
     first, second = edges([0.1, 0.5, 0.4]), edges([0.02, 0.38, 0.35, 0.25])
     normal = multivariate_normal(mean=[0, 0], cov=[[1, rho], [rho, 1]])
@@ -50,6 +51,7 @@ def test_cells_are_rectangle_probabilities_of_the_bivariate_normal(rho):
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.99])
+@pytest.mark.paper("synthetic-estimator", "B (a) 1", "B (b) 1")
 def test_cells_add_up_to_the_marginals(rho):
     chances = np.random.default_rng(1).dirichlet(np.full(30, 0.4))
     cells = cell_chances(edges(chances), edges([0.5, 0.3, 0.2]), rho)
@@ -58,6 +60,7 @@ def test_cells_add_up_to_the_marginals(rho):
     assert cells.min() >= 0
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.b.iv")
 def test_observed_information_of_a_copy_is_its_entropy_and_of_strata_an_average():
     column = np.array([0, 0, 1, 2])
     assert observed_information(column, column) == pytest.approx(1.5 * math.log(2))
@@ -67,6 +70,7 @@ def test_observed_information_of_a_copy_is_its_entropy_and_of_strata_an_average(
     assert observed_information(left, right, strata) == pytest.approx(wanted)
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.b.iii")
 def test_expected_information_is_the_mean_over_random_samples():
     generator = np.random.default_rng(0)
     first, second, people = edges([0.3, 0.3, 0.4]), edges([0.25] * 4), 60
@@ -80,6 +84,7 @@ def test_expected_information_is_the_mean_over_random_samples():
 
 
 @pytest.mark.parametrize("rho", [0.2, 0.6, 0.9])
+@pytest.mark.paper("synthetic-estimator", "B (a) 2.b.v")
 def test_the_matching_correlation_is_the_one_the_data_came_from(rho):
     generator = np.random.default_rng(3)
     first, second = edges([0.2] * 5), edges([0.1, 0.6, 0.3])

@@ -33,6 +33,7 @@ def test_a_full_counter_holds_a_random_part_that_stands_for_all():
     assert counts.sum() * counter.scale == pytest.approx(40_000, rel=5 / math.sqrt(2500))
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 1", "B (a) 3")
 def test_one_column_is_drawn_by_its_chances():
     chances = np.array([0.5, 0.3, 0.15, 0.05])
     found = Copula([chances], np.eye(1)).sample(200_000, [0])
@@ -49,6 +50,7 @@ def test_independent_columns_have_as_many_classes_as_expected():
     assert np.mean(found) == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.paper("synthetic-estimator", "B (a) 3")
 def test_the_correlation_is_the_one_asked_for():
     from scipy.stats import multivariate_normal
 

@@ -114,3 +114,46 @@ def test_adult_with_arx_hierarchies(shared_data):
     assert found.k >= 5
     assert found.uniques == 0
     assert safe.suppressed_rows <= 0.05 * adult.num_rows
+
+
+def test_hierarchies_from_a_short_text(tmp_path):
+    ages = list(range(18, 60))
+    assert labels(Hierarchy.parse("10,5"), ages, 1)[0] == "[15;19]"
+    assert labels(Hierarchy.parse("10,5"), ages, 2)[0] == "[10;19]"
+    assert labels(Hierarchy.parse("prefix:1,3"), ["93722", "93611"], 1) == ["937**", "936**"]
+    (tmp_path / "5").write_text("m;person\nf;person\n")
+    assert labels(Hierarchy.parse(tmp_path / "5"), ["m", "f"], 1) == ["person", "person"]
+    for wrong in ("prefix:x", "quantiles:0", "prefix:2.5"):
+        with pytest.raises(InputError, match="whole numbers of 1 or more"):
+            Hierarchy.parse(wrong)
+    with pytest.raises(InputError, match="cannot be read"):
+        Hierarchy.parse("5,-1")
+
+
+@settings(max_examples=50)
+@given(st.lists(st.one_of(st.none(), st.integers(0, 40)), min_size=4, max_size=60), st.integers(2, 12))
+def test_quantiles_are_ranges_of_about_equally_many(values, groups):
+    if all(value is None for value in values):
+        return
+    filled = [value for value in values if value is not None]
+    commonest = max(filled.count(value) for value in filled)
+    named = labels(Hierarchy.quantiles(groups), values, 1)
+    for label in {label for label in named if label is not None} - {"*"}:
+        inside = [value for value, other in zip(values, named, strict=True) if other == label]
+        assert len(inside) < len(filled) / groups + commonest + 1
+        low, high = label.strip("[]").split(";") if label.startswith("[") else (label, label)
+        assert (min(inside), max(inside)) == (int(low), int(high))
+    assert all(label == "*" or (label is None) == (value is None) for label, value in zip(named, values, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("values", "first"),
+    [
+        (list(range(17, 91)), "[15;19]"),
+        ([100.0 * i for i in range(1000)], "[0;1000)"),
+        ([i / 1000 for i in range(1000)], "[0;0.01)"),
+        ([0.3, 0.31, 0.9], "[0.3;0.31)"),
+    ],
+)
+def test_automatic_ranges_of_numbers_have_round_limits(values, first):
+    assert labels(Hierarchy.automatic(), values, 1)[0] == first

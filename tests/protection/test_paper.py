@@ -47,6 +47,7 @@ S6 = {
 
 
 @pytest.mark.parametrize("aim", ["information", "granularity"])
+@pytest.mark.paper("proper-anonymization", "Table S2", "Table S6")
 def test_table_s2_becomes_table_s6(aim):
     safe = protect(S2, quasi_identifiers=KNOWN, k=3, aim=aim, identifiers=[])
     for name, (first, second) in S6.items():
@@ -54,6 +55,7 @@ def test_table_s2_becomes_table_s6(aim):
     assert safe.table["Charges"].to_pylist() == S2["Charges"]
 
 
+@pytest.mark.paper("proper-anonymization", "eq. 5", "Table S6")
 def test_table_s6_discloses_wealth_and_cancer():
     safe = protect(S2, quasi_identifiers=KNOWN, k=3, identifiers=[])
     wealthy = safe.evaluate(sensitive=["Charges"], secret=(250_000, None)).disclosure
@@ -78,6 +80,7 @@ def boxes(rows, groups, names):
 
 
 @pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.paper("proper-anonymization", "eq. 2", "Algorithm S2")
 def test_s2_exactly(k):
     table = demo_table(200)
     rows = table.to_pylist()
@@ -93,6 +96,7 @@ def test_s2_exactly(k):
 
 
 @pytest.mark.parametrize(("n", "k"), [(200, 5), (203, 5), (61, 7), (59, 11), (17, 9)])
+@pytest.mark.paper("proper-anonymization", "Algorithm S4", "eq. 6")
 def test_s4_exactly(n, k):
     generator = random.Random(n)
     rows = [{"a": generator.randrange(90), "b": generator.random(), "z": z} for z in generator.sample(range(10**6), n)]
@@ -114,6 +118,7 @@ def test_s4_exactly(n, k):
 
 
 @pytest.mark.parametrize(("n", "k", "t"), [(200, 2, 0.1), (1000, 3, 0.04), (60, 5, 1.0), (10, 2, 0.01)])
+@pytest.mark.paper("proper-anonymization", "eq. 7", "eq. 8")
 def test_class_sizes_by_eq_8(n, k, t):
     size = max(k, math.ceil(n / (2 * (n - 1) * t + 1)))
     assert strata_for(n, k, t) == size + (n % size) // (n // size)
@@ -128,6 +133,20 @@ def test_s4_says_so_where_left_over_records_break_its_bound():
     assert safe.guarantee.t <= 0.1
 
 
+@pytest.mark.parametrize(
+    ("n", "values", "words"),
+    [(203, 203, "1 of 203 records are left over by classes of 2"), (200, 3, "200 records have 3 different")],
+)
+def test_the_note_of_s4_names_what_broke_the_bound(n, values, words):
+    """Leftovers where all values differ, equal values where nothing is left over."""
+    table = {"a": list(range(n, 0, -1)), "z": [row * values // n for row in range(n)]}
+    safe = protect(table, quasi_identifiers=["a"], k=2, t="bound", method="tcloseness", sensitive=["z"])
+    (note,) = (note for note in safe.notes if "past the bound" in note)
+    assert words in note
+    assert ("different sensitive values" in note) == (values < n)
+
+
+@pytest.mark.paper("proper-anonymization", "eq. 6", "eq. 7", "Table S9")
 def test_table_s9():
     n = 3_985_166
     assert [round(bound_on_t(n, k), 2) for k in (2, 3, 5, 10)] == [0.25, 0.17, 0.10, 0.05]
@@ -143,6 +162,7 @@ def test_table_s9():
         (16, [0, 5, 10, 16, 21, 26, 32, 37, 43, 48, 53, 59, 64, 69, 75, 80]),
     ],
 )
+@pytest.mark.paper("proper-anonymization", "Algorithm S3", "Table S7", "Table S8")
 def test_tables_s7_and_s8(parts, starts):
     (column,) = encode(read_table({"age": list(range(86))}), ["age"])
     ends = [start - 1 for start in starts[1:]] + [85]
@@ -150,6 +170,7 @@ def test_tables_s7_and_s8(parts, starts):
     assert list(dict.fromkeys(equal_parts(column, parts))) == expected
 
 
+@pytest.mark.paper("proper-anonymization", "Fig. 2", "Fig. S4")
 def test_k_anonymity_leaves_nobody_unique_and_coarsening_does():
     table = demo_table(5_000)
     for k in (2, 5):
@@ -164,6 +185,7 @@ def test_k_anonymity_leaves_nobody_unique_and_coarsening_does():
     assert left[0] > left[1] > left[2] > 0
 
 
+@pytest.mark.paper("proper-anonymization", "Fig. S7")
 def test_t_closeness_ends_attribute_disclosure():
     table = demo_table(5_000)
     plain = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, sensitive=["charge"])
@@ -172,6 +194,7 @@ def test_t_closeness_ends_attribute_disclosure():
     assert close.evaluate(secret=(100_000, None)).disclosure.risk == 0
 
 
+@pytest.mark.paper("proper-anonymization", "Table S3")
 def test_masking_follows_table_s3():
     table = demo_table(3_000)
     safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, method="mask", steps=HIPAA_STEPS, drop=False)
@@ -208,6 +231,7 @@ def test_limits_the_wrong_way_round_are_refused():
         protect({"x": [1, 90]}, quasi_identifiers=["x"], k=2, method="mask", top={"x": 5}, bottom={"x": 80})
 
 
+@pytest.mark.paper("proper-anonymization", "Algorithm S1")
 def test_s1_keeps_the_published_marginals():
     table = demo_table(3_000)
     masked = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, method="mask", steps=HIPAA_STEPS, drop=False)
@@ -224,6 +248,7 @@ def test_s1_keeps_the_published_marginals():
     assert filled.equals(regenerate(masked.table, counts, seed=4))
 
 
+@pytest.mark.paper("leak-attack", "Table 1", "Table 3")
 def test_the_leak_papers_patients():
     """Table 1 with k = 3: classes of people with histories of one length; one loses a record, as in table 3."""
     patients = {
@@ -294,6 +319,7 @@ def test_correlations_before_and_after():
     assert found.correlation_change == pytest.approx((change.mean(), change.max()), rel=1e-9)
 
 
+@pytest.mark.paper("proper-anonymization", "Table S10")
 def test_evaluate_takes_the_papers_files(tmp_path):
     """Header, commas, [min;max], the confidential column last."""
     (tmp_path / "SPD.txt").write_text("age,zip,charge\n42,93722,10\n35,93611,20\n52,93561,30\n")

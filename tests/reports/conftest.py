@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.growths import few_growths
 
 from incrowd import assess, demo_table
 
@@ -18,18 +19,21 @@ NASTY = (
 
 @pytest.fixture(scope="session")
 def ordinary():
-    return assess(
-        demo_table(2_000),
-        quasi_identifiers=["age_yrs", "sex", "race", "patcnty"],
-        sensitive=["charge"],
-        population=200_000,
-        recipient="restricted",
-        groups={"census": ["age_yrs", "sex"]},
-    )
+    with few_growths():
+        return assess(
+            demo_table(2_000),
+            quasi_identifiers=["age_yrs", "sex", "race", "patcnty"],
+            sensitive=["charge"],
+            population=200_000,
+            recipient="restricted",
+            groups={"census": ["age_yrs", "sex"]},
+        )
 
 
 @pytest.fixture(scope="session")
 def nasty():
     generator = np.random.default_rng(0)
     columns = {name: [f"cell-{name[:40]}-{v}" for v in generator.integers(0, 3, 60)] for name in NASTY}
-    return assess(columns, quasi_identifiers=list(NASTY[:-1]), sensitive=[NASTY[-1]], groups={NASTY[0]: [NASTY[1]]})
+    secret, groups = [NASTY[-1]], {NASTY[0]: [NASTY[1]]}
+    with few_growths():
+        return assess(columns, quasi_identifiers=list(NASTY[:-1]), sensitive=secret, groups=groups)

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.tables.codebook_values import draw_table, read_codebooks
 from tests.tables.role_scores import count_matches, precision, read_labels, read_names, recall
 
 from incrowd import read_table
@@ -61,3 +62,19 @@ def test_names_of_columns_in_public_files_tell_their_roles():
     assert recall(counts, "sensitive") >= 0.88, told
     assert recall(counts, "weight") == precision(counts, "weight") == 1, told
     assert recall(counts, "identifier") == 1, told
+
+
+def test_columns_of_codebooks_with_values_like_theirs_get_their_roles():
+    counts, wrong = Counter(), []
+    for name, columns in read_codebooks().items():
+        kinds = {column: kind for column, (kind, _) in columns.items()}
+        labels = {column: roles for column, (_, roles) in columns.items()}
+        found, missed = count_matches(read_table(draw_table(kinds)), labels)
+        counts += found
+        wrong += [f"{name}.{one}" for one in missed]
+    told = "\n".join(wrong)
+    assert recall(counts, "quasi-identifier") >= 0.97, told
+    assert precision(counts, "quasi-identifier") >= 0.95, told
+    assert recall(counts, "sensitive") >= 0.96, told
+    assert recall(counts, "weight") == precision(counts, "weight") == 1, told
+    assert recall(counts, "identifier") == recall(counts, "person") == 1, told

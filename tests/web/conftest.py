@@ -19,6 +19,11 @@ from incrowd.web.serving import configuration, listening  # noqa: E402
 TOKEN = "a-token-for-tests-only"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _quick_estimates(quick_estimates):
+    """The app's own work is tested here, not how exact an estimate is."""
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """A folder whose tables may be opened by path."""
@@ -104,11 +109,11 @@ def wait_for():
 
 @pytest.fixture(scope="session")
 def demo_file():
-    """2,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
+    """1,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
     import pyarrow.parquet
 
     written = io.BytesIO()
-    pyarrow.parquet.write_table(demo_table(2_000), written)
+    pyarrow.parquet.write_table(demo_table(1_000), written)
     return written.getvalue()
 
 

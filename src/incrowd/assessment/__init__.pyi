@@ -5,7 +5,6 @@ from incrowd.assessment.api import assess_question as assess_question
 from incrowd.assessment.api import judge_release as judge_release
 from incrowd.assessment.comparison import compare as compare
 from incrowd.assessment.question import Question as Question
-from incrowd.assessment.question import read_question as read_question
 from incrowd.assessment.result import SCHEMA as SCHEMA
 from incrowd.assessment.result import Assessment as Assessment
 from incrowd.assessment.roles import Roles as Roles
@@ -14,5 +13,8 @@ from incrowd.assessment.sections.knowledge import Knowledge as Knowledge
 from incrowd.assessment.sections.leaks import Leaks as Leaks
 from incrowd.assessment.sections.protection import Protection as Protection
 from incrowd.assessment.sections.section import Statement as Statement
+from incrowd.assessment.settings_file import read_question as read_question
+from incrowd.assessment.solver import Solution as Solution
+from incrowd.assessment.solver import find_release as find_release
 from incrowd.assessment.verdict import Verdict as Verdict
 from incrowd.recipients import RECIPIENTS as RECIPIENTS

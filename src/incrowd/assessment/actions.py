@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import each, given
-from incrowd.assessment.verdict import Verdict
+from incrowd.assessment.repeat import to_command
+from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
 from incrowd.protection import protect
 from incrowd.recipients import KINDS
 from incrowd.results import Result
-from incrowd.tables import read_table
-from incrowd.wording import counted, listed, percent
+from incrowd.tables import Table, read_table
+from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
@@ -49,120 +51,134 @@ class Action(Result):
 
 def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     """What to do, the most useful first."""
-    roles, question = work.roles, work.question
+    roles, question, evidence = work.roles, work.question, work.answers["evidence"]
     if verdict.decision == "within":
         yield Action("Write down who gets it and on what terms; assess again when rows or columns are added.")
         return
-    if roles.unused_person is not None and not question.rows_are_people:
+    rows_are_open = asks_about_rows(question, roles, evidence)
+    if rows_are_open:
+        person = roles.unused_person or evidence.rows.person
+        who = f"name {person} as the person" if person else "name the column that tells whose record it is"
         yield Action(
-            f"Count people and not records: name {roles.unused_person} as the person and assess again, or say that "
-            "every row is another person.",
+            f"Say what a row is: {who} and assess again, or say that every row is another person.",
             ("person", "rows_are_people"),
         )
-    elif work.answers["evidence"].rows.kind != "people" and roles.person is None and not question.rows_are_people:
-        yield Action(
-            "Say what a row is: name the column that tells whose record it is, or say that every row is another "
-            "person.",
-            ("person", "rows_are_people"),
-        )
-    open_columns = [one.column for one in work.answers["evidence"].undecided]
+    open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns)
-    if not roles.confirmed:
-        return  # a protection for guessed roles would turn a guess into a yes
+    if rows_are_open or not roles.confirmed:
+        return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
-        plan = _Plan(removed, question.limits.class_size, 2 if verdict.disclosed else None, verdict.disclosed)
+        plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
         yield Action("Protect the table and assess the result.", commands=_commands(work, plan))
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str]) -> Action:
     """The command that gives every column a role, by what their names and values suggest; a person must read it."""
     looks = {one.column: one.role for one in roles.suggested}
-    by_role = {role: [name for name in open_columns if looks.get(name) == role] for role in set(looks.values())}
+
+    def with_open(settled: Sequence[str], *suggested: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*settled, *(name for name in open_columns if looks.get(name) in suggested)]))
+
     settled = replace(
         question,
-        quasi_identifiers=(*roles.quasi_identifiers, *by_role.get("quasi-identifier", ())),
-        sensitive=tuple(dict.fromkeys([*roles.sensitive, *by_role.get("sensitive", ())])),
-        identifiers=tuple(dict.fromkeys([*roles.identifiers, *by_role.get("identifier", ())])),
-        other=tuple(
-            dict.fromkeys(
-                [
-                    *(name for name in roles.stated if roles.role(name) == "other"),
-                    *(name for name in open_columns if looks.get(name) in ("other", "weight", "person")),
-                ]
-            )
-        ),
+        quasi_identifiers=with_open(roles.quasi_identifiers, "quasi-identifier"),
+        sensitive=with_open(roles.sensitive, "sensitive"),
+        identifiers=with_open(roles.identifiers, "identifier"),
+        person=roles.person,
+        other=with_open(question.other, "other", "weight", "person"),
     )
-    command = settled.to_command()
+    command = to_command(settled)
     what = (
         f"Judge {counted(len(open_columns), 'column', 'columns')}: {listed(open_columns)}."
         if open_columns
-        else ("Confirm the roles of the columns: they were guessed.")
+        else "Confirm the roles of the columns: they were guessed."
     )
     return Action(
-        f"{what} Read this command and move each name to where it belongs: what others may know, what is secret, what "
-        "names people, and what nobody outside can know.",
-        ("quasi_identifiers", "sensitive", "identifiers", "other"),
+        f"{what} Read this command, move each name to where it belongs, and run it: what others may know, what is "
+        "secret, what names people, what is to be left out, and what nobody outside can know.",
+        ("quasi_identifiers", "sensitive", "identifiers", "drop", "other"),
         (command,) if command is not None else (),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A protection to try: the columns to remove, the class size, and how many values which secrets need in a class."""
+    """A protection to try: the columns to remove, the class size, and how different the values of secrets must be.
+
+    Every class has at least `l` values of the `diverse` columns, and no value reaches the share `certain_from` of it.
+    """
 
     removed: tuple[str, ...]
     k: int
-    l: int | None = None  # noqa: E741
+    certain_from: float
+    l: int = 2  # noqa: E741
     diverse: tuple[str, ...] = ()
+
+    @property
+    def demand(self) -> dict[str, Any]:
+        """The options of `protect` that ask for different values: (c, l)-diversity bounds the share of a value."""
+        if not self.diverse:
+            return {}
+        if self.certain_from == 1:
+            return {"l": self.l}
+        c = self.certain_from / (1 - self.certain_from)  # a share below s is a ratio below s / (1 - s)
+        return {"l": self.l, "diversity": "recursive", "c": math.floor(round(c, 9) * 1e6) / 1e6}
 
     def after(self, verdict: Verdict) -> _Plan | None:
         """The plan that mends what a verdict found, or None where none is known."""
         back = [name for name in verdict.giving_back if name not in self.removed]
-        if back:
-            return replace(self, removed=(*self.removed, *back))
-        more = [name for name in verdict.disclosed if name not in self.diverse]
-        if more:
-            return replace(self, l=self.l or 2, diverse=(*self.diverse, *more))
-        if verdict.disclosed and self.l is not None and self.l < _MOST_VALUES:
+        more = [name for name in verdict.disclosed if name not in (*self.diverse, *back)]
+        if back or more:
+            left = tuple(name for name in self.diverse if name not in back)
+            return replace(self, removed=(*self.removed, *back), diverse=(*left, *more))
+        if verdict.disclosed and self.l < _MOST_VALUES:
             return replace(self, l=self.l + 1)
-        return None
+        return self.without(verdict.disclosed)
+
+    def without(self, secrets: Sequence[str]) -> _Plan | None:
+        """The plan that leaves out secrets which classes cannot hide."""
+        if not secrets:
+            return None
+        left = tuple(name for name in self.diverse if name not in secrets)
+        return replace(self, removed=(*self.removed, *secrets), l=2, diverse=left)
 
 
 def way_to_yes(work: Work) -> Action:
     """Search for the least protection that passes: try it, judge the result as any table is judged, and say how.
 
     Columns that nobody judged and columns that name people are left out of the release. Classes are as large as the
-    limit asks; different values in every class are asked for where secrets would be certain; kept columns that give
-    back what was made coarser are left out.
+    limit asks; different values in every class are asked for where secrets would be known, and a secret that no class
+    hides is left out; so are kept columns that give back what was made coarser.
     """
     removed = _to_remove(work)
     progress = part(work.progress, 0.98, 0.99)
     why = "the table is too small for classes that large"
     for k in _sizes_to_try(work):
-        plan: _Plan | None = _Plan(removed, k)
+        plan: _Plan | None = _Plan(removed, k, work.question.certain_from)
         while plan is not None:
             progress(f"trying classes of {k}", 0.5)
             try:
                 verdict, detail = _try(work, plan)
             except IncrowdError as error:
-                why = str(error)
-                break
+                why, plan = str(error), plan.without(plan.diverse)
+                continue
             if verdict.decision == "within":
                 return _protect_action(work, plan, detail, verdict)
             why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
-            removed, plan = plan.removed, plan.after(verdict)
+            plan = plan.after(verdict)
     return _no_way(work.question, why)
 
 
 def _to_remove(work: Work) -> tuple[str, ...]:
-    """Columns that a release leaves out: those that name people, and those that nobody judged."""
+    """Columns that a release leaves out: those that name people, are to go, or that nobody judged."""
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
-    return tuple(dict.fromkeys([*roles.identifiers, *roles.identifiers_kept, *undecided, *evidence.harmless]))
+    gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
+    return tuple(dict.fromkeys(gone))
 
 
 def _sizes_to_try(work: Work) -> list[int]:
@@ -173,27 +189,35 @@ def _sizes_to_try(work: Work) -> list[int]:
         wanted = [needed] if limits.average is None else [needed, *(size for size in _SIZES if size > needed)]
     else:
         wanted = [*(size for size in _SIZES if size < needed), needed]
-    return [size for size in wanted if 2 * size <= people]
+    return [size for size in wanted if 2 <= size <= people // 2]
 
 
 def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
-    """Protect the table so, and judge what comes out as it will be judged once it is written."""
+    """Protect the table so, and judge what comes out as it will be judged once it is written; and the detail kept."""
     from incrowd.assessment.api import judge_release
 
+    released, detail = _protected(work, plan)
+    asked = work.question.with_roles(work.roles).about_release(plan.removed)
+    return judge_release(released, asked), detail
+
+
+def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
+    """The table protected so, and the detail that is kept; what the section on protection made is not made again."""
+    made: dict[int, tuple[Table, float]] = work.shared.setdefault("protected", {})
+    if plan.k in made and not plan.diverse:
+        whole, detail = made[plan.k]
+        return read_table(whole.to_arrow([name for name in whole.columns if name not in plan.removed])), detail
     safe = protect(
         work.table,
         quasi_identifiers=list(work.roles.quasi_identifiers),
         k=plan.k,
-        l=plan.l,
         sensitive=list(plan.diverse) or None,
         person=work.roles.person,
         identifiers=list(plan.removed),
         warn=False,
+        **plan.demand,
     )
-    asked = work.question.with_roles(work.roles).about_release(plan.removed)
-    costs = work.answers["protection"].costs if work.answers.get("protection") else ()
-    measured = [cost.granularity for cost in costs if cost.k == plan.k and plan.l is None]
-    return judge_release(read_table(safe.table), asked), measured[0] if measured else float(safe.evaluate().granularity)
+    return read_table(safe.table), float(safe.evaluate().granularity)
 
 
 def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
@@ -201,31 +225,48 @@ def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
     table, *reading = work.table.named
     place = Path("table" if "://" in table else table)
     out = str(place.with_name(f"{place.stem}-safe.parquet"))
-    roles = work.roles
-    kept = [name for name in roles.stated if roles.role(name) == "other" and name not in plan.removed]
+    roles, spoken_for = work.roles, {*plan.removed, *plan.diverse}
+    kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     words = [
         *each("--qi", roles.quasi_identifiers),
         *("--k", str(plan.k)),
         *each("--sensitive", plan.diverse),
-        *given("--l", plan.l),
+        *(word for name, value in plan.demand.items() for word in given(f"--{name}", _typed(value))),
         *given("--person", roles.person),
-        *(each("--identifier", plan.removed) or ["--identifier", "none"]),
-        *each("--other", kept),
+        *each("--drop", plan.removed),
+        *each("--other", [name for name in kept if name not in spoken_for]),
         *("--out", out),
     ]
-    again = work.question.with_roles(roles).about_release(plan.removed, out).to_command()
+    again = to_command(work.question.with_roles(roles).about_release(plan.removed, out))
     return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
 
 
+def _typed(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) -> Action:
-    gone = f", {listed(plan.removed)} left out" if plan.removed else ""
-    values = f", at least {plan.l} different values of {listed(plan.diverse)} in each" if plan.l is not None else ""
+    asked = _to_remove(work)
+    found = [name for name in plan.removed if name not in asked]
+    gone = f"; {listed(asked)} left out" if asked else ""
+    gone += f"; {listed(found)} left out too, which would undo it" if found else ""
+    values = ""
+    if plan.diverse:
+        values = f", each with at least {number(plan.l)} different values of {listed(plan.diverse)}"
+        if plan.certain_from < 1:
+            values += f" and none that {percent(plan.certain_from)} or more of its people share"
     return Action(
-        f"Protect it with classes of at least {plan.k}{values}{gone}: tried here, the result may go to {verdict.whom}, "
+        f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: the result may go to {verdict.whom}, "
         f"and {percent(detail)} of the detail of the quasi-identifiers is kept.",
         (),
         _commands(work, plan),
-        {"decision": verdict.decision, "k": plan.k, "l": plan.l, "highest": verdict.highest, "detail_kept": detail},
+        {
+            "decision": verdict.decision,
+            "k": plan.k,
+            "l": plan.l if plan.diverse else None,
+            "highest": verdict.highest,
+            "detail_kept": detail,
+        },
     )
 
 

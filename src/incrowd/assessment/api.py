@@ -20,7 +20,7 @@ from incrowd.assessment.verdict import Verdict, decide
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.tables import Table, read_table
-from incrowd.wording import Advice
+from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
 _FIRST = (facts.SECTION, evidence.SECTION, leaks.SECTION)  # quick, and read by the others
@@ -34,12 +34,14 @@ def assess(
     person: str | None = None,
     weights: str | None = None,
     identifiers: Sequence[str] = (),
+    drop: Sequence[str] = (),
     other: Sequence[str] = (),
     population: int | None = None,
     recipient: str = "public",
     threshold: float | None = None,
     highest: float | None = None,
     secrets: Sequence[str] = (),
+    certain: float | None = None,
     tolerate: float | None = None,
     rows_are_people: bool = False,
     groups: Mapping[str, Sequence[str]] | None = None,
@@ -60,13 +62,15 @@ def assess(
         person: the column that says whose record it is.
         weights: a column of survey weights; its sum is the population, where none is given.
         identifiers: columns that name people, besides those that look so.
-        other: columns that have no part in it, whatever they look like.
+        drop: columns to leave out of the release; while the table holds them the answer is no.
+        other: columns that nobody outside can know, whatever they look like.
         population: how many people the table was drawn from.
         recipient: "trusted", "restricted", "public" or "strict"; it sets the limits.
         threshold: another limit on the average risk than the recipient's.
         highest: another limit on the person at highest risk than the recipient's.
         secrets: values of sensitive columns that are secret, such as "illness=HIV,AIDS" or "income>100000".
-        tolerate: the share of records whose secret may be certain.
+        certain: the share of a class that has one value, from which on that secret counts as known. None: 0.95.
+        tolerate: the share of records whose secret may be known.
         rows_are_people: every row is another person, whatever the table looks like.
         groups: attributes that attackers know together, by a label.
         protection: whether to try what protection costs, which is the slowest part.
@@ -92,12 +96,14 @@ def assess(
         person=person,
         weights=weights,
         identifiers=identifiers,
+        drop=drop,
         other=other,
         population=population,
         recipient=recipient,
         threshold=threshold,
         highest=highest,
         secrets=secrets,
+        certain=certain,
         tolerate=tolerate,
         rows_are_people=rows_are_people,
         groups=groups or {},
@@ -158,8 +164,10 @@ def judge_release(data: Any, question: Question, *, progress: Progress = silent)
     'within'
     """
     work = _begin(read_table(data), question, progress)
+    work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
-        work.answer(section, section.answer)
+        if section.is_asked is None or section.is_asked(work):
+            work.answer(section, section.answer)
     return decide(work.question, work.roles, **work.answers)
 
 
@@ -169,7 +177,7 @@ def _begin(table: Table, question: Question, progress: Progress) -> Work:
     started = time.perf_counter()
     roles = settle_roles(table, question)
     settled = question.about(table).settled(roles)
-    _ = settled.limits, settled.named_secrets, settled.tolerated
+    _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
     return Work(table, settled, roles, progress, seconds={"roles": time.perf_counter() - started})
@@ -207,6 +215,14 @@ def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]
                 f"{roles.unused_weight} looks like a sampling weight; name it as the weight to take its sum as the "
                 "population",
                 ("weights",),
+            )
+        )
+    if question.threshold is not None and question.highest is None:
+        notes.append(
+            Advice(
+                f"the threshold of {percent(question.threshold)} is a limit on the average risk; the person at highest "
+                f"risk is held against the recipient's limit, 1/{question.limits.class_size}",
+                ("highest",),
             )
         )
     if not roles.confirmed:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import InputError
+from incrowd.populations.design import read_weights
 from incrowd.results import Result
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
@@ -21,13 +22,22 @@ _WITH_ARTICLE = {
     "person": "a person column",
     "weight": "a weight",
 }
+_STATED = {  # the fields of a question that give columns a role, and how messages call them
+    "quasi_identifiers": ("quasi-identifier", "quasi-identifiers"),
+    "sensitive": ("sensitive", "sensitive columns"),
+    "person": ("person", "person column"),
+    "weights": ("weight", "weight column"),
+    "identifiers": ("identifier", "identifiers"),
+    "drop": ("drop", "columns to drop"),
+    "other": ("other", "other columns"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Roles(Result):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for).
 
-    `stated` are the columns whose role the caller named.
+    `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated"})
@@ -38,6 +48,7 @@ class Roles(Result):
     identifiers: tuple[str, ...] = ()
     person: str | None = None
     weight: str | None = None
+    dropped: tuple[str, ...] = ()
     suggested: tuple[SuggestedRole, ...] = ()
     confirmed: bool = True
     stated: tuple[str, ...] = ()
@@ -117,6 +128,8 @@ class Roles(Result):
             return "sensitive"
         if column in self.identifiers:
             return "identifier"
+        if column in self.dropped:
+            return "drop"
         return "person" if column == self.person else "weight" if column == self.weight else "other"
 
     @property
@@ -162,7 +175,7 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
         tuple(by_role.get("identifier", ())),
         next(iter(by_role.get("person", ())), None),
         next(iter(by_role.get("weight", ())), None),
-        tuple(suggested),
+        suggested=tuple(suggested),
         confirmed=False,
     )
 
@@ -174,54 +187,62 @@ def settle_roles(table: Table, question: Question) -> Roles:
     the population, and a wrong guess would make the risk look small.
 
     Raises:
-        InputError: a column does not exist or has two roles, or no quasi-identifier is left.
+        InputError: a column does not exist or has two roles, no quasi-identifier is left, or a weight is none.
     """
-    suggested = suggest_roles(table)
-    proposed = from_suggestions(suggested)
-    if question.quasi_identifiers is None:
-        if not proposed.quasi_identifiers:
-            raise InputError(
-                "no column looks like something others know about a person; name the quasi-identifiers; "
-                f"the table has: {', '.join(table.columns[:30])}",
-                hint="quasi_identifiers",
-            )
-        roles = replace(proposed, weight=None)
-    else:
-        names = tuple(table.require(question.quasi_identifiers, "quasi-identifiers"))
-        roles = Roles(names, suggested=suggested, identifiers=tuple(n for n in proposed.identifiers if n not in names))
-    if question.sensitive is not None:
-        wanted = tuple(table.require(question.sensitive, "sensitive columns")) if question.sensitive else ()
-        roles = replace(roles, sensitive=wanted)
-    if question.person is not None:
-        roles = replace(roles, person=table.require([question.person], "person column")[0])
-    if question.weights is not None:
-        roles = replace(roles, weight=table.require([question.weights], "weight column")[0])
-    return _without_taken(table, roles, question)
+    stated = _stated_roles(table, question)
+    proposed = from_suggestions(suggest_roles(table))
 
+    def named(role: str, guesses: Sequence[str | None] = ()) -> tuple[str, ...]:
+        guessed = (name for name in guesses if name is not None and name not in stated)
+        return (*guessed, *(name for name in stated if stated[name] == role))
 
-def _without_taken(table: Table, roles: Roles, question: Question) -> Roles:
-    """The roles with identifiers and columns without a role as named; a column has one role."""
-    identifiers = table.require(question.identifiers, "identifiers") if question.identifiers else []
-    free = table.require(question.other, "other columns") if question.other else []
-    single = [name for name in (question.person, question.weights) if name is not None]
-    named = [*(question.quasi_identifiers or ()), *(question.sensitive or ()), *single]
-    stated = [*named, *identifiers, *free]
-    gone = {*identifiers, *free}
-    twice = next((name for name in stated if stated.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"the column {twice!r} is given two roles; name it once")
-    taken = {*roles.sensitive, *named, roles.person, roles.weight, *free}
-    roles = replace(
-        roles,
-        quasi_identifiers=tuple(name for name in roles.quasi_identifiers if name not in gone),
-        sensitive=tuple(name for name in roles.sensitive if name not in gone),
-        identifiers=tuple(dict.fromkeys([*(name for name in roles.identifiers if name not in taken), *identifiers])),
-        person=None if roles.person in gone else roles.person,
-        weight=None if roles.weight in gone else roles.weight,
+    guess = question.quasi_identifiers is None
+    known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
+    if not known:
+        raise InputError(
+            "no column looks like something others know about a person; name the quasi-identifiers; "
+            f"the table has: {', '.join(table.columns[:30])}"
+            if guess and not proposed.quasi_identifiers
+            else "no quasi-identifier is left, so there is nothing to assess; name them",
+            hint="quasi_identifiers",
+        )
+    roles = Roles(
+        known,
+        named("sensitive", proposed.sensitive if guess and question.sensitive is None else ()),
+        named("identifier", [name for name in proposed.identifiers if name not in known]),
+        next(iter(named("person", [proposed.person] if guess and question.person is None else ())), None),
+        next(iter(named("weight")), None),
+        named("drop"),
+        suggested=proposed.suggested,
+        confirmed=not guess,
         stated=tuple(stated),
     )
-    if not roles.quasi_identifiers:
-        raise InputError(
-            "no quasi-identifier is left, so there is nothing to assess; name them", hint="quasi_identifiers"
-        )
+    if roles.weight is not None:
+        _check_weight(table, roles.weight, roles.suggested)
     return roles
+
+
+def _stated_roles(table: Table, question: Question) -> dict[str, str]:
+    """The columns that the question gives a role, each with one."""
+    found: dict[str, str] = {}
+    for field, (role, words) in _STATED.items():
+        value = getattr(question, field)
+        names = [value] if isinstance(value, str) else list(value or ())
+        for name in table.require(names, words) if names else ():
+            if name in found:
+                raise InputError(f"the column {name!r} is given two roles; name it once")
+            found[name] = role
+    return found
+
+
+def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole]) -> None:
+    """Refuse a weight that is no positive number, or that is clearly something else: it makes every risk smaller."""
+    looks = next(one for one in suggested if one.column == weight)
+    if looks.role not in ("weight", "other") and looks.topic and looks.confidence != "low":
+        raise InputError(
+            f"{weight!r} is no sampling weight: {looks.reason}; name the column that says how many people each record "
+            "stands for, or give the population",
+            hint=("weights", "population"),
+        )
+    if table.backend.rows_are_local:
+        read_weights(table, weight)

@@ -122,7 +122,8 @@ class Verdict(Result):
     @property
     def _what_is_open(self) -> str:
         if self.undecided:
-            return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')}"
+            names = listed([one.column for one in self.undecided])
+            return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')} ({names})"
         return "nobody has confirmed what the columns and rows are"
 
     @property
@@ -236,13 +237,13 @@ def _alone_in_population(sizes: ClassSizes, population: PopulationRisk) -> float
 def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:
     """Whether something is left that nobody judged: a column, what a row is, or what could not be counted."""
     open_points = evidence.undecided or evidence.unanswered
-    return not roles.confirmed or bool(open_points) or _asks_about_rows(question, roles, evidence)
+    return not roles.confirmed or bool(open_points) or asks_about_rows(question, roles, evidence)
 
 
-def _asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
-    """Whether rows look like something else than people, and nobody said what they are."""
-    rows = evidence.rows
-    return rows.kind != "people" and not question.rows_are_people and roles.person is None
+def asks_about_rows(question: Question, roles: Roles, evidence: Evidence) -> bool:
+    """Whether rows look like something else than people, or a column like whose they are, and nobody said what is."""
+    settled = question.rows_are_people or roles.person is not None
+    return not settled and (evidence.rows.kind != "people" or roles.unused_person is not None)
 
 
 def _disclosed(question: Question, evidence: Evidence) -> Iterator[DisclosedColumn]:
@@ -268,6 +269,8 @@ def _exposures(
             f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
             "nothing else to find them."
         )
+    if roles.dropped:
+        yield f"The table still holds what you want left out: {listed(roles.dropped)}."
     for name in roles.identifiers_kept:
         yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: remove it."
     if roles.unused_person is not None and not question.rows_are_people:
@@ -281,11 +284,13 @@ def _exposures(
             f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )
+    nearly = question.certain_from < 1
+    certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
     for column in disclosed:
         yield (
-            f"{column.column} is certain for {counted(column.news, 'record', 'records')} "
-            f"({percent(column.news_share)}): everybody who looks alike has the same value, and it is none that "
-            "anybody would guess because most people have it."
+            f"{column.column} is {certain} for {counted(column.news, 'record', 'records')} "
+            f"({percent(column.news_share)}): {who} who look alike share one value, and it is not one that most people "
+            "have (attribute disclosure)."
         )
 
 

@@ -12,6 +12,7 @@ from incrowd import __version__
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
 from incrowd.cli.assess import assess_table
+from incrowd.cli.attack import attack_release_of_table, split_table_file, synthesise_table
 from incrowd.cli.check import check_table
 from incrowd.cli.compare import compare_tables
 from incrowd.cli.curve import measure_curve
@@ -26,6 +27,7 @@ from incrowd.cli.outputs import check_files
 from incrowd.cli.population import population_of_table
 from incrowd.cli.profile import profile_table
 from incrowd.cli.protect import protect_table
+from incrowd.cli.regenerate import regenerate_table
 from incrowd.cli.serve import serve_app
 from incrowd.cli.signals import ended_by_signals
 from incrowd.errors import IncrowdError
@@ -62,7 +64,11 @@ _VERBS: dict[str, Callable[..., None]] = {
     "compare": compare_tables,
     "protect": protect_table,
     "evaluate": evaluate_table,
+    "regenerate": regenerate_table,
     "frontier": frontier_of_table,
+    "attack": attack_release_of_table,
+    "split": split_table_file,
+    "synthesise": synthesise_table,
     "population": population_of_table,
     "curve": measure_curve,
     "forecast": forecast_population,

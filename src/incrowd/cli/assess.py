@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.assessment.question import FILE_NAME, Question, read_question
+from incrowd.assessment.question import Question
+from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
 from incrowd.cli.outputs import Input, Output
@@ -41,7 +42,7 @@ def assess_table(
     save: Annotated[
         bool,
         typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
-        Output("settings file", beside="incrowd.toml", replaces=True),
+        Output("settings file", next_to_table="incrowd.toml", replaces=True),
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Show every section of the report, not only the decision.")
@@ -92,8 +93,8 @@ def _saved_question(table: Table, config: Path | None) -> Question:
     if not (beside := _folder(table) / FILE_NAME).is_file():
         return Question()
     found = read_question(beside)
-    if found.file is not None and found.file != Question().about(table).file:
-        terminal.note(f"{beside} is about {found.file}, so it was not used; --config {beside} uses it")
+    if file_of(found) not in (None, file_of(Question().about(table))):
+        terminal.note(f"{beside} is about {file_of(found)}, so it was not used; --config {beside} uses it")
         return Question()
     terminal.note(f"settings taken from {beside}")
     return found
@@ -103,7 +104,7 @@ def _check_save(table: Table, force: bool) -> None:
     """Refuse, before the work is done, to replace settings that are not about this table."""
     if force or not (beside := _folder(table) / FILE_NAME).exists():
         return
-    if read_question(beside).file != Question().about(table).file:
+    if file_of(read_question(beside)) != file_of(Question().about(table)):
         raise InputError(f"{beside} exists already and is not about this table; --force replaces it")
 
 
@@ -129,7 +130,7 @@ def _save(table: Table, found: Assessment, question: Question) -> Path:
     Identifiers that were only recognised are left out: they are recognised again.
     """
     answered = replace(found.provenance.question, identifiers=question.identifiers)
-    return answered.save(_folder(table) / FILE_NAME, force=True)
+    return save_question(answered, _folder(table) / FILE_NAME, force=True)
 
 
 def _folder(table: Table) -> Path:

@@ -11,11 +11,11 @@ import typer
 from incrowd.cli import options, terminal
 from incrowd.cli.outputs import Input, Output, save_figure
 from incrowd.errors import InputError
-from incrowd.wording import percent
+from incrowd.wording import percent, percent_interval
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
-    from incrowd.curves import Curve
+    from incrowd.curves import Curve, StudyAccuracy
     from incrowd.tables import Table
 
 Item = Annotated[
@@ -31,6 +31,9 @@ Gallery = Annotated[
     str | None, typer.Option("--gallery", help="Robust matching: vectors of the same people, in order."), Input()
 ]
 Metric = Annotated[str, typer.Option("--metric", help="Robust matching: cosine, euclidean or dot.")]
+Ranks = Annotated[
+    str | None, typer.Option("--ranks", help="A study: the column with the rank of each probe's true match, 1 is best.")
+]
 _SHOWN = 12
 _DRAWS, _METRIC = 5, "cosine"
 
@@ -46,6 +49,13 @@ def measure_curve(
     probes: Probes = None,
     gallery: Gallery = None,
     metric: Metric = _METRIC,
+    ranks: Ranks = None,
+    group: Annotated[
+        str | None, typer.Option("--group", help="With --ranks: the column of groups, for the accuracy of each.")
+    ] = None,
+    confidence: Annotated[
+        str | None, typer.Option("--confidence", help="With --ranks: how sure the attacker is of each probe.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the curve as CSV: n,correctness."), Output("curve")
     ] = None,
@@ -56,8 +66,9 @@ def measure_curve(
 ) -> None:
     """Measure the correctness of an identification technique at every size of gallery, without sampling noise."""
     with terminal.working("measuring the curve") as progress:
-        source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
+        source = Source(table, qi, person, item, known, draws, probes, gallery, metric, ranks)
         curve = source.curve(seed, progress)
+        split = _split_study(source, group, confidence)
     for text in curve.notes:
         terminal.note(text)
     if out is not None:
@@ -68,9 +79,11 @@ def measure_curve(
 
         save_figure(curve_plot(curve), plot, force=force)
     if json:
-        terminal.as_json(curve.to_dict())
+        terminal.as_json(curve.to_dict() | ({"study": split.to_dict()} if split else {}))
     else:
         _show(curve)
+        if split:
+            _show_study(split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,7 @@ class Source:
     probes: str | None
     gallery: str | None
     metric: str
+    ranks: str | None = None
 
     @property
     def robust(self) -> bool:
@@ -103,6 +117,10 @@ class Source:
             raise InputError("--qi is for exact matching, --item for sparse matching; give one of them")
         if not sparse and (self.known is not None or self.draws != _DRAWS):
             raise InputError("--known and --draws are for sparse matching: name the columns of a point with --item")
+        if self.ranks is not None and (exact or sparse or self.robust or self.person or self.table is None):
+            raise InputError(
+                "--ranks is a study's own result: name its table, and no --qi, --person, --item or --probes"
+            )
         if not self.robust and self.metric != _METRIC:
             raise InputError("--metric is for robust matching: name --probes and --gallery")
         if self.person is not None and not sparse and not exact:
@@ -112,7 +130,7 @@ class Source:
         """Measure the curve that the options describe."""
         self.refuse_mixed()
         from incrowd.classes import ClassSizes
-        from incrowd.curves import correctness_curve, robust_curve, sparse_curve
+        from incrowd.curves import correctness_curve, robust_curve, robust_curve_from_ranks, sparse_curve
 
         if self.robust:
             if self.probes is None or self.gallery is None or self.table is not None:
@@ -120,6 +138,8 @@ class Source:
             return robust_curve(self.probes, self.gallery, metric=self.metric, progress=progress)  # type: ignore[arg-type]
         if self.table is None:
             raise InputError("name a table, or --probes and --gallery")
+        if self.ranks is not None:
+            return robust_curve_from_ranks(column_of(self.table, self.ranks))
         if item := options.names(self.item):
             if self.person is None or self.known is None:
                 raise InputError("sparse matching takes --person, --item and --known")
@@ -132,6 +152,39 @@ class Source:
                 f"table has: {', '.join(self.table.columns[:30])}"
             )
         return correctness_curve(ClassSizes.from_table(self.table, quasi_identifiers=columns, person=self.person))
+
+
+def column_of(table: Table, name: str) -> list[Any]:
+    """The values of a column; refuses nulls."""
+    values: list[Any] = table.to_arrow(table.require([name]))[name].to_pylist()
+    if None in values:
+        raise InputError(f"some rows have no value in {name!r}; fill them or leave them out")
+    return values
+
+
+def _split_study(source: Source, group: str | None, confidence: str | None) -> StudyAccuracy | None:
+    """The accuracy by group and confidence, where a study's table has them."""
+    if group is None and confidence is None:
+        return None
+    from incrowd.curves import study_accuracy
+
+    if source.table is None or source.ranks is None:
+        raise InputError("--group and --confidence are columns of a study: add --ranks")
+    first = [rank == 1 for rank in column_of(source.table, source.ranks)]
+    groups = None if group is None else column_of(source.table, group)
+    sure = None if confidence is None else column_of(source.table, confidence)
+    return study_accuracy(first, groups=groups, confidence=sure)
+
+
+def _show_study(split: StudyAccuracy) -> None:
+    for heading, parts, head in (
+        ("By group", split.groups, "group"),
+        ("Among those the attacker is most sure of", split.confident, "most confident"),
+    ):
+        if parts:
+            terminal.heading(heading)
+            rows = [[one.part, one.people, percent(one.accuracy), percent_interval(*one.interval)] for one in parts]
+            terminal.table([head, "probes", "named correctly", "95% interval"], rows)
 
 
 def _show(curve: Curve) -> None:

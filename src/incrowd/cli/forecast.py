@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from incrowd.cli import options, terminal
-from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Source
-from incrowd.cli.outputs import save_figure
+from incrowd.cli.curve import Draws, Gallery, Item, Known, Metric, Probes, Ranks, Source
+from incrowd.cli.forecast_known import known_model, show_known
+from incrowd.cli.forecast_text import (
+    Technique,
+    label_techniques,
+    plain,
+    show_forecast,
+    show_predictive_check,
+    show_side_by_side,
+)
+from incrowd.cli.outputs import Input, save_figure
 from incrowd.errors import InputError
-from incrowd.wording import large_number, number, number_interval, percent, percent_interval, population
 
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.curves import Curve
-    from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
-    from incrowd.pitman_yor.model_checks import HoldOut
+    from incrowd.pitman_yor.curve_fit import Metric as Fitted
+    from incrowd.pitman_yor.model_checks import RankSize
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -29,6 +36,11 @@ At = Annotated[
 @options.opens_table
 def forecast_population(
     table: options.TablePath = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="MORE", help="More curves or tables: techniques side by side.", show_default=False),
+        Input(),
+    ] = None,
     at: At = "city,us,world",
     qi: options.QuasiIdentifiers = None,
     person: options.Person = None,
@@ -38,12 +50,27 @@ def forecast_population(
     probes: Probes = None,
     gallery: Gallery = None,
     metric: Metric = "cosine",
+    ranks: Ranks = None,
     k: Annotated[
         str | None, typer.Option("--k", help="Also: share of people in classes smaller than k. Commas.")
     ] = None,
     uniqueness: Annotated[bool, typer.Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
-    maximum_likelihood: Annotated[bool, typer.Option("--ml", help="Class sizes: fit without the prior.")] = False,
+    maximum_likelihood: Annotated[
+        bool, typer.Option("--ml", help="The scaling law without its prior: γ as the data have it.")
+    ] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Also: what other curves say.")] = False,
+    predictive_check: Annotated[
+        bool, typer.Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
+    ] = False,
+    frequencies: Annotated[
+        str | None, typer.Option("--frequencies", help="Instead: a column with the known shares of all classes.")
+    ] = None,
+    entropy: Annotated[
+        str | None, typer.Option("--entropy", help="Instead of a table: the law's entropy, 41.5 (nats) or 40bits.")
+    ] = None,
+    tail: Annotated[
+        float | None, typer.Option("--tail", help="With --entropy: the tail complexity γ, from -1 to 1.")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     people: Annotated[
@@ -54,42 +81,107 @@ def forecast_population(
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
-    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
-    answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
+    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. Of a
+    table with --qi the answer is that of `incrowd population` for every population asked; a curve, and a table with
+    --ml, follow the scaling law. Several files are techniques to compare: `incrowd forecast faces.csv voices.csv`.
     """
-
-    import numpy as np
-
-    from incrowd.forecasts.api import check_forecast, forecast
-    from incrowd.pitman_yor import CurveFit, compare_fits
-
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
-    wanted, named = _populations(at)
-    sizes_of_classes = [int(options.count(text, "k")) for text in options.names([k] if k else None)]
+    if more and (compare or plot is not None or predictive_check):
+        raise InputError("--compare, --plot and --predictive-check are about one technique; name one file for them")
+    asked = Asked(
+        *_populations(at), [int(options.count(text, "k")) for text in options.names([k] if k else None)], seed
+    )
+    model = known_model(table, frequencies, entropy, tail)
+    if model is not None:
+        if compare or plot is not None or predictive_check or more or qi or person or item:
+            raise InputError("a known distribution is not fitted: leave out all options but --at, --k and --json")
+        show_known(model, asked.populations, asked.named, asked.ks, json)
+        return
+    tables: list[Any] = [table, *(more or [])]
+    techniques = [
+        _technique(
+            label, Source(one, qi, person, item, known, draws, probes, gallery, metric, ranks), asked,
+            uniqueness, maximum_likelihood, people,
+        )
+        for one, label in zip(tables, label_techniques([each.name if each else "" for each in tables]), strict=True)
+    ]  # fmt: skip
+    if not more:
+        _answer(techniques[0], compare, predictive_check, seed, plot, force, json)
+    elif json:
+        terminal.as_json(plain(techniques))
+    else:
+        show_side_by_side(techniques)
+
+
+class Asked(NamedTuple):
+    """What is asked of every technique: populations, sizes of those with names of their own, class sizes, the seed."""
+
+    populations: list[float | str]
+    named: dict[str, float]
+    ks: list[int]
+    seed: int
+
+
+def _technique(
+    label: str, source: Source, asked: Asked, unique: bool, maximum_likelihood: bool, people: int | None
+) -> Technique:
+    """Fit the law to one technique and forecast."""
+    from incrowd.forecasts import forecast, forecast_table
+
+    source.refuse_mixed()
+    columns = options.names(source.qi)
+    given: dict[str, Any] = {"k": asked.ks, "populations": asked.named, "seed": asked.seed}
     with terminal.working("fitting the scaling law") as progress:
-        source = Source(table, qi, person, item, known, draws, probes, gallery, metric)
-        curve, fit = _fitted(source, uniqueness, maximum_likelihood, people, seed, progress)
-        answer = forecast(fit, wanted, k=sizes_of_classes, populations=named, seed=seed, progress=progress)
-        answer, check, why_not_checked = check_forecast(answer, fit, seed=seed)
-        others = compare_fits(curve, seed=seed) if compare else {}
-        others = {name: one for name, one in others.items() if name != "PYC"}
-    if why_not_checked is not None:
-        terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
+        curve, fit = _fitted(source, unique, maximum_likelihood, people, asked.seed, progress)
+        if source.table is None or not columns or maximum_likelihood:
+            return Technique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
+        how: dict[str, Any] = {"quasi_identifiers": columns, "person": source.person, "progress": progress, **given}
+        found = forecast_table(source.table, asked.populations, **how)
+        return Technique(label, curve, fit, found.forecast, found.curve)
+
+
+def _answer(
+    one: Technique, compare: bool, predictive_check: bool, seed: int, plot: Path | None, force: bool, json: bool
+) -> None:
+    """Show one technique: its forecast, other curves, and whether its class sizes are such as the law gives."""
+    import numpy as np
+
+    from incrowd.pitman_yor import CurveFit, compare_fits
+
+    answer = one.answer
+    with terminal.working("checking the fit") as progress:
+        others = compare_fits(one.curve, seed=seed) if compare else {}
+        others = {name: other for name, other in others.items() if name != "PYC"}
+        bands = _predictive_checks(one.fit, seed, progress) if predictive_check else None
     if plot is not None:
-        _save(curve, fit, answer, check, list(others.values()), plot, force, seed)
+        _save(one, list(others.values()), plot, force, seed)
     if json:
-        baselines = {name: np.atleast_1d(one.model.correctness(answer.at)).tolist() for name, one in others.items()}
+        baselines = {name: np.atleast_1d(fit.model.correctness(answer.at)).tolist() for name, fit in others.items()}
         terminal.as_json(
             {
-                "fit": fit.to_dict(),
+                "fit": one.fit.to_dict(),
                 "forecast": answer.to_dict(),
-                "hold_out": check.to_dict() if check else None,
+                "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
                 "baselines": baselines,
+                "predictive_check": [band.to_dict() for band in bands] if bands else None,
             }
         )
-    else:
-        _show(answer, check, others, from_curve=isinstance(fit, CurveFit))
+        return
+    show_forecast(answer, others, from_curve=isinstance(one.fit, CurveFit))
+    if bands:
+        show_predictive_check(*bands)
+
+
+def _predictive_checks(fit: ClassSizeFit | CurveFit, seed: int, progress: Progress) -> tuple[RankSize, RankSize]:
+    """Class sizes against samples from the fitted law, and against its frequencies by stick-breaking, as published."""
+    from incrowd.pitman_yor import CurveFit
+    from incrowd.pitman_yor.model_checks import rank_size_check
+
+    if isinstance(fit, CurveFit):
+        raise InputError("--predictive-check compares class sizes: it goes with a table and --qi")
+    sampled, broken = (rank_size_check(fit, sticks=sticks, seed=seed, progress=progress) for sticks in (False, True))
+    return sampled, broken
 
 
 def _fitted(
@@ -102,16 +194,13 @@ def _fitted(
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitman_yor import fit_class_sizes, fit_curve
 
-    source.refuse_mixed()
     table, quasi_identifiers = source.table, options.names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
-    asked = source.qi or source.person or source.item or source.known
+    asked = source.qi or source.person or source.item or source.known or source.ranks
     given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
     if people is not None and not given:
         raise InputError("--people goes with a curve file; other input says itself how many people there are")
-    if maximum_likelihood and not classes:
-        raise InputError("--ml is a fit to class sizes: it goes with a table and --qi")
-    if unique and (classes or source.robust):
+    if unique and (classes or source.robust or source.ranks):
         raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
     if table is not None and classes:
         sizes = ClassSizes.from_table(table, quasi_identifiers=quasi_identifiers, person=source.person)
@@ -123,7 +212,8 @@ def _fitted(
         curve = replace(curve, people=people or curve.people)
     else:
         curve = source.curve(seed, progress)
-    return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
+    fitted: Fitted = "uniqueness" if unique else "correctness"
+    return curve, fit_curve(curve, metric=fitted, prior=None if maximum_likelihood else "cautious")
 
 
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
@@ -150,89 +240,15 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     return wanted, named
 
 
-def _save(
-    curve: Curve,
-    fit: ClassSizeFit | CurveFit,
-    answer: Forecast,
-    check: HoldOut | None,
-    baselines: list[CurveFit],
-    plot: Path,
-    force: bool,
-    seed: int,
-) -> None:
+def _save(one: Technique, baselines: list[CurveFit], plot: Path, force: bool, seed: int) -> None:
     import numpy as np
 
     from incrowd.figures import forecast_plot
     from incrowd.forecasts import forecast
 
     # a smooth line and band: the same forecast at sizes in between
-    largest = max(float(answer.at.max()), float(curve.sizes[-1]))
+    largest = max(float(one.answer.at.max()), float(one.curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
-    smooth = forecast(fit, between.tolist(), seed=seed)
-    save_figure(forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines), plot, force=force)
-
-
-def _show(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
-    terminal.heading("Who would be named correctly")
-    labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
-    _show_shares(answer, labels)
-    if answer.violations:
-        terminal.heading("In classes smaller than k: violations of k-anonymity")
-        rows = [[label] for label in labels]
-        for estimate in answer.violations.values():
-            for i, (value, low, high) in enumerate(zip(estimate.value, estimate.low, estimate.high, strict=True)):
-                rows[i].append(f"{percent(value, answer.at[i])} ({percent_interval(low, high)})")
-        terminal.table(["population", *(f"k = {k} (95% interval)" for k in answer.violations)], rows)
-    h, gamma = answer.h, answer.gamma
-    terminal.line(
-        f"Entropy h = {number(h[0])} nats ({number_interval(h[1], h[2])}), {number(h[0] / math.log(2))} bits of "
-        "information."
-    )
-    terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
-    if check is not None:
-        left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
-        verdict = "inside" if check.inside else "OUTSIDE"
-        terminal.line(
-            f"Check: from up to {check.seen:,} people ({left_out}) the law forecasts {percent(check.forecast)} at "
-            f"{check.size:,}; {percent(check.measured)} was measured, {verdict} its interval "
-            f"{percent_interval(check.low, check.high)}."
-        )
-    if others:
-        import numpy as np
-
-        terminal.heading("What other curves say")
-        values = {name: np.atleast_1d(one.model.correctness(answer.at)) for name, one in others.items()}
-        terminal.table(
-            ["population", *values],
-            [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
-        )
-    if not from_curve:
-        terminal.line(
-            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. "
-            "`incrowd population` and `incrowd assess` use the columns too: where they differ, believe those."
-        )
-    for text in answer.notes:
-        terminal.note(text)
-
-
-def _show_shares(answer: Forecast, labels: list[str]) -> None:
-    shares = answer.correctness
-    columns = [
-        labels,
-        [percent(value) for value in shares.value],
-        [percent_interval(low, high) for low, high in zip(shares.low, shares.high, strict=True)],
-        [large_number(people) for people in answer.people_named],
-    ]
-    heads = ["population", "named", "95% interval", "people named"]
-    if answer.uniqueness is not None:
-        heads.append("unique")
-        columns.append([percent(value, size) for value, size in zip(answer.uniqueness.value, answer.at, strict=True)])
-    terminal.table(heads, list(zip(*columns, strict=True)))
-
-
-def _tail(gamma: float) -> str:
-    if gamma < -0.02:
-        return "a finite number of kinds of people; in a large enough crowd nobody is unique"
-    if gamma < 0.1:
-        return "a light tail; above some size hardly anybody is named"
-    return "a heavy tail; even in large crowds some people stay unique"
+    smooth = one.smooth or forecast(one.fit, between.tolist(), seed=seed)
+    figure = forecast_plot(one.curve, smooth, headline=one.answer, check=one.answer.hold_out, baselines=baselines)
+    save_figure(figure, plot, force=force)

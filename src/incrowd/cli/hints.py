@@ -33,7 +33,8 @@ def with_flags(text: str, hint: Iterable[str]) -> str:
     >>> with_flags("give the population", ["population"]), with_flags("the file is empty", ())
     ('give the population (--population)', 'the file is empty')
     >>> with_flags("Name them.", ["quasi_identifiers", "l=2"])
-    'Name them (--qi) (--l 2).'
+    'Name them (--qi, --l 2).'
     """
     stop = "." if text.endswith(".") else ""
-    return text.removesuffix(stop) + "".join(f" ({flag(one)})" for one in hint) + stop
+    flags = ", ".join(flag(one) for one in hint)
+    return text.removesuffix(stop) + (f" ({flags})" if flags else "") + stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from incrowd.wording import counted
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.classes import ClassSizes
-    from incrowd.leaks import LeakRisk, NamedPeople
+    from incrowd.leaks import LeakRisk, NamedPeople, PartialLeak
     from incrowd.leaks.result import Method
     from incrowd.tables import Table
 
@@ -42,6 +43,26 @@ def leak_attack(
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Show the published recursion beside the answer.")] = False,
     simulate: Annotated[int, typer.Option(help="Also simulate so many leaks.")] = 0,
+    targets_from: Annotated[
+        str, typer.Option(help="Simulated targets are people of the table, or known to be in the leak: table or leak.")
+    ] = "table",
+    records_leaked: Annotated[
+        float | None,
+        typer.Option(
+            help="With --person: only this share of a leaked person's records leaks.",
+            parser=options.share,
+            metavar="SHARE",
+        ),
+    ] = None,
+    records_known: Annotated[
+        int | None, typer.Option(help="With --person: the attacker knows so many records of a person, not all.")
+    ] = None,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(
+            help="With --person: chance that the attacker has a wrong value.", parser=options.share, metavar="SHARE"
+        ),
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show the risk for other k and other leaks.")] = False,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -58,9 +79,20 @@ def leak_attack(
     [bold]incrowd leak --people 10000 --k 5 --leaked 4000[/bold]
     """
     wanted = _wanted(targets)
+    if targets_from != "table" and not simulate:
+        raise InputError("--targets-from is about simulated attacks; say how many with --simulate")
     sizes = _sizes(table, qi, person, people, k)
     number = parse_leak_size(leaked, sizes.people)
-    answer = _answer(sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed)
+    answer = _answer(
+        sizes, number, wanted, at_most=at_most, compare=compare, trials=simulate, plan=plan, seed=seed,
+        targets_from=targets_from,
+    )  # fmt: skip
+    if (records_leaked, records_known, error_rate) != (None, None, None):
+        if table is None or person is None:
+            raise InputError("partial leaks and partial knowledge are about histories: name a table and --person")
+        known = options.quasi_identifiers(qi, table)
+        part = _partial(table, known, person, number, records_leaked, records_known, error_rate, simulate, seed)
+        answer = replace(answer, partial=part)
     if json:
         terminal.as_json(plain(answer))
     else:
@@ -81,6 +113,7 @@ def _answer(
     trials: int,
     plan: bool,
     seed: int,
+    targets_from: Any,
 ) -> Answer:
     from incrowd.leaks import leak_risk, leak_table, simulate_leak
 
@@ -92,13 +125,43 @@ def _answer(
             risks=[leak_risk(sizes, leaked, targets=each) for each in wanted],
             named=_named(sizes, leaked, seed, progress),
             simulated=[
-                simulate_leak(sizes, leaked, targets=each, trials=trials, seed=seed, progress=progress)
+                simulate_leak(
+                    sizes, leaked, targets=each, trials=trials, seed=seed, targets_from=targets_from, progress=progress
+                )
                 for each in wanted
                 if trials and each <= leaked
             ],
             recursions={name: [_recursion(sizes, leaked, each, name) for each in wanted] for name in methods},
             planned=_planned(sizes, leaked, min(wanted), at_most),
             table=leak_table(people=sizes.people, targets=min(wanted)) if plan else None,
+        )
+
+
+def _partial(
+    table: Table,
+    known: Sequence[str],
+    person: str,
+    leaked: int,
+    records_leaked: float | None,
+    records_known: int | None,
+    error_rate: float | None,
+    trials: int,
+    seed: int,
+) -> PartialLeak:
+    from incrowd.leaks import simulate_partial_leak
+
+    with terminal.working("simulating partial leaks") as progress:
+        return simulate_partial_leak(
+            table,
+            leaked,
+            quasi_identifiers=known,
+            person=person,
+            share_of_records=1.0 if records_leaked is None else records_leaked,
+            known_records=records_known,
+            error_rate=error_rate or 0.0,
+            trials=trials or 2_000,
+            seed=seed,
+            progress=progress,
         )
 
 
@@ -128,10 +191,10 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> 
 
 def _wanted(targets: str) -> list[int]:
     """`--targets 1,5,5` as [1, 5]."""
-    found = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
-    if not found:
+    counts = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
+    if not counts:
         raise InputError("say how many people the attacker looks for with --targets, such as 1,5,15")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(counts))
 
 
 def parse_leak_size(text: str | None, people: int) -> int:

@@ -20,7 +20,7 @@ from incrowd.wording import (
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes
-    from incrowd.leaks import LeakRisk, LeakSimulation, LeakTable, NamedPeople
+    from incrowd.leaks import LeakRisk, LeakSimulation, LeakTable, NamedPeople, PartialLeak
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Answer:
     recursions: dict[str, list[LeakRisk | str]]
     planned: dict[str, Any]
     table: LeakTable | None
+    partial: PartialLeak | None = None
 
 
 def plain(answer: Answer) -> dict[str, Any]:
@@ -64,6 +65,8 @@ def plain(answer: Answer) -> dict[str, Any]:
         }
     if answer.table:
         result["table"] = answer.table.to_dict()
+    if answer.partial:
+        result["partial"] = answer.partial.to_dict()
     return result
 
 
@@ -88,6 +91,8 @@ def say(answer: Answer) -> None:
         _say_recursions(answer)
     if answer.simulated:
         _say_simulated(answer.simulated)
+    if answer.partial:
+        _say_partial(answer.partial)
     if answer.planned:
         _say_planned(answer)
     if answer.table:
@@ -124,13 +129,34 @@ def _say_recursions(answer: Answer) -> None:
 def _say_simulated(simulated: list[LeakSimulation]) -> None:
     from incrowd.leaks.simulation import TOO_FEW_TRIALS
 
-    terminal.heading(f"In {simulated[0].trials:,} simulated leaks, seed {simulated[0].seed}")
+    whom = ", targets known to have leaked" if simulated[0].targets_from == "leak" else ""
+    terminal.heading(f"In {simulated[0].trials:,} simulated leaks, seed {simulated[0].seed}{whom}")
     terminal.table(
         ["targets", "chance all are named", "95% interval"],
         [[one.targets, _chance(one), number_interval(*one.interval) if one.interval else None] for one in simulated],
     )
     if not all(one.enough_trials for one in simulated):
         terminal.line(f"–: {TOO_FEW_TRIALS}. A few lucky ones decide the mean, which is as a rule too small then.")
+
+
+def _say_partial(part: PartialLeak) -> None:
+    """True and false positives of an attacker with part of the records, or wrong ones."""
+    known = "all their records" if part.known_records is None else counted(part.known_records, "record", "records")
+    terminal.heading(f"In part, in {part.trials:,} simulated leaks, seed {part.seed}")
+    terminal.line(
+        f"Of each leaked person {percent(part.share_of_records)} of the records leak; of the person looked for the "
+        f"attacker knows {known}, each value wrong with a chance of {percent(part.error_rate)}."
+    )
+    rates = (
+        ("chance to be named", part.probability, "anybody in the table, whether they leaked or not"),
+        ("true positives", part.true_positive_rate, "of people who leaked: named rightly"),
+        ("false positives", part.false_positive_rate, "of people who did not leak: somebody else is named for them"),
+        ("names that are right", part.precision, "of all names that the attacker gives"),
+    )
+    terminal.table(
+        ["", "", "what it means"],
+        [[name, None if rate is None else percent(rate), words] for name, rate, words in rates],
+    )
 
 
 def _say_planned(answer: Answer) -> None:

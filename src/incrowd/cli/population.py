@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import UnsupportedError
 from incrowd.recipients import judge
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
@@ -38,10 +38,17 @@ def population_of_table(
         str | None, typer.Option("--weights", help="Instead: the column that says how many people a record stands for.")
     ] = None,
     person: options.Person = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option("--clusters", help="The column of households or other clusters, if whole ones were drawn."),
+    ] = None,
     method: Annotated[
-        str, typer.Option("--method", help="combined, posterior, anchored, gaussian, dvine or average.")
+        str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Fit gaussian, dvine or average by their published Monte Carlo: slow.")
+    ] = False,
     seed: options.Seed = 0,
     records: Annotated[
         str | None,
@@ -61,8 +68,7 @@ def population_of_table(
     from incrowd.populations import classical_risk, population_risk
     from incrowd.populations import sensitivity as for_other_populations
 
-    if max_risk is not None and not 0 <= max_risk <= 1:
-        raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    options.check_share(max_risk, "--max-risk")
     place = None if records is None else outputs.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
@@ -70,12 +76,14 @@ def population_of_table(
         "fraction": fraction,
         "weights": weights,
         "person": person,
+        "clusters": clusters,
     }
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
-        risk = population_risk(table, **known, **how, draws=draws)
+        risk = population_risk(table, **known, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
-        estimates = classical_risk(table, **known) if classical else {}
+        plain = {name: value for name, value in known.items() if name != "clusters"}
+        estimates = classical_risk(table, **plain) if classical else {}
         if place is not None:
             _write_records(table, place, known, seed, force)
     if plot is not None and by_population is not None:
@@ -100,6 +108,8 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: in
         write_table(record_risk(table, **known, seed=seed).to_arrow(), path, force=force)
         return
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
+    if known["clusters"] is not None or known["weights"] is not None:
+        raise UnsupportedError("the risk of every record is not written with weights or clusters for a table in Spark")
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
     write_record_risk(table, path, **given, force=force)
@@ -172,6 +182,9 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     ]
     if risk.population_uniques is not None:
         rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
+    if risk.population_uniques_interval is not None:
+        low, high = risk.population_uniques_interval
+        rows.append(("  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"))
     if risk.still_unique is not None:
         rows.append(
             ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")
@@ -182,7 +195,7 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
 
 def _people(risk: PopulationRisk) -> str:
     alone = risk.population_uniques or 0.0
-    return f"{alone:,.0f} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
+    return f"{round(alone):,} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
 
 
 def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:

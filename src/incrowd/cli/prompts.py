@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 _YES, _NO = ("y", "yes", "ok"), ("n", "no")
 _SHORT = {"qi": "quasi-identifier", "id": "identifier"}
-_FIELDS = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
+_FIELDS = {
+    "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "identifier": "identifiers",
+    "drop": "dropped",
+}
 
 
 def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -> Question:
@@ -43,7 +48,7 @@ def confirm_roles(table: Table, question: Question, *, yes: bool, quiet: bool) -
     question = replace(question, **_ask_open_points(question, roles))
     terminal.note("these answers are kept for the next run with --save")
     others = tuple(one.column for one in roles.suggested if roles.role(one.column) == "other")
-    return replace(question.with_roles(roles), other=others)
+    return replace(question.with_roles(roles), drop=roles.dropped, other=others)
 
 
 def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
@@ -51,6 +56,7 @@ def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
     given = {
         "sensitive": question.sensitive,
         "identifier": question.identifiers,
+        "drop": question.drop,
         "other": question.other,
         "person": (question.person,),
         "weight": (question.weights,),
@@ -62,20 +68,25 @@ def _with_given_roles(table: Table, question: Question, roles: Roles) -> Roles:
     return roles
 
 
+def _roles() -> tuple[str, ...]:
+    """Every role that a column can be given: those that are suggested, and to be left out."""
+    from incrowd.tables.roles import ROLES
+
+    return (*ROLES, "drop")
+
+
 def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _ask_roles(table: Table, roles: Roles) -> Roles:
     """Show the roles and take changes until they are accepted."""
-    from incrowd.tables.roles import ROLES
-
     _show(table, roles)
     terminal.line(
         "Quasi-identifiers are what others may know about a person. You know your data: change what is wrong."
     )
     terminal.line("Press Enter (or y) if all is right, or change roles like this: age=other, charge=qi. q stops.")
-    terminal.line(f"Roles: {', '.join(ROLES)}; qi and id for short.")
+    terminal.line(f"Roles: {', '.join(_roles())}; qi and id for short.")
     while True:
         answer = _answer("roles> ")
         if answer.lower() in _NO:
@@ -94,14 +105,14 @@ def _ask_roles(table: Table, roles: Roles) -> Roles:
 
 def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
     """What the options and the settings leave open: how many people there are, and who is to get the table."""
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     if question.population is None and roles.weight is None:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
-        found["population"] = _ask(_people, "population> ")
+        answers["population"] = _ask(_people, "population> ")
     if question.recipient is None:
         terminal.line(f"Who is to get it? {listed()}; Enter: public.")
-        found["recipient"] = _ask(_recipient, "recipient> ")
-    return found
+        answers["recipient"] = _ask(_recipient, "recipient> ")
+    return answers
 
 
 def _ask(parse: Callable[[str], Any], prompt: str) -> Any:
@@ -153,18 +164,16 @@ def _show(table: Table, roles: Roles) -> None:
 
 def change_roles(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
     """Roles with the changes of a line such as `age=other, charge=qi`; a column's name may have commas itself."""
-    from incrowd.tables.roles import ROLES
-
-    known = "|".join([*ROLES, *_SHORT])
-    found = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
+    known = "|".join([*_roles(), *_SHORT])
+    changes = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
     left = re.sub(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", "", text, flags=re.IGNORECASE).strip()
-    if left or not found:
+    if left or not changes:
         raise InputError(
-            f"{left or text!r} is not understood; write column=role, the roles being {', '.join(ROLES)}"
+            f"{left or text!r} is not understood; write column=role, the roles being {', '.join(_roles())}"
             if text
             else "no column is a quasi-identifier, so there is nothing to assess; name one, such as age=qi"
         )
-    for name, role in found:
+    for name, role in changes:
         if name not in columns:
             raise InputError(f"there is no column {name!r}; there are: {', '.join(columns[:30])}")
         roles = _with_role(roles, name, _SHORT.get(role.lower(), role.lower()))

@@ -5,9 +5,12 @@ from incrowd.evaluation.boxes import Uniques, unique_records
 from incrowd.evaluation.disclosure import Disclosure, attribute_disclosure
 from incrowd.evaluation.distributions import ColumnDistribution, distributions
 from incrowd.evaluation.frontier import Frontier, FrontierPoint, frontier
+from incrowd.evaluation.masked_alone import count_fitting_uniques, generalised_columns
 from incrowd.evaluation.result import ColumnCost, Evaluation
+from incrowd.evaluation.utility import Coefficient, Utility
 
 __all__ = [
+    "Coefficient",
     "ColumnCost",
     "ColumnDistribution",
     "Disclosure",
@@ -15,10 +18,13 @@ __all__ = [
     "Frontier",
     "FrontierPoint",
     "Uniques",
+    "Utility",
     "attribute_disclosure",
     "changed_columns",
+    "count_fitting_uniques",
     "distributions",
     "evaluate",
     "frontier",
+    "generalised_columns",
     "unique_records",
 ]

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from incrowd._support.progress import Progress
 from incrowd.classes import ClassSizes
@@ -16,13 +17,33 @@ from incrowd.forecasts.result import Estimate, Forecast, Parameter
 from incrowd.pitman_yor.class_size_fit import ClassSizeFit
 from incrowd.pitman_yor.curve_fit import H_LIMITS, CurveFit, people_tested
 from incrowd.pitman_yor.curve_prediction import CurvePrediction
+from incrowd.pitman_yor.model_checks import error_beyond
 from incrowd.pitman_yor.prediction import SamplePrediction
 from incrowd.special import Floats
 
+_LARGEST_K = 100
 _SMALL_MISFIT = 0.01  # of a share: no decision depends on less
 
 
-def forecast_curve_fit(
+def forecast_fit(
+    fit: ClassSizeFit | CurveFit,
+    names: tuple[str, ...],
+    at: Floats,
+    k: Sequence[int],
+    level: float,
+    seed: int,
+    progress: Progress,
+) -> Forecast:
+    """The forecast by a fit, at populations `at`."""
+    if not 0 < level < 1:
+        raise InputError(f"the level of an interval is between 0 and 1; {level:g} was given")
+    if any(one < 2 or one > _LARGEST_K or one != int(one) for one in k):
+        raise InputError(f"k must be whole numbers from 2 to {_LARGEST_K}")
+    by_law = _from_class_sizes if isinstance(fit, ClassSizeFit) else _from_curve
+    return by_law(fit, names, at, k, level, seed, progress)  # type: ignore[arg-type]
+
+
+def _from_curve(
     fit: CurveFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     """The law's values at populations `at`, with intervals from the posterior given the points."""
@@ -32,10 +53,12 @@ def forecast_curve_fit(
         raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
     progress("weighing what the points allow", 0.1)
     prediction = CurvePrediction.of(fit)
+    error = error_beyond(fit) if fit.curve.kind in ("sparse", "robust") else 0.0
 
     def estimate(value: Floats, interval: Callable[[float], tuple[float, float]]) -> Estimate:
         low, high = np.array([interval(size) for size in at]).T
-        return Estimate.containing(value, low, high)
+        beyond = error * np.log(np.maximum(at / fit.curve.sizes[-1], 1.0))
+        return _widen(Estimate.containing(value, low, high), beyond)
 
     correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level))
     uniqueness = None
@@ -54,42 +77,52 @@ def forecast_curve_fit(
     return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
 
 
-def forecast_class_size_fit(
+def _from_class_sizes(
     fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     """Populations that contain the people at hand: exact up to their number, predicted by the posterior above."""
-    sizes, posterior = fit.sizes, fit.posterior()
-    prediction = SamplePrediction(sizes, posterior)
+    sizes, posterior, other = fit.sizes, fit.posterior(), fit.below_zero()
+    both = [SamplePrediction(sizes, one) for one in (posterior, other) if one is not None]
     progress("carrying the classes on", 0.5)
     inside = at <= sizes.people
 
-    def estimate(exact: ArrayLike, predict: Callable[[float], tuple[float, float, float]]) -> Estimate:
+    def estimate(exact: ArrayLike, predict: Callable[..., tuple[float, float, float]], **given: int) -> Estimate:
         rows = np.empty((at.size, 3))
         rows[inside] = np.reshape(exact, (-1, 1))
         for place in np.flatnonzero(~inside):
-            rows[place] = predict(at[place])
+            # where the data leave the sign of γ open the interval holds both sides, the estimate is that of the fit
+            values, lows, highs = zip(*(predict(one, at[place], level=level, **given) for one in both), strict=True)
+            rows[place] = values[0], min(lows), max(highs)
         return Estimate.containing(*rows.T)
 
     right, alone = _exact_shares(sizes, at[inside])
-    correctness = estimate(right, partial(prediction.correctness, level=level))
-    uniqueness = estimate(alone, partial(prediction.uniqueness, level=level))
+    correctness = estimate(right, SamplePrediction.correctness)
+    uniqueness = estimate(alone, SamplePrediction.uniqueness)
     violations = {
-        one: estimate(
-            [share_below(sizes, int(size), one) for size in at[inside]],
-            partial(prediction.violations, k=one, level=level),
-        )
+        one: estimate([share_below(sizes, int(size), one) for size in at[inside]], SamplePrediction.violations, k=one)
         for one in k
     }
     # the fit has the published prior and the interval a weaker one, so it may have to be widened
+    ends = {
+        name: [one.posterior.interval(getattr(one.posterior, name), level) for one in both] for name in ("h", "gamma")
+    }
     h, gamma = (
-        Parameter(value, min(low, value), max(high, value))
-        for value, (low, high) in (
-            (fit.h, posterior.interval(posterior.h, level)),
-            (fit.gamma, posterior.interval(posterior.gamma, level)),
-        )
+        Parameter(value, min(value, *(low for low, _ in ends[name])), max(value, *(high for _, high in ends[name])))
+        for name, value in (("h", fit.h), ("gamma", fit.gamma))
     )
     notes = _note_doubts(h, gamma, fit.evidence_below_zero)
     return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, sizes.people, seed, notes)
+
+
+def _widen(estimate: Estimate, half: Floats) -> Estimate:
+    """The estimate with intervals widened on the log-odds scale, by `half` to each side in quadrature."""
+    if not np.any(half):
+        return estimate
+    middle, low, high = (
+        logit(np.clip(one, 1e-15, 1.0 - 1e-15)) for one in (estimate.value, estimate.low, estimate.high)
+    )
+    ends = expit(middle - np.hypot(middle - low, half)), expit(middle + np.hypot(high - middle, half))
+    return Estimate.containing(estimate.value, np.minimum(ends[0], estimate.low), np.maximum(ends[1], estimate.high))
 
 
 def _exact_shares(sizes: ClassSizes, at: Floats) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 from incrowd.leaks.distribution import NamedPeople, named_people
 from incrowd.leaks.inputs import share_of
 from incrowd.leaks.leak_probability import leak_risk, leak_risk_uniform, uniform_sizes
+from incrowd.leaks.partial_leak import PartialLeak, simulate_partial_leak
 from incrowd.leaks.planning import LargestLeak, LeakTable, SmallestK, largest_leak, leak_table, smallest_k
 from incrowd.leaks.result import LeakRisk
 from incrowd.leaks.simulation import LeakSimulation, simulate_leak
@@ -13,6 +14,7 @@ __all__ = [
     "LeakSimulation",
     "LeakTable",
     "NamedPeople",
+    "PartialLeak",
     "SmallestK",
     "largest_leak",
     "leak_risk",
@@ -21,6 +23,7 @@ __all__ = [
     "named_people",
     "share_of",
     "simulate_leak",
+    "simulate_partial_leak",
     "smallest_k",
     "uniform_sizes",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ _FEWEST = 30  # records with a value in common, below which nothing can be told 
 _NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
 _FEW_CELLS = 4_000_000  # combinations of two values that are counted without sorting
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
+_BEYOND_CHANCE = 3.0  # between the square roots of both numbers of errors, whose standard deviation is about 1/2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,12 @@ class Determination(Result):
     @property
     def gives_away(self) -> bool:
         """Whether the first column gives the second away for nearly all records, and chance does not explain it."""
+        errors, of_chance = (self.records * (1.0 - share) for share in (self.told, self.by_chance))
         return (
             self.records >= _FEWEST
             and self.told >= _NEARLY_ALL
-            and self.told > self.by_chance
-            and 1.0 - self.told <= _OF_CHANCE * (1.0 - self.by_chance)
+            and errors <= _OF_CHANCE * of_chance
+            and sqrt(of_chance) - sqrt(errors) >= _BEYOND_CHANCE
         )
 
 

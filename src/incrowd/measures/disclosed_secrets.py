@@ -7,8 +7,9 @@ children is missing for adults) are recognised, and left out of what "most peopl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -139,9 +140,10 @@ def count_disclosed_secrets(
         raise InputError(f"a value is common above a share of {common_above:g}; give a number from 0 to 1")
     progress("counting values within classes", 0.1)
     found = []
+    skips = _SkipPatterns(table, names)
     for done, (column, counts, parts) in enumerate(_counts_of_columns(table, names, wanted, person, progress)):
         secret = named.get(column.name, Secret())
-        structural = _structural_missing(table, names, column.name, int(counts[-1])) if column.has_null else (0, ())
+        structural = skips.explain(column.name, int(counts[-1])) if column.has_null else (0, ())
         found.append(_column(column, counts, parts, secret, structural, null_is_secret, certain_from, common_above))
         progress(f"compared {column.name} within classes", 0.1 + 0.9 * (done + 1) / len(wanted))
     return DisclosedSecrets(tuple(names), tuple(found), certain_from, common_above, null_is_secret)
@@ -230,35 +232,73 @@ def _add_certain(
     np.add.at(confident, values[sure], counts[sure] * (counts[sure] / total[sure]))
 
 
-def _structural_missing(table: Table, names: Sequence[str], column: str, missing: int) -> tuple[int, tuple[str, ...]]:
+class _SkipPatterns:
     """Missing values that follow from a quasi-identifier or from two, and from which: those that explain most.
 
     They follow where all records with equal values of these columns are missing. If values were missing at random, a
     group of s records would be missing as a whole with chance p^s: hardly any of those found may be of that kind.
+    Quasi-identifiers are encoded once for all sensitive columns, of which many are missing in the same records.
     """
-    best: tuple[int, tuple[str, ...]] = (0, ())
-    pairs = list(combinations(names, 2))
-    for chosen in [*((name,) for name in names), *pairs]:
-        if best[0] == missing:
-            break
-        counted = _rows_by(table, chosen, column)
-        if counted is None:
-            continue
-        coded = encode(counted.backend, [*chosen, column])
-        groups, size = coded[0].codes.astype(np.int64), coded[0].size
-        if len(chosen) == 2:
-            groups, size = groups * coded[1].size + coded[1].codes, size * coded[1].size
-        if size > _MOST_GROUPS:
-            continue
-        is_null = coded[-1].codes == coded[-1].size - 1
-        weights = np.ones(is_null.size) if counted.times is None else counted.times
-        records, nulls = (np.bincount(groups, weights=w, minlength=size) for w in (weights, weights * is_null))
-        share = nulls.sum() / records.sum()
-        explained = int(records[nulls == records].sum())
-        by_chance = float(records @ np.power(share, records))
-        if explained > best[0] and by_chance <= _BY_CHANCE * explained:
-            best = (explained, chosen)
-    return best
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self.table, self.names = table, list(names)
+        self.sets: list[tuple[str, ...]] = [*((name,) for name in names), *combinations(names, 2)]
+        self.in_memory = table.backend.rows_are_local and not exceeds_memory(table, self.names)
+        self.found: dict[bytes, tuple[int, tuple[str, ...]]] = {}
+
+    @cached_property
+    def known(self) -> dict[str, Coded]:
+        """The quasi-identifiers as codes."""
+        return {one.name: one for one in encode(self.table, self.names)}
+
+    def explain(self, column: str, missing: int) -> tuple[int, tuple[str, ...]]:
+        """How many of a column's missing values follow from which quasi-identifiers."""
+        if not self.in_memory:
+            return self._best(self._counted(column), missing)
+        (coded,) = encode(self.table, [column])
+        is_null = coded.codes == coded.size - 1
+        key = np.packbits(is_null).tobytes()
+        if key not in self.found:
+            grouped = ((*_group([self.known[name] for name in names]), is_null, None, names) for names in self.sets)
+            self.found[key] = self._best(grouped, missing)
+        return self.found[key]
+
+    def _counted(self, column: str) -> Iterator[_Grouped]:
+        """The groups of every set of columns, from the distinct rows where there are too many rows for the memory."""
+        for chosen in self.sets:
+            rows = _rows_by(self.table, chosen, column)
+            if rows is not None:
+                *columns, coded = encode(rows.backend, [*chosen, column])
+                yield *_group(columns), coded.codes == coded.size - 1, rows.times, chosen
+
+    def _best(self, sets: Iterable[_Grouped], missing: int) -> tuple[int, tuple[str, ...]]:
+        best: tuple[int, tuple[str, ...]] = (0, ())
+        for groups, size, is_null, times, chosen in sets:
+            if size > _MOST_GROUPS:
+                continue
+            weights = np.ones(is_null.size) if times is None else times
+            records, nulls = (np.bincount(groups, weights=w, minlength=size) for w in (weights, weights * is_null))
+            explained = int(records[nulls == records].sum())
+            by_chance = float(records @ np.power(nulls.sum() / records.sum(), records))
+            if explained > best[0] and by_chance <= _BY_CHANCE * explained:
+                best = (explained, chosen)
+                if explained == missing:
+                    break
+        return best
+
+
+_Grouped = tuple[NDArray[np.int64], int, NDArray[np.bool_], NDArray[np.int64] | None, tuple[str, ...]]
+
+
+def _group(columns: Sequence[Coded]) -> tuple[NDArray[np.int64], int]:
+    """The combination of values that each record has, as numbers, and how many such numbers there are."""
+    groups, size = columns[0].codes.astype(np.int64), columns[0].size
+    for column in columns[1:]:
+        groups, size = groups * column.size + column.codes, size * column.size
+    if _MOST_GROUPS >= size > 4 * groups.size:
+        distinct, groups = np.unique(groups, return_inverse=True)
+        size = distinct.size
+    return groups, size
 
 
 def _rows_by(table: Table, chosen: Sequence[str], column: str) -> CountedRows | None:

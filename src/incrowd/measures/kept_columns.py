@@ -18,6 +18,8 @@ from incrowd.tables import parse_generalised, read_table
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval
 
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
+_FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
+_OUTERMOST, _SAME_WAY = 0.05, 0.9  # records at each end of a step that may be altered; steps that must go one way
 _CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all cannot
 
 
@@ -51,7 +53,13 @@ class GivenBack(Result):
 
 
 def kept_column_facts(
-    original: Any, released: Any, quasi_identifiers: Sequence[str], kept: Sequence[str], person: str | None = None
+    original: Any,
+    released: Any,
+    quasi_identifiers: Sequence[str],
+    kept: Sequence[str],
+    person: str | None = None,
+    *,
+    coarse: Sequence[str] | None = None,
 ) -> tuple[GivenBack, ...]:
     """Find the kept columns that give back a quasi-identifier, with the class sizes they lead to.
 
@@ -63,6 +71,7 @@ def kept_column_facts(
         quasi_identifiers: the columns that were protected.
         kept: the columns that are released as they were, whatever their role.
         person: the column that says whose record it is, where people have several.
+        coarse: the quasi-identifiers that were made coarser, so that something can be given back. None: all of them.
 
     Returns:
         A fact for every kept column that gives something back, in the order of `kept`.
@@ -83,25 +92,34 @@ def kept_column_facts(
 
     def tells(column: Coded, number: int) -> Determination | None:
         codes = known[number].codes
-        return determination(column.codes, codes) if _may_tell(column.codes, codes) else None
+        is_coarse = coarse is None or known[number].name in coarse
+        return determination(column.codes, codes) if is_coarse and _may_tell(column.codes, codes) else None
 
     columns = encode(read_table(original), list(kept))
     return tuple(_facts(columns, released, quasi_identifiers, tells, person))
 
 
 def released_column_facts(
-    released: Any, quasi_identifiers: Sequence[str], kept: Sequence[str], person: str | None = None
+    released: Any,
+    quasi_identifiers: Sequence[str],
+    kept: Sequence[str],
+    person: str | None = None,
+    *,
+    coarse: Sequence[str] | None = None,
 ) -> tuple[GivenBack, ...]:
     """Find the kept columns that give back a quasi-identifier, from a released table alone.
 
     A column that tells the value behind ranges or sets shows in that the ranges or sets of the records that share its
-    value all have a point in common.
+    value all have a point in common. Plain numbers were made coarser where they climb (or fall) in steps as the finer
+    numbers of a kept column do: ages of 30, 40, 50 beside years of birth.
 
     Args:
         released: the protected table.
         quasi_identifiers: its quasi-identifiers: ranges, sets, labels or plain values.
         kept: the columns that may be as they were.
         person: the column that says whose record it is, where people have several.
+        coarse: quasi-identifiers that hold ranges or sets; the others were made coarser only if they show it so. None:
+            all of them.
 
     Returns:
         A fact for every kept column that gives something back, in the order of `kept`.
@@ -118,11 +136,40 @@ def released_column_facts(
     if not kept:
         return ()
     table = read_table(released)
-    readers = [_reader(column) for column in encode(table, list(quasi_identifiers))]
-    columns = encode(table, list(kept))
-    return tuple(
-        _facts(columns, table, quasi_identifiers, lambda column, number: readers[number](column.codes), person)
-    )
+    known = encode(table, list(quasi_identifiers))
+    readers = [_reader(column) if coarse is None or column.name in coarse else None for column in known]
+
+    def tells(column: Coded, number: int) -> Determination | None:
+        reader, other = readers[number], known[number]
+        if reader is not None:
+            return reader(column.codes)
+        return determination(column.codes, other.codes) if _is_in_steps(column, other) else None
+
+    return tuple(_facts(encode(table, list(kept)), table, quasi_identifiers, tells, person))
+
+
+def _is_in_steps(fine: Coded, coarse: Coded) -> bool:
+    """Whether numbers or dates climb or fall in steps along the finer ones of another column, for nearly all records.
+
+    The finer values behind each step, without the outermost of them, must then lie beyond those of the step before.
+    """
+    if not (_has_order(fine) and _has_order(coarse) and fine.size >= _FINER * coarse.size >= _FINER * _STEPS):
+        return False
+    filled = (fine.codes < fine.size - fine.has_null) & (coarse.codes < coarse.size - coarse.has_null)
+    values, steps = fine.codes[filled].astype(np.int64), coarse.codes[filled]
+    order = np.lexsort((values, steps))
+    starts = np.flatnonzero(np.diff(steps[order], prepend=-1))
+    last = np.diff(starts, append=steps.size) - 1
+    low, high = (values[order][starts + (share * last).astype(np.int64)] for share in (_OUTERMOST, 1 - _OUTERMOST))
+    most = max(np.count_nonzero(low[1:] > high[:-1]), np.count_nonzero(high[1:] < low[:-1]))
+    return bool(starts.size >= _STEPS and most >= _SAME_WAY * (starts.size - 1))
+
+
+def _has_order(column: Coded) -> bool:
+    import pyarrow as pa
+
+    kind, types = column.values.type, pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_temporal(kind))
 
 
 def _facts(

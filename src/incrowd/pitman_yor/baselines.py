@@ -50,14 +50,18 @@ class Exponential(Result):
 
 @dataclass(frozen=True, slots=True)
 class Polynomial(Result):
-    """POL: 1 + b·log10 n + c·(log10 n)², two degrees of freedom as the paper says. It may leave [0, 1]."""
+    """POL: 1 + b·x + c·x² + d·x³ with x = log10 n, where it leaves [0, 1] cut off there, as the authors' package does.
+
+    The paper speaks of two degrees of freedom, its package fits three.
+    """
 
     b: float
     c: float
+    d: float
 
     def correctness(self, n: ArrayLike) -> Any:
         x = np.log10(np.asarray(n, dtype=np.float64))
-        return 1.0 + self.b * x + self.c * x * x
+        return np.clip(1.0 + x * (self.b + x * (self.c + x * self.d)), 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +105,12 @@ def fit_exponential(n: Floats, correctness: Floats, weights: Floats) -> Exponent
 
 
 def fit_polynomial(n: Floats, correctness: Floats, weights: Floats) -> Polynomial:
-    """Weighted linear least squares."""
-    x = np.log10(n)
+    """Weighted linear least squares; two points determine two coefficients, and the third is 0 then."""
     root = np.sqrt(weights)
-    design = np.stack([x, x * x], axis=1) * root[:, None]
-    solution = np.linalg.lstsq(design, (correctness - 1.0) * root, rcond=None)[0]
-    return Polynomial(float(solution[0]), float(solution[1]))
+    powers = np.log10(n)[:, None] ** np.arange(1, min(3, n.size) + 1)
+    solution = np.zeros(3)
+    solution[: powers.shape[1]] = np.linalg.lstsq(powers * root[:, None], (correctness - 1.0) * root, rcond=None)[0]
+    return Polynomial(*solution.tolist())
 
 
 def fit_random_guess(correctness: Floats, seed: int) -> RandomGuess:

@@ -203,7 +203,7 @@ def outcome_interval(
 ) -> tuple[float, float]:
     """Interval of a number from 0 to `most` that has these moments at each point of the posterior.
 
-    It holds both the doubt about the model and the chance within it.
+    It holds both the doubt about the model and the chance within it; its ends are whole numbers, as classes are.
     """
     return _interval(posterior, beta_quantiles(mean, variance, most), level)
 
@@ -226,9 +226,10 @@ def uniques_interval(
 
 
 def _interval(posterior: Posterior, outcomes: Floats, level: float) -> tuple[float, float]:
-    """Interval of outcomes, a row of equally likely ones for each point of the posterior."""
+    """Interval of outcomes, a row of equally likely ones for each point of the posterior, out to whole numbers."""
     weights = np.repeat(posterior.weights / _OUTCOMES.size, _OUTCOMES.size)
-    return weighted_interval(outcomes.ravel(), weights, level)
+    low, high = weighted_interval(outcomes.ravel(), weights, level)
+    return float(np.floor(low)), float(np.ceil(high))
 
 
 def beta_quantiles(mean: Floats, variance: Floats, most: float) -> Floats:

@@ -9,17 +9,26 @@ context of c records in which value v occurs c_v times and T values occur gives 
 
 with discount d and strength θ of that level chosen by the likelihood of leaving each record out. No order among the
 values of a column is used, so names of categories do not matter.
+
+Where records were drawn with unequal chances, the stratum of a record (`design.py`) is a column before all others. It
+is never drawn: each stratum grows to the people it stands for. Other columns are given it only as far as that raises
+the likelihood, so that strata in which people are alike share their records, and strata in which they differ do not.
+
+Where records were drawn in clusters, such as households, people of one cluster are alike, and the sample has more pairs
+of them than a sample of single people. The model is then fitted to one person of each cluster, who stands for all of
+it, and the others are looked up in the population that is grown.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import UnsupportedError
+from incrowd.populations.design import Design
 
 _DISCOUNTS = np.array([0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9])
 _STRENGTHS = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0])
@@ -51,29 +60,60 @@ class CrowdModel:
         margins: discount and strength of each column's own distribution.
         levels: the contexts, column by column, the most specific first.
         log_chances: log of the chance of each record's values, by the model without that record.
+        shares: the share of each stratum among the people to come, where the first column is the stratum; else empty.
+        order: which of the columns given each column is, in the order of the model and without the stratum.
+        records: the codes of all records, where the sample is only a part of them; else None.
+        apart: for each of those records whether nobody with its values is in the sample.
     """
 
     codes: tuple[Codes, ...]
     margins: NDArray[np.float64]
     levels: tuple[Level, ...]
     log_chances: NDArray[np.float64]
+    shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    order: tuple[int, ...] = ()
+    records: tuple[Codes, ...] | None = None
+    apart: NDArray[np.bool_] | None = None
+
+    @property
+    def hidden(self) -> int:
+        """How many columns are no part of a record's class: 1 where there are strata."""
+        return 1 if self.shares.size else 0
 
     @property
     def people(self) -> int:
         """How many people are in the sample."""
         return int(self.codes[0].size)
 
+    def record_codes(self) -> tuple[Codes, ...]:
+        """The codes of all records, without the stratum."""
+        return self.codes[self.hidden :] if self.records is None else self.records
+
     def class_sizes(self) -> NDArray[np.int64]:
-        """For each record how many records of the sample have its values."""
-        numbers = _joint(list(self.codes))
+        """For each record how many records have its values."""
+        numbers = _joint(list(self.record_codes()))
         return np.bincount(numbers)[numbers]
 
+    def log_expected(self, population: int) -> NDArray[np.float64]:
+        """Log of how many of the people to come are expected to have each record's values."""
+        more = np.log(max(population - self.people, 1))
+        if not self.hidden or self.records is not None:
+            return np.asarray(more + self.log_chances)
+        numbers = _joint(list(self.codes[1:]))  # records alike in different strata get their mean
+        expected = self.shares[self.codes[0]] * np.exp(self.log_chances)
+        mean = np.bincount(numbers, weights=expected) / np.bincount(numbers)
+        return np.asarray(more + np.log(np.maximum(mean[numbers], 1e-300)))
 
-def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
+
+def fit_crowd_model(
+    columns: list[NDArray[Any]], design: Design | None = None, chosen: NDArray[np.int64] | None = None
+) -> CrowdModel:
     """Fit the model to a sample.
 
     Args:
         columns: the quasi-identifiers as codes, one array a column, all of one length.
+        design: the strata of the records that the model is fitted to, where they were drawn with unequal chances.
+        chosen: the records that the model is fitted to, one of each cluster; all where there are no clusters.
 
     Returns:
         The model, with the sample in it.
@@ -82,12 +122,17 @@ def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
         UnsupportedError: every column has one value only.
     """
     coded = [_recode(column) for column in columns]
-    coded = [column for column in coded if column.max(initial=0) > 0]
+    telling = [place for place, column in enumerate(coded) if column.max(initial=0) > 0]
+    coded = [coded[place] for place in telling]
     if not coded:
         raise UnsupportedError("every column has one value only, so there is nothing to model")
-    entropies = [_entropy(column) for column in coded]
-    order = np.argsort(entropies, kind="stable")
+    every = None if chosen is None else coded
+    coded = coded if chosen is None else [column[chosen] for column in coded]
+    order = np.argsort([_entropy(column) for column in coded], kind="stable")
     coded = [coded[place] for place in order]
+    hidden = 0 if design is None else 1
+    if design is not None:
+        coded = [design.strata.astype(np.int32), *coded]
     some = np.unique(np.linspace(0, coded[0].size - 1, min(_FITTED, coded[0].size)).astype(np.int64))
     margins, levels, prefix = [], [], np.zeros(coded[0].size, dtype=np.int64)
     log_chances = np.zeros(coded[0].size)
@@ -95,16 +140,25 @@ def fit_crowd_model(columns: list[NDArray[Any]]) -> CrowdModel:
         discount, strength, base = _fit_margin(codes, some)
         margins.append((discount, strength))
         chain = []
-        for given in _contexts(coded, column):
-            context = prefix if len(given) == column else _joint([coded[place] for place in given])
+        for before in _contexts(coded, column, hidden):
+            context = prefix if len(before) == column else _joint([coded[place] for place in before])
             fitted = _fit_level(context, codes, base, some)
             if fitted is not None:
                 discount, strength, base = fitted
-                chain.append(Level(column, given, discount, strength))
+                chain.append(Level(column, before, discount, strength))
         levels += chain[::-1]
-        log_chances += np.log(base)
+        if column >= hidden:
+            log_chances += np.log(base)
         prefix = _joint([prefix, codes])
-    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances)
+    shares = np.empty(0) if design is None else design.shares
+    given = tuple(telling[place] for place in order)
+    model = CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given)
+    if chosen is None or every is None:
+        return model
+    records = tuple(every[place] for place in order)
+    numbers = _joint(list(records))
+    apart = ~np.isin(numbers, numbers[chosen])
+    return replace(model, log_chances=fit_crowd_model(columns).log_chances, records=records, apart=apart)
 
 
 def _recode(column: NDArray[Any]) -> Codes:
@@ -114,8 +168,11 @@ def _recode(column: NDArray[Any]) -> Codes:
     return codes
 
 
-def _contexts(coded: list[Codes], column: int) -> list[tuple[int, ...]]:
-    """The sets of earlier columns a column is given, the smallest first: those that tell most, then all."""
+def _contexts(coded: list[Codes], column: int, hidden: int) -> list[tuple[int, ...]]:
+    """The sets of earlier columns a column is given, the smallest first: those that tell most, then all.
+
+    All are tried without the stratum (the first `hidden` columns) and then with it.
+    """
     few = slice(None, None, max(1, coded[0].size // _COMPARED))
     own = _entropy(coded[column][few])
     told = [
@@ -124,7 +181,8 @@ def _contexts(coded: list[Codes], column: int) -> list[tuple[int, ...]]:
     ]
     ranked = np.argsort(told, kind="stable")[::-1]
     contexts = [tuple(sorted(ranked[:size].tolist())) for size in range(1, min(_PARENTS, column) + 1)]
-    return [*contexts, tuple(range(column))] if column > _PARENTS else contexts
+    contexts += [tuple(range(start, column)) for start in range(hidden, -1, -1)]
+    return [given for place, given in enumerate(contexts) if given and given not in contexts[place + 1 :]]
 
 
 def _joint(columns: list[Any]) -> NDArray[np.int64]:
@@ -151,7 +209,7 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64]) -> tuple[float, float, ND
     """
     counts = np.bincount(codes)
     others, alone = counts[codes] - 1, counts[codes] == 1
-    distinct, n = counts.size - alone, codes.size
+    distinct, n = np.count_nonzero(counts) - alone, codes.size
 
     def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
         seen = np.maximum(others[rows] - d, 1e-300)

@@ -37,12 +37,14 @@ class CrowdRecords:
         unique: P(F = 1).
         low: lower end of the 95 % interval of 1/F.
         high: upper end.
+        without: for each column of the model, E[1/F] if nobody knew that column; None where not asked for.
     """
 
     risk: Floats
     unique: Floats
     low: Floats
     high: Floats
+    without: Floats | None = None
 
     @property
     def highest(self) -> tuple[float, tuple[float, float]]:
@@ -52,19 +54,17 @@ class CrowdRecords:
 
 
 def assess_records(
-    estimate: CrowdEstimate, log_chances: Floats, seen: NDArray[np.int64], *, correctness: float, uniqueness: float
+    estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64], *, correctness: float, uniqueness: float
 ) -> CrowdRecords:
     """The risk of every record.
 
     Args:
         estimate: the growths, with the classes of all records.
-        log_chances: ln G of every record.
+        likely: ln((N − n) G) of every record.
         seen: f, the size of every record's class in the sample.
         correctness: B, the average that the risks are to have.
         uniqueness: the share of records that are unique in the population.
     """
-    more = max(estimate.population - seen.size, 1)
-    likely = np.log(more) + log_chances
     count = len(estimate.growths)
     inverse = np.mean([growth.inverse for growth in estimate.growths], axis=0)
     unique = np.mean([growth.unique for growth in estimate.growths], axis=0)
@@ -82,7 +82,9 @@ def assess_records(
     rest = _rake(rest, scale, correctness * seen.size - chance.sum())
     risk = chance + scale * rest
     low, high = _intervals(estimate, likely, seen)
-    return CrowdRecords(risk, chance, np.minimum(low, risk), np.maximum(high, risk))
+    shares = [growth.without for growth in estimate.growths if growth.without is not None]
+    without = risk * np.mean(shares, axis=0) if shares else None
+    return CrowdRecords(risk, chance, np.minimum(low, risk), np.maximum(high, risk), without)
 
 
 def _rake(shares: Floats, scale: Floats, total: float) -> Floats:

@@ -22,6 +22,7 @@ from incrowd.populations.constraints import (
 from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
 from incrowd.populations.crowd_records import CrowdRecords, assess_records
+from incrowd.populations.design import note_design
 from incrowd.populations.fitted_sample import (
     FittedSample,
     MethodEstimate,
@@ -99,7 +100,7 @@ def _add_highest(
     model = sample.crowd_model
     records = assess_records(
         crowd,
-        model.log_chances,
+        model.log_expected(crowd.population),
         model.class_sizes(),
         correctness=risk.sample_to_population,
         uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
@@ -143,6 +144,10 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
     notes, parts = [*sample.notes, *estimate.notes], dict(estimate.parts)
+    if not sample.is_random:
+        notes.append(
+            note_design(sample.weights, sample.clusters, sample.design_effect, used=estimate.crowd is not None)
+        )
     if abs(value - estimate.sample_to_population) > 1e-9:
         parts[f"{method}, unlimited"] = estimate.sample_to_population
         notes.append(

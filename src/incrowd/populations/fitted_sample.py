@@ -46,6 +46,7 @@ class Options:
     draws: int
     reference: bool
     progress: Progress
+    leave_out: bool = False
 
 
 def estimate_from_class_sizes(sample: Sample) -> MethodEstimate:
@@ -83,7 +84,8 @@ def why_class_sizes_alone(sample: Sample) -> str | None:
     reason = sample.why_no_columns()
     if reason is not None:
         return reason
-    if len(sample.telling_columns.sizes) < 2:
+    telling = sample.telling_columns.sizes
+    if max(telling) < 2 or (sample.is_random and len(telling) < 2):
         return "one column alone tells the records apart, and the other methods are about several"
     return None
 
@@ -157,9 +159,11 @@ class FittedSample:
                 larger,
                 seed=[options.seed],
                 keep=sample.population,
+                leave_out=options.leave_out,
                 progress=part(options.progress, 0.0, 0.7),
             )
-        if self.no_records is not None or combined.copula_weight(people) > 0.0:
+        # the copula does not know of weights and clusters
+        if self.no_records is not None or (sample.is_random and combined.copula_weight(people) > 0.0):
             self.copula = self._fit_copula(self.drawn, sample.population)
         if self.no_records is not None and self.copula is not None:
             options.progress("joining it with the class sizes", 0.95)

@@ -12,7 +12,8 @@ constants are those under which 95 % of the truths lie inside on the tables used
 
 The error of the crowd model, and of what it is joined with, falls with the size of the sample: half its interval is
 c log(N/n)/n^¼ on the log-odds scale, at least what the noise asks for, and wider where the population is larger than
-the people that were grown.
+the people that were grown. Where weights are unequal n is divided by the design effect, 1 + their squared coefficient
+of variation; the other methods, which do not use weights, get an error for it of their own.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ CROWD_ERROR = 0.8
 
 CROWD_EXTRAPOLATION = 0.17
 """What is added (in quadrature) for every e-fold that the population is larger than the people grown."""
+
+UNEQUAL_WEIGHTS = 0.25
+"""The error of a method that does not use weights for every e-fold of the design effect, on the log-odds scale."""
 
 ERRORS = {
     "combined": _Error(0.0, 0.04, 1.0),
@@ -78,7 +82,11 @@ def interval_around(
     room = 1.0 - estimate
     noise = scatter * (1.0 - sample.fraction) / (sample.sizes.people * estimate * room)
     width = _NORMAL_QUANTILE * math.sqrt(
-        error.least**2 + (error.growth * distance) ** 2 + noise + (error.own * deviation / max(room, 1e-3)) ** 2
+        error.least**2
+        + (error.growth * distance) ** 2
+        + noise
+        + (error.own * deviation / max(room, 1e-3)) ** 2
+        + (UNEQUAL_WEIGHTS * math.log(sample.design_effect)) ** 2
     )
     log_odds = math.log(estimate / room)
     low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
@@ -94,8 +102,9 @@ def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: 
     if estimate <= 0.0 or estimate >= 1.0:
         return certain
     people, room = sample.sizes.people, 1.0 - estimate
-    usual = CROWD_ERROR * math.log(sample.population / people) / people**0.25
-    noise = _NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / people) / (estimate * room)
+    telling = people / sample.design_effect
+    usual = CROWD_ERROR * math.log(sample.population / people) / telling**0.25
+    noise = _NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / telling) / (estimate * room)
     width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
     log_odds = math.log(estimate / room)
     low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
@@ -119,7 +128,8 @@ def interval_of_uniques(
     distance = math.log(sample.population / sample.sizes.people)
     noise = 1.0 / (sample.sizes.uniques * middle * (1.0 - middle))
     own = error.own * deviation / max(1.0 - estimate, 1e-3)
-    width = _NORMAL_QUANTILE * math.sqrt(error.least**2 + (error.growth * distance) ** 2 + noise + own**2)
+    unequal = UNEQUAL_WEIGHTS * math.log(sample.design_effect)
+    width = _NORMAL_QUANTILE * math.sqrt(error.least**2 + (error.growth * distance) ** 2 + noise + own**2 + unequal**2)
     log_odds = math.log(middle / (1.0 - middle))
     low = _share(log_odds - width)
     return min(low if low >= half else 0.0, still_unique), max(_share(log_odds + width), still_unique)

@@ -94,9 +94,12 @@ def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # typ
 @numba.njit(cache=True, nogil=True)
 def add_people(  # type: ignore[no-untyped-def]
     values, value_counts, value_sizes, level_column, level_start, level_end, context, discount, strength, margin,
-    groups, pairs, classes, pool, used, start, stop, drawn, random,
+    strata, groups, pairs, classes, pool, used, start, stop, drawn, random,
 ):  # fmt: skip
     """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
+
+    Where `strata` has entries the first column is the stratum of the sampling design: the chance of stratum s or one
+    before it is `strata[s]`, and it is no part of a record's class.
 
     Levels of one column follow each other, the most specific first. A row of `groups` holds the key of a context
     and, in one number, where the values of the people who have it start in `pool` (upper half) and how many they are
@@ -106,6 +109,7 @@ def add_people(  # type: ignore[no-untyped-def]
     first person who was not added: `stop`, or whoever did not fit into one of the arrays, which the caller enlarges.
     """
     columns, levels = values.shape[0], level_column.size
+    hidden = 1 if strata.size else 0
     keys = np.empty(levels, dtype=np.uint64)
     rows = np.empty(levels, dtype=np.int64)
     is_new = np.zeros(columns, dtype=np.bool_)
@@ -140,7 +144,9 @@ def add_people(  # type: ignore[no-untyped-def]
                     if _uniform(random) < (1.0 - discount[level] / pair) * count / (count + strength[level]):
                         accepted, value = True, taken
                 level += 1
-            if drawn and not accepted:
+            if drawn and column < hidden:
+                value = np.searchsorted(strata, _uniform(random), side="right")
+            elif drawn and not accepted:
                 taken = values[column, np.int64(_uniform(random) * person)]
                 d, theta = margin[column, 0], margin[column, 1]
                 if _uniform(random) < (1.0 - d / value_counts[column, taken]) * person / (person + theta):
@@ -177,6 +183,7 @@ def add_people(  # type: ignore[no-untyped-def]
         whole = np.uint64(0)
         for column in range(columns):
             value_counts[column, values[column, person]] += 1
+        for column in range(hidden, columns):
             whole += _mark(column, values[column, person])
         whole = _mix(whole) | one
         row = _row(classes, whole)
@@ -191,12 +198,37 @@ def add_people(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sizes_of(values, classes, people):  # type: ignore[no-untyped-def]
-    """The size of the class of each of the first `people`."""
-    found = np.empty(people, dtype=np.int64)
-    for person in range(people):
+def class_sizes_of(records, classes, hidden):  # type: ignore[no-untyped-def]
+    """The size of the class of each record, whose columns follow `hidden` others in the keys of `classes`."""
+    found = np.empty(records.shape[1], dtype=np.int64)
+    for person in range(records.shape[1]):
         whole = np.uint64(0)
-        for column in range(values.shape[0]):
-            whole += _mark(column, values[column, person])
+        for column in range(records.shape[0]):
+            whole += _mark(column + hidden, records[column, person])
         found[person] = np.int64(classes[_row(classes, _mix(whole) | np.uint64(1)), 1])
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sizes_without(records, values, left_out, room):  # type: ignore[no-untyped-def]
+    """How many people are like each record in every column but one; `room` is a power of two."""
+    table = np.zeros((room, 2), dtype=np.uint64)
+    found = np.empty(records.shape[1], dtype=np.int64)
+    one = np.uint64(1)
+    for counting in (False, True):
+        people = values if counting else records
+        for person in range(people.shape[1]):
+            key = np.uint64(0)
+            for column in range(people.shape[0]):
+                if column != left_out:
+                    key += _mark(column, people[column, person])
+            key = _mix(key) | one
+            row = _row(table, key)
+            if not counting:
+                table[row, 0] = key
+                found[person] = np.int64(row)
+            elif table[row, 0] == key:
+                table[row, 1] += one
+    for person in range(found.size):
+        found[person] = np.int64(table[found[person], 1])
     return found

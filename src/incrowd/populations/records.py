@@ -26,7 +26,7 @@ from incrowd.special import Floats
 from incrowd.tables import to_native
 
 COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
-"""The columns that are added: `risk` is E 1/F, `risk_low` and `risk_high` hold 1/F, `risk_unique` is P(F = 1)."""
+"""The columns that are always added: `risk` is E 1/F, `risk_low` and `risk_high` hold it, `risk_unique` is P(F = 1)."""
 WEIGHTED = "risk_weighted"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
 
@@ -84,6 +84,7 @@ def record_risk(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
+    clusters: str | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
@@ -92,7 +93,7 @@ def record_risk(
     The records add up to the estimates of `population_risk` with the same seed. Where the columns cannot be used
     (people with several records, one telling column, too many records) the risk is that of the size of the record's
     class, from the posterior of class sizes, and a note says so. With `weights` the Benedetti–Franconi risk, which uses
-    the weights of the record's own class, is added and ranked.
+    the weights of the record's own class, is added, and ranked where the risk itself does not use them.
 
     Args:
         data: a table: a path, a frame or a `Table`.
@@ -101,12 +102,15 @@ def record_risk(
         fraction: the share of the population that is in the table, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
+        clusters: the column that says which cluster, such as a household, a record was drawn in, where whole clusters
+            were drawn.
         seed: of the grown populations.
         progress: called with what is done and the share that is done.
 
     Returns:
         For every record its class size, the risk E[1/F] with an interval, P(F = 1), and its rank from 1, which records
-        that are alike share.
+        that are alike share. Where the risk is that of its values, also `telling_column`, the column without which
+        the risk would fall most, and `risk_without_it`.
 
     Raises:
         InputError: the population is not known, or no table was given.
@@ -122,16 +126,18 @@ def record_risk(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
+        clusters=clusters,
     )
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")
     classes = assign_classes(sample.table, sample.names, person)
     headline, records = None, None
     if sample.sizes.people > 1 and sample.why_no_columns() is None:
-        headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress))
+        options = Options(seed, 1, False, progress, leave_out=True)
+        headline, records = estimate_with_records(sample, options=options)
     notes: tuple[str, ...] = sample.notes
     if headline is not None and records is not None:
-        of_class = _risk_of_values(records, classes)
+        of_class = _risk_of_values(records, classes) | _most_telling(records, classes, sample.crowd_columns)
         total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
         notes = headline.notes
     else:
@@ -142,7 +148,8 @@ def record_risk(
     if sample.weights is not None:
         seen = classes.people.astype(np.float64)
         of_class[WEIGHTED] = benedetti_franconi_risk(seen, sample.weights.of_classes(classes.numbers))
-    of_class["risk_rank"] = _ranks(of_class.get(WEIGHTED, of_class["risk"]), np.bincount(classes.numbers))
+    by_weight = records is None and WEIGHTED in of_class
+    of_class["risk_rank"] = _ranks(of_class[WEIGHTED if by_weight else "risk"], np.bincount(classes.numbers))
     return RecordRisk(sample, classes, of_class, total, interval, assumptions, notes)
 
 
@@ -220,6 +227,14 @@ def _risk_of_values(records: CrowdRecords, classes: Classes) -> dict[str, NDArra
         "risk_high": records.high[first],
         "risk_unique": records.unique[first],
     }
+
+
+def _most_telling(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """For each class the column that makes it stand out most, and the risk if nobody knew that column."""
+    assert records.without is not None
+    without = records.without[:, np.unique(classes.numbers, return_index=True)[1]]
+    most = np.argmin(without, axis=0)
+    return {"telling_column": np.array(names, dtype=object)[most], "risk_without_it": without.min(axis=0)}
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,11 +13,14 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
+from incrowd.protection.outputs import OutputKind, read_outputs
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
+from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import MethodName, choose_method
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.result import Protected
-from incrowd.protection.validate import check_columns, check_demand, check_values, require_sensitive
+from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
+from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
@@ -36,6 +39,7 @@ def protect(
     c: float = 3.0,
     person: str | None = None,
     identifiers: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
     other: Sequence[str] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     aim: Aim | None = None,
@@ -46,6 +50,11 @@ def protect(
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    importance: Mapping[str, float] | None = None,
+    keep: Sequence[str] | None = None,
+    widest: Mapping[str, float] | None = None,
+    nominal: Sequence[str] | None = None,
+    output: OutputKind | Mapping[str, OutputKind] | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -75,18 +84,30 @@ def protect(
         c: of recursive (c, l)-diversity.
         person: the column that says whose record it is, where people have several. A class is then made of people
             with all their records, and the column is replaced by random numbers that nothing can reproduce.
-        identifiers: columns to remove. None: those that look like identifiers.
+        identifiers: columns that name people, which are removed. None: those that look like identifiers.
+        leave_out: further columns to remove.
         other: columns that nobody outside can know, whatever they look like.
-        hierarchies: by column, a `Hierarchy` or the path of a CSV file.
+        hierarchies: by column, a `Hierarchy`, or what `Hierarchy.parse` reads: "5,10,20", "prefix:3,1", "quantiles:10",
+            or the path of a CSV file.
         aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
         resolution: for "coarsen": the number of intervals, or the share of the domain that each covers, by column or
             for all.
         levels: for "coarsen": levels of the hierarchies, by column.
-        suppress: for "generalise": the share of rows that may be left out.
+        suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
         steps: for "mask": pairs of a column and what to do with it, in order.
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
+            where the column may vanish.
+        keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
+        widest: for "partition" and "generalise": by column, the longest range allowed, in its own unit (days for
+            dates); for text, the largest set.
+        nominal: quasi-identifiers whose numbers are codes of categories: written as sets, never as ranges.
+        output: what quasi-identifiers are written as, by column or for all that can be: "range" (text of ranges and
+            sets), "bounds" (two columns, `age_low` and `age_high`), "midpoint", "mean" or "mode" of the class (one
+            value of the column's own type), or "label" (of its hierarchy). None: labels where there is a hierarchy,
+            else ranges.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -115,12 +136,17 @@ def protect(
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, secrets, entry)
+    wishes = read_wishes(names, importance, keep, widest, nominal)
+    if wishes:
+        check_wishes(wishes, method_name, entry, person)
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
-    removed = _choose_identifiers(table, identifiers, {*names, *unknown, *secrets, person})
+    removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
-        if person is not None or hierarchies:
-            what = "people with several records are" if person is not None else "hierarchies are"
-            raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies")
+        if person is not None or hierarchies or wishes or nominal or output:
+            what = "people with several records are" if person is not None else "hierarchies and wishes are"
+            raise UnsupportedError(
+                f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
+            )
         if len(secrets) > 1:
             raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
         secret = secrets[0] if secrets else None
@@ -133,7 +159,7 @@ def protect(
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
     require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
-    columns = encode(table, names)
+    columns = [as_nominal(column) if column.name in (nominal or ()) else column for column in encode(table, names)]
     check_values(columns)
     problem = Problem(
         columns,
@@ -144,11 +170,14 @@ def protect(
         _read_hierarchies(hierarchies, names),
         options,
         progress,
+        wishes=wishes,
     )
-    build = Build(table, problem, method_name, person, removed)
-    recoding, released, guarantee, classes = build.run()
-    left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
-    warnings = tuple(warn_of_undoing(table, released, names, left, person=person, unknown=unknown))
+    outputs = read_outputs(output, columns, problem.hierarchies)
+    build = Build(table, problem, method_name, person, removed, outputs)
+    recoding, released, generalised, released_names, guarantee, classes = build.run()
+    left = [name for name in generalised.column_names if name not in {*names, *secrets, person}] if warn else []
+    changed = [name for name, cells in recoding.changed.items() if cells]
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -171,6 +200,10 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
+        outputs=outputs,
+        released_quasi_identifiers=released_names,
+        generalised=generalised if outputs else None,
+        method_help=entry.help,
     )
 
 
@@ -179,7 +212,7 @@ def _read_hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> 
     if stray is not None:
         raise InputError(f"a hierarchy for {stray!r}, which is not a quasi-identifier")
     return {
-        name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.from_csv(hierarchy)
+        name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
         for name, hierarchy in (given or {}).items()
     }
 
@@ -193,13 +226,14 @@ def _require_other(table: Table, other: Sequence[str] | None, spoken_for: Sequen
     return unknown
 
 
-def _choose_identifiers(table: Table, identifiers: Sequence[str] | None, spoken_for: set[str | None]) -> list[str]:
-    """The identifiers named, or else the columns that look like identifiers and have no other role."""
-    if identifiers is not None:
-        wanted = table.require(identifiers, "identifiers") if len(identifiers) else []
-        clash = [name for name in wanted if name in spoken_for]
-        if clash:
-            raise InputError(f"{', '.join(map(repr, clash))} cannot be an identifier and something else; name it once")
-        return wanted
-    others = [name for name in table.columns if name not in spoken_for]
-    return [role.column for role in suggest_roles(table, others) if role.role == "identifier"] if others else []
+def _choose_identifiers(
+    table: Table, identifiers: Sequence[str] | None, leave_out: Sequence[str], spoken_for: set[str | None]
+) -> list[str]:
+    """The columns to remove: the identifiers named, or those that look so and have no other role; and what is to go."""
+    wanted = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
+    clash = [name for name in wanted if name in spoken_for]
+    if clash:
+        raise InputError(f"{', '.join(map(repr, clash))} cannot be removed and be something else; name it once")
+    others = [name for name in table.columns if name not in {*spoken_for, *wanted}] if identifiers is None else []
+    looks = suggest_roles(table, others) if others else ()
+    return [*(role.column for role in looks if role.role == "identifier"), *wanted]

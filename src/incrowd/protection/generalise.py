@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,21 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded, class_numbers, pack
-from incrowd.errors import InputError, UnsupportedError
-from incrowd.protection.hierarchies import Hierarchy, Level
-from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.errors import UnsupportedError
+from incrowd.protection.diversity import find_diverse
+from incrowd.protection.hierarchies import Level
+from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
+from incrowd.protection.problem import MethodOptions, Problem, check_share
 from incrowd.protection.recoding import Recoding, recode_columns
 
-_LARGEST_LATTICE = 4_000_000
-
-
-class _Rows(NamedTuple):
-    """Distinct records, how often each occurs, and its sensitive values where l is asked for."""
-
-    codes: list[NDArray[np.unsignedinteger]]
-    weight: NDArray[np.int64]
-    sensitive: list[NDArray[np.unsignedinteger]]
+_MOST_NODES = 1_000_000  # combinations of levels that are looked at
+_MOST_HELD = 2**24  # representatives that are held over all tables of classes
+_SMALLER = 0.8  # a table of classes is held if it is this much smaller than the one it was made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +28,17 @@ class GeneraliseOptions(MethodOptions):
 
     suppress: float = 0.0
 
+    def __post_init__(self) -> None:
+        check_share(self.suppress)
+
+
+class _Classes(NamedTuple):
+    """One record for every class (and combination of secrets in it) at some levels, and for how many it stands."""
+
+    codes: list[NDArray[np.unsignedinteger]]
+    secrets: list[NDArray[np.unsignedinteger]]
+    weight: NDArray[np.int64]
+
 
 def generalise(problem: Problem) -> Recoding:
     """Search the lattice of levels for the smallest loss of granularity, with at most a share of rows suppressed.
@@ -42,132 +46,139 @@ def generalise(problem: Problem) -> Recoding:
     Columns without a hierarchy get an automatic one. Levels are visited in ascending order of what they cost without
     suppression, which never exceeds what they cost with it; the search ends when no level left can be better.
     """
-    options: GeneraliseOptions = problem.options
-    limit = float(options.suppress)
-    if not 0.0 <= limit < 1.0:
-        raise InputError(f"at most a share of {limit:g} of the rows suppressed; give 0 up to 1")
-    if problem.demand.l is not None and problem.demand.diversity != "distinct":
-        raise UnsupportedError(
-            "full-domain generalisation takes distinct l-diversity only; use the partition", hint="method=partition"
-        )
-    ladders = [problem.hierarchies.get(column.name, Hierarchy.automatic()).levels(column) for column in problem.columns]
-    best, rows = _search(problem, ladders, limit)
-    chosen = [ladder[level] for ladder, level in zip(ladders, best, strict=True)]
+    ladders = ladders_of(problem)
+    search = _Search(problem, ladders, float(problem.options.suppress))
+    best = search.run()
     names = [column.name for column in problem.columns]
     labels = {
         name: pa.array([level.labels[group] for group in level.groups], pa.string())
-        for name, level in zip(names, chosen, strict=True)
+        for name, level in zip(names, search.levels(best), strict=True)
     }
-    small = _failing(problem, rows, chosen)[1]
-    kept_rows = np.flatnonzero(~small[_number_distinct(problem)]) if small.any() else None
+    numbers, bad, _ = search.count(search.held[0], best)
+    kept_rows = np.flatnonzero(~bad[numbers]) if bad.any() else None
     recoding = recode_columns(problem, lambda column: labels[column.name], kept_rows)
-    settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": limit}
-    return replace(recoding, promises_k=True, settings=settings)
+    settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": search.limit}
+    return replace(recoding, promises_k=True, settings=settings, notes=search.notes)
 
 
-def _number_distinct(problem: Problem) -> NDArray[np.uint32]:
-    """The number of the distinct record that every record is."""
-    return class_numbers(pack([*problem.columns, *_diverse_columns(problem)]))[0]
+class _Search:
+    """Counts classes at levels, each time from the smallest table of classes at finer levels that is held."""
 
+    def __init__(self, problem: Problem, ladders: list[list[Level]], limit: float) -> None:
+        self.problem, self.ladders, self.limit = problem, ladders, limit
+        self.secrets = problem.sensitive if problem.demand.l is not None else ()
+        # a class that misses entropy or recursive diversity may spoil one that has it, so more may fail higher up
+        self.fails_downwards = limit == 0.0 or not self.secrets or problem.demand.diversity == "distinct"
+        codes, secrets = ([column.codes for column in columns] for columns in (problem.columns, self.secrets))
+        self.held = [_Classes(codes, secrets, np.ones(problem.rows, dtype=np.int64))]
+        self.held_at = np.zeros((1, len(ladders)), dtype=np.int64)
+        self.held_sizes = np.array([problem.rows])
+        self.room = _MOST_HELD
+        self.failed = self.passed = np.zeros((0, len(ladders)), dtype=np.int64)
+        self.notes: tuple[str, ...] = ()
 
-def _diverse_columns(problem: Problem) -> Sequence[Coded]:
-    """The sensitive columns, where l is asked for."""
-    return problem.sensitive if problem.demand.l is not None else ()
+    def run(self) -> Node:
+        """The levels with the smallest loss."""
+        best, least = None, math.inf
+        combinations = math.prod(len(ladder) for ladder in self.ladders)
+        for visited, (loss, node) in enumerate(ascending_nodes(loss_by_level(self.problem, self.ladders))):
+            if loss >= least:
+                break
+            if visited >= _MOST_NODES:
+                self.notes = (
+                    f"{visited:,} of {combinations:,} combinations of levels were looked at; fewer levels would show "
+                    "whether there are better ones",
+                )
+                best = best or self._climb(node)[1]
+                break
+            if visited % 64 == 0:
+                self.problem.progress("searching levels", min(visited / combinations, 1.0))
+            if (self.failed >= node).all(axis=1).any():  # what is finer than levels that fail does too
+                continue
+            failing = self.failing(node)
+            if failing <= self.limit * self.problem.rows:
+                total = loss + failing / self.problem.rows * (1.0 - loss)
+                if total < least and failing < self.problem.rows:
+                    best, least = node, total
+            elif self.fails_downwards:
+                highest = self._climb(node)[0]
+                self.failed = np.vstack([self.failed[~(self.failed <= highest).all(axis=1)], highest])
+        if best is None:
+            raise UnsupportedError(
+                "no level of the hierarchies satisfies what is asked; allow some rows to be suppressed", hint="suppress"
+            )
+        return best
 
+    def levels(self, node: Node) -> list[Level]:
+        """The level of every column."""
+        return [ladder[level] for ladder, level in zip(self.ladders, node, strict=True)]
 
-def _distinct(problem: Problem) -> _Rows:
-    numbers = _number_distinct(problem)
-    _, first, weight = np.unique(numbers, return_index=True, return_counts=True)
-    sensitive = [column.codes[first] for column in _diverse_columns(problem)]
-    return _Rows([column.codes[first] for column in problem.columns], weight, sensitive)
+    def failing(self, node: Node) -> int:
+        """How many records are in classes that do not satisfy the demand."""
+        finer = (self.held_at <= node).all(axis=1)
+        source = self.held[int(np.argmin(np.where(finer, self.held_sizes, np.iinfo(np.int64).max)))]
+        numbers, bad, people = self.count(source, node)
+        self._hold(source, node, numbers)
+        return int(people[bad].sum())
 
+    def count(self, source: _Classes, node: Node) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.int64]]:
+        """The class of each representative, which classes fail the demand, and how many records each has."""
+        demand = self.problem.demand
+        numbers, sizes = number_classes(self.levels(node), source.codes)
+        people = np.bincount(numbers, weights=source.weight, minlength=sizes.size).astype(np.int64)
+        bad = people < demand.k
+        if self.secrets and not bad.all():
+            times = np.ones_like(source.weight) if demand.diversity == "distinct" else source.weight
+            order = np.argsort(numbers, kind="stable")
+            members = np.repeat(order, times[order])
+            ends = np.cumsum(np.bincount(numbers, weights=times, minlength=sizes.size).astype(np.int64))
+            bad |= ~find_diverse(demand, [codes[members].astype(np.int64) for codes in source.secrets], ends)
+        return numbers, bad, people
 
-def _failing(problem: Problem, rows: _Rows, levels: list[Level]) -> tuple[int, NDArray[np.bool_]]:
-    """Count the records in classes that do not satisfy the demand, and mark those distinct records."""
-    recoded = [
-        Coded("", level.groups[codes], pa.array(np.arange(len(level.labels))))
-        for level, codes in zip(levels, rows.codes, strict=True)
-    ]
-    numbers, sizes = class_numbers(pack(recoded))
-    people = np.bincount(numbers, weights=rows.weight, minlength=sizes.size)
-    bad = people < problem.demand.k
-    for codes in rows.sensitive:
-        pairs = np.unique(np.stack([numbers, codes.astype(np.uint32)]), axis=1)
-        bad |= np.bincount(pairs[0], minlength=sizes.size) < (problem.demand.l or 0)
-    return int(people[bad].sum()), bad[numbers]
+    def _hold(self, source: _Classes, node: Node, numbers: NDArray[np.uint32]) -> None:
+        """Keep the classes at a node where that is a much smaller table than the one they were counted from."""
+        if self.secrets:
+            others = [replace(column, codes=codes) for column, codes in zip(self.secrets, source.secrets, strict=True)]
+            numbers, _ = number_classes(self.levels(node), source.codes, others)
+        size = int(numbers.max()) + 1
+        if size > _SMALLER * source.weight.size or size > self.room:
+            return
+        first = np.empty(size, dtype=np.int64)
+        first[numbers] = np.arange(numbers.size)
+        weight = np.bincount(numbers, weights=source.weight, minlength=size).astype(np.int64)
+        codes, secrets = ([column[first] for column in columns] for columns in (source.codes, source.secrets))
+        self.held.append(_Classes(codes, secrets, weight))
+        self.held_at = np.vstack([self.held_at, node])
+        self.held_sizes = np.append(self.held_sizes, size)
+        self.room -= size
 
+    def _passes(self, node: Node) -> bool:
+        """Whether a node passes; what is coarser than one that did, does too."""
+        if (self.passed <= node).all(axis=1).any():
+            return True
+        passes = self.failing(node) <= self.limit * self.problem.rows
+        if passes:
+            self.passed = np.vstack([self.passed[~(self.passed >= node).all(axis=1)], node])
+        return passes
 
-def _search(problem: Problem, ladders: list[list[Level]], limit: float) -> tuple[tuple[int, ...], _Rows]:
-    """The levels with the smallest loss, and the distinct records they were tried on."""
-    shape = tuple(len(ladder) for ladder in ladders)
-    if math.prod(shape) > _LARGEST_LATTICE:
-        raise UnsupportedError(
-            f"the hierarchies span {math.prod(shape):,} combinations of levels; give hierarchies with fewer levels"
-        )
-    rows = _distinct(problem)
-    cost = [_loss_of_levels(column, ladder) for column, ladder in zip(problem.columns, ladders, strict=True)]
-    too_fine = np.zeros(shape, dtype=np.bool_)
-    start = (0,) * len(shape)
-    queue, seen = [(_loss(cost, start), start)], {start}
-    best, least = None, math.inf
-    while queue and queue[0][0] < least:
-        loss, node = heapq.heappop(queue)
-        problem.progress("searching levels", min(len(seen) / math.prod(shape), 1.0))
-        for column in range(len(node)):
-            coarser = (*node[:column], node[column] + 1, *node[column + 1 :])
-            if coarser[column] < shape[column] and coarser not in seen:
-                seen.add(coarser)
-                heapq.heappush(queue, (_loss(cost, coarser), coarser))
-        if too_fine[node]:
-            continue
-        failing, _ = _failing(problem, rows, _at(ladders, node))
-        if failing <= limit * problem.rows:
-            total = loss + failing / problem.rows * (1.0 - loss)
-            if total < least and failing < problem.rows:
-                best, least = node, total
-        else:
-            _rule_out(problem, ladders, rows, node, limit, too_fine)
-    if best is None:
-        raise UnsupportedError(
-            "no level of the hierarchies satisfies what is asked; allow some rows to be suppressed", hint="suppress"
-        )
-    return best, rows
+    def _climb(self, node: Node) -> tuple[Node, Node]:
+        """Two neighbours on the way up from a node that fails, column after column: the last that fails, and the next.
 
-
-def _rule_out(
-    problem: Problem,
-    ladders: list[list[Level]],
-    rows: _Rows,
-    node: tuple[int, ...],
-    limit: float,
-    too_fine: NDArray[np.bool_],
-) -> None:
-    """Mark all levels finer than the highest that fails on the way up from a failing one: they fail too."""
-    path = [node]
-    while any(level + 1 < len(ladder) for level, ladder in zip(path[-1], ladders, strict=True)):
-        heights = [level / (len(ladder) - 1) for level, ladder in zip(path[-1], ladders, strict=True)]
-        column = int(np.argmin(heights))
-        path.append((*path[-1][:column], path[-1][column] + 1, *path[-1][column + 1 :]))
-    low, high = 0, len(path) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _failing(problem, rows, _at(ladders, path[middle]))[0] > limit * problem.rows:
-            low = middle
-        else:
-            high = middle - 1
-    too_fine[tuple(slice(0, level + 1) for level in path[low])] = True
-
-
-def _at(ladders: list[list[Level]], node: tuple[int, ...]) -> list[Level]:
-    return [ladder[level] for ladder, level in zip(ladders, node, strict=True)]
-
-
-def _loss_of_levels(column: Coded, ladder: list[Level]) -> list[float]:
-    """1 − granularity of a column at every level."""
-    tally = np.bincount(column.codes, minlength=column.size)
-    domain = max(column.size - 1, 1)
-    return [float(tally @ (level.covered - 1)) / domain / float(tally.sum()) for level in ladder]
-
-
-def _loss(cost: list[list[float]], node: tuple[int, ...]) -> float:
-    return sum(levels[level] for levels, level in zip(cost, node, strict=True)) / len(node)
+        Where even the highest fails, it is both.
+        """
+        path = [node]
+        while any(level + 1 < len(ladder) for level, ladder in zip(path[-1], self.ladders, strict=True)):
+            heights = [
+                level / (len(ladder) - 1) if len(ladder) > 1 else 1.0
+                for level, ladder in zip(path[-1], self.ladders, strict=True)
+            ]
+            column = int(np.argmin(heights))
+            path.append((*path[-1][:column], path[-1][column] + 1, *path[-1][column + 1 :]))
+        low, high = 0, len(path) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._passes(path[middle]):
+                high = middle - 1
+            else:
+                low = middle
+        return path[low], path[min(low + 1, len(path) - 1)]

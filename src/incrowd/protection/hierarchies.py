@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import Labels, calendar, equal_parts, grid
+from incrowd.protection.intervals import Labels, calendar, grid, quantile_parts, round_widths
 from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, quote_members
 
@@ -94,6 +94,32 @@ class Hierarchy:
         return cls(name, rule)
 
     @classmethod
+    def parse(cls, text: str | os.PathLike[str]) -> Hierarchy:
+        """Make a hierarchy of a short text: a rule with its numbers, or the path of a file in ARX's layout.
+
+        Args:
+            text: "5,10,20" for intervals of these widths, "prefix:5,3,1" for first characters, "quantiles:10" for
+                groups of equally many records, halved at every level, "dates", "auto", or a path.
+
+        Raises:
+            InputError: the numbers of a rule make no sense, or the file cannot be read.
+
+        >>> Hierarchy.parse("5,10,20").name, Hierarchy.parse("prefix:3,1").name, Hierarchy.parse("quantiles:10").name
+        ('intervals', 'prefixes', 'quantiles')
+        """
+        rule, colon, numbers = os.fspath(text).strip().partition(":")
+        if rule in ("dates", "auto") and not colon:
+            return cls.dates() if rule == "dates" else cls.automatic()
+        if colon and rule in ("prefix", "quantiles"):
+            counts = _read_numbers(numbers)
+            if counts is None or any(count != int(count) or count < 1 for count in counts):
+                raise InputError(f"{text!r} needs whole numbers of 1 or more: prefix:5,3,1 or quantiles:10")
+            whole = [int(count) for count in counts]
+            return cls.prefixes(sorted(whole, reverse=True)) if rule == "prefix" else cls.quantiles(max(whole))
+        widths = _read_numbers(os.fspath(text))
+        return cls.intervals(sorted(widths)) if widths else cls.from_csv(text)
+
+    @classmethod
     def intervals(cls, widths: Sequence[float], *, origin: float = 0.0) -> Hierarchy:
         """Group numbers by each width, counted from the origin: widths 5, 10 make 23 become [20;24], [20;29]."""
         return cls("intervals", lambda column: [grid(column, width, origin) for width in widths])
@@ -109,10 +135,27 @@ class Hierarchy:
         return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
 
     @classmethod
+    def quantiles(cls, groups: int) -> Hierarchy:
+        """Group numbers into so many ranges of about equally many records, then half as many, down to two."""
+        joined = [2**level for level in range(groups.bit_length()) if 2**level < groups]
+        return cls("quantiles", lambda column: [quantile_parts(column, groups, several) for several in joined])
+
+    @classmethod
     def automatic(cls) -> Hierarchy:
-        """Build a hierarchy from the data: halves of a number's domain, months to decades, prefixes of codes, and for
-        other text sets of rare values."""
+        """Build a hierarchy from the data: ranges with round limits for numbers, months to decades, prefixes of codes,
+        and for other text sets of rare values."""
         return cls("automatic", _automatic)
+
+
+def covered_by_labels(levels: Sequence[Level]) -> dict[str, NDArray[np.int64]]:
+    """The codes of the values that every label may mean: all it stands for at any level, and the value of that name."""
+    found: dict[str, set[int]] = {}
+    for level in levels:
+        for code, group in enumerate(level.groups.tolist()):
+            label = level.labels[group]
+            if label is not None:
+                found.setdefault(label, set()).add(code)
+    return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
 
 
 def prefix_labels(column: Coded, keep: int) -> Labels:
@@ -128,6 +171,15 @@ def prefix_labels(column: Coded, keep: int) -> Labels:
     ]
 
 
+def _read_numbers(text: str) -> list[float] | None:
+    """Positive numbers parted by commas, None where the text is anything else."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        return None
+    return numbers if all(0 < number < float("inf") for number in numbers) else None
+
+
 def _level(labels: Labels) -> Level:
     distinct: dict[str | None, int] = {}
     groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
@@ -138,7 +190,7 @@ def _automatic(column: Coded) -> list[Labels]:
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
     if is_number(column):
-        return [equal_parts(column, parts) for parts in (64, 32, 16, 8, 4, 2) if parts < column.size]
+        return [grid(column, width, 0.0) for width in round_widths(column)]
     values = [value for value in as_text(column.values).to_pylist() if value is not None]
     length = len(values[0]) if values else 0
     if length > 2 and len(values) > 10 and all(value.isdigit() and len(value) == length for value in values):

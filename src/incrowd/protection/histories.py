@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.protection.partition import is_diverse, merge_until_diverse, sensitive_codes, split_into_classes
+from incrowd.protection.diversity import is_diverse, merge_until_diverse, sensitive_codes
+from incrowd.protection.partition import split_into_classes
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 from incrowd.protection.repair import SecretCodes, merge_until_close, secret_codes

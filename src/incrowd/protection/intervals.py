@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.problem import as_days, as_floats, is_number, offset_of
-from incrowd.protection.recoding import as_text, as_written, format_set, quote_members
+from incrowd.protection.recoding import as_text, as_written, format_set, interval_labels, quote_members
 
 Labels = list[str | None]
 
@@ -51,7 +52,34 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
     first = origin + np.floor((place[0] - origin) / width) * width
     last = origin + (np.floor((place[-1] - origin) / width) + 1) * width
     edges = np.arange(round((last - first) / width) + 1) * width + first
+    if width != int(width):  # sums of tenths are written as tenths
+        edges = np.array([float(f"{edge:.12g}") for edge in edges])
     return _between(column, place, edges, whole, start)
+
+
+def round_widths(column: Coded) -> list[float]:
+    """Widths of round intervals for a column, each a multiple of the one before: 5, 10, 20 for ages."""
+    place, whole, _ = _places(column)
+    span = float(place[-1] - place[0]) + whole
+    if not span > 0:
+        return []
+    unit = Fraction(10) ** math.floor(math.log10(span / 20))
+    widths = [float(unit * times) for times in (1, 5, 10, 20, 100)]
+    return [width for width in widths if width < span and (width > 1 or not whole)]
+
+
+def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
+    """Ranges of about equally many records: so many of them, of which `joined` neighbours are one."""
+    if not is_number(column):
+        raise InputError(f"quantiles of {column.name!r}, which is text; give its hierarchy as a file")
+    filled = column.size - column.has_null
+    tally = np.bincount(column.codes, minlength=column.size)[:filled]
+    part = (np.cumsum(tally) - tally) * parts // max(int(tally.sum()), 1) // joined
+    low, high = np.searchsorted(part, part), np.searchsorted(part, part, side="right") - 1
+    labels: Labels = interval_labels(
+        Coded(column.name, column.codes, column.values.slice(0, filled)), low, high
+    ).to_pylist()
+    return [*labels, None] if column.has_null else labels
 
 
 def calendar(column: Coded, months: int) -> Labels:

@@ -78,6 +78,19 @@ def is_diverse(counts, present, filled, kind, l, c):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
+def find_diverse(codes, ends, values, kind, l, c, diverse):  # type: ignore[no-untyped-def]  # noqa: E741
+    """Mark the classes that are not l-diverse by themselves. `codes` are the sensitive values class by class."""
+    counts, present = np.zeros(values, np.int64), np.empty(values, np.int64)
+    start = 0
+    for g in range(ends.size):
+        filled = add_codes(codes, start, ends[g], counts, present, 0)
+        diverse[g] = diverse[g] and is_diverse(counts, present, filled, kind, l, c)
+        for i in range(filled):
+            counts[present[i]] = 0
+        start = ends[g]
+
+
+@njit(cache=True, nogil=True)
 def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-untyped-def]  # noqa: E741
     """Join neighbouring classes until every one is l-diverse; returns the new ends, none where all together are not.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError
+from incrowd.protection.wishes import Wishes
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -55,7 +56,8 @@ class Problem:
 
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
     "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
-    of the method. `tallies` count every value in the whole table, where these rows are only a part of it.
+    of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
+    what matters in the result.
     """
 
     columns: list[Coded]
@@ -67,26 +69,32 @@ class Problem:
     options: Any = None
     progress: Progress = silent
     tallies: Sequence[NDArray[np.int64]] | None = None
+    wishes: Wishes = field(default_factory=Wishes)
 
     @property
     def power(self) -> int:
         """2 where losses are Euclidean distances, 1 where they are sums over columns."""
         return 2 if self.aim == "information" else 1
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The importance of every column, 1 on average."""
+        weights = np.array([float(self.wishes.importance.get(column.name, 1.0)) for column in self.columns])
+        return weights / weights.mean()
+
     def nominal(self) -> NDArray[np.float64]:
         """The cost of one more value in a class, for columns written as sets; 0 for those written as intervals."""
-        return np.array(
-            [
-                0.0 if self.aim == "information" or is_number(column) else 1.0 / max(column.size - 1, 1)
-                for column in self.columns
-            ]
-        )
+        costs = [
+            0.0 if self.aim == "information" or is_number(column) else 1.0 / max(column.size - 1, 1)
+            for column in self.columns
+        ]
+        return np.array(costs) * self.weights
 
     def points(self) -> NDArray[np.float32]:
         """Scaled coordinates of every record, centred so that 32 bits are enough."""
         points = np.empty((self.rows, len(self.columns)), dtype=np.float32)
-        for index, column in enumerate(self.columns):
-            points[:, index] = self._scaled(index).astype(np.float32)[column.codes]
+        for index, (column, weight) in enumerate(zip(self.columns, self.weights, strict=True)):
+            points[:, index] = (weight * self._scaled(index)).astype(np.float32)[column.codes]
         return points
 
     def tally(self, index: int) -> NDArray[np.int64]:
@@ -112,6 +120,12 @@ def is_number(column: Coded) -> bool:
         or pa.types.is_decimal(kind)
         or pa.types.is_temporal(kind)
     )
+
+
+def check_share(share: float) -> None:
+    """Refuse what is no share of rows that may be suppressed."""
+    if not 0.0 <= float(share) < 1.0:
+        raise InputError(f"at most a share of {share:g} of the rows suppressed; give 0 up to 1")
 
 
 def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:

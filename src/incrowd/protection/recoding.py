@@ -189,6 +189,16 @@ def as_text(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
+def as_nominal(column: Coded) -> Coded:
+    """The column as text, so that its numbers are categories: written as sets, never as ranges."""
+    text = as_text(column.values)
+    filled = column.size - column.has_null
+    order = np.append(np.argsort(np.array(text.slice(0, filled).to_pylist(), dtype=object)), [filled] * column.has_null)
+    place = np.empty(column.size, dtype=column.codes.dtype)
+    place[order.astype(np.int64)] = np.arange(column.size)
+    return Coded(column.name, place[column.codes], text.take(pa.array(order.astype(np.int64))))
+
+
 def recode_values(column: Coded, labels: pa.Array, kept_rows: NDArray[np.int64] | None = None) -> tuple[pa.Array, int]:
     """A column whose every value has a new label, and how many cells changed of the rows that are kept."""
     encoded = labels.dictionary_encode()

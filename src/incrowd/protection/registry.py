@@ -12,7 +12,7 @@ from incrowd.protection.coarsen import CoarsenOptions, coarsen
 from incrowd.protection.generalise import GeneraliseOptions, generalise
 from incrowd.protection.histories import partition_histories
 from incrowd.protection.mask import MaskOptions, mask
-from incrowd.protection.partition import partition
+from incrowd.protection.partition import PartitionOptions, partition
 from incrowd.protection.problem import MethodOptions, Problem
 from incrowd.protection.recoding import Recoding
 from incrowd.protection.sorted_runs import sort
@@ -30,6 +30,7 @@ class Method:
     - `run_by_strata` takes the number of strata of one sensitive column and gives t-closeness by its bound.
     - `run_by_person` takes the person of every record and protects whole histories.
     - `options` is the class of the options that only this method has.
+    - `takes_wishes`: it heeds importance, columns that stay as they are, and largest widths.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
       and within t; any other method is refused where it misses them.
     - `in_cluster`: a backend whose rows are elsewhere runs it too.
@@ -43,6 +44,7 @@ class Method:
     run_by_strata: Callable[[Problem, int], Recoding] | None = None
     run_by_person: Callable[[Problem, Coded], Recoding] | None = None
     options: type[MethodOptions] | None = None
+    takes_wishes: bool = False
     guarantees_k: bool = True
     reaches_l: bool = False
     reaches_t: bool = False
@@ -59,6 +61,8 @@ METHODS: dict[str, Method] = {
         partition,
         t_close_partition,
         partition_histories,
+        options=PartitionOptions,
+        takes_wishes=True,
         reaches_l=True,
         reaches_t=True,
         in_cluster=True,
@@ -91,6 +95,7 @@ METHODS: dict[str, Method] = {
         "one coding for all",
         generalise,
         options=GeneraliseOptions,
+        takes_wishes=True,
         reaches_l=True,
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",

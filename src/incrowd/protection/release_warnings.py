@@ -19,8 +19,7 @@ def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Ite
         if size > max(_FEW, _NEARLY_UNIQUE * rows):
             yield (
                 f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
-                "somebody's finds the record; remove it, make it coarser, or name it as an other column, which nobody "
-                "outside knows"
+                "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"
             )
 
 
@@ -30,17 +29,19 @@ def warn_of_undoing(
     quasi_identifiers: Sequence[str],
     kept: Sequence[str],
     *,
+    changed: Sequence[str],
     person: str | None,
     unknown: Sequence[str] = (),
 ) -> Iterator[str]:
     """Warn of kept columns that give a quasi-identifier back or look like one, with the class sizes they lead to.
 
-    Columns that are `unknown` outside are warned of only where they give a quasi-identifier back.
+    Only quasi-identifiers that were `changed` can be given back. Columns that are `unknown` outside are warned of only
+    where they do.
     """
     if not kept:
         return
     after = read_table(protected)
-    given_back = kept_column_facts(original, after, quasi_identifiers, kept, person)
+    given_back = kept_column_facts(original, after, quasi_identifiers, kept, person, coarse=changed)
     yield from (describe_given_back(fact) for fact in given_back if fact.undoes)
     spoken_of = {*(fact.column for fact in given_back), *unknown}
     looks = [one for one in suggest_roles(original, kept) if one.column not in spoken_of]

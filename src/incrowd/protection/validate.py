@@ -15,6 +15,7 @@ from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.registry import Method
+    from incrowd.protection.wishes import Wishes
 
 _LARGEST_NUMBER = 1e150
 
@@ -69,6 +70,14 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
             "for t, which takes several",
             hint="method=partition",
         )
+
+
+def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None) -> None:
+    """Refuse wishes for a method that cannot look at them."""
+    if not method.takes_wishes:
+        raise UnsupportedError(f"{name!r} takes no wishes; partition and generalise do", hint="method")
+    if wishes.restrict and person is not None:
+        raise UnsupportedError("columns that stay as they are and largest widths are wishes for records, not histories")
 
 
 def check_values(columns: Sequence[Coded]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
+from incrowd.assessment.repeat import to_arguments, to_call
 from incrowd.web import models
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
@@ -44,10 +45,10 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
 
 def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequence[str]) -> models.Equivalent:
     """A question as a command with further words, and as a script with further lines."""
-    arguments = question.to_arguments()
+    arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
     words = [*(arguments or []), *unattended, *more]
-    found = _both(source, "assess", words, ["assess"], [question.to_call(), *lines])
+    found = _both(source, "assess", words, ["assess"], [to_call(question), *lines])
     return _without_command(found, arguments is None)
 
 

@@ -119,6 +119,7 @@ def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
             quasi_identifiers=list(work.roles.quasi_identifiers),
             sensitive=list(work.roles.sensitive),
             secrets=work.question.named_secrets,
+            certain_from=work.question.certain_from,
             person=work.roles.person,
         )
     except UnsupportedError as reason:
@@ -129,15 +130,16 @@ def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
 def _given_back(work: Work, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
     """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
     roles = work.roles
-    coarse = roles.generalised_quasi_identifiers
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    if not coarse or not kept:
+    if not kept:
         return ()
     if not work.table.backend.rows_are_local:
         unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
         return ()
-    facts = released_column_facts(work.table, roles.quasi_identifiers, kept, roles.person)
-    return tuple(one for one in facts if one.undoes and one.gives_back in coarse)
+    facts = released_column_facts(
+        work.table, roles.quasi_identifiers, kept, roles.person, coarse=roles.generalised_quasi_identifiers
+    )
+    return tuple(one for one in facts if one.undoes)
 
 
 def undecided_columns(roles: Roles) -> list[str]:
@@ -164,7 +166,7 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             f"{column.column}: disclosed and news",
             column.news_share,
             percent(column.news_share),
-            "Records whose value is certain from their class, is not missing, and is not what most people have.",
+            "Records whose value is (nearly) certain from their class, and neither missing nor what most people have.",
             COUNTED,
             "the attacker knows all quasi-identifiers",
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts.table_forecast import forecast_sizes
+from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
@@ -64,12 +64,11 @@ def _read_sample(work: Work) -> Sample:
 
 
 def _risk(work: Work) -> PopulationRisk:
-    risks = risk_curve(work)
     if not population_is_known(work):
         raise UnsupportedError(
             "the population was not given; say how many people the table was drawn from", hint="population"
         )
-    return next(risk for risk in risks if risk.population == work.shared["sample"].population)
+    return next(risk for risk in risk_curve(work) if risk.population == work.shared["sample"].population)
 
 
 def _statements(found: Assessment) -> Iterator[Statement]:

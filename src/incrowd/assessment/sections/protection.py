@@ -26,7 +26,7 @@ from incrowd.wording import percent
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
-KS = (3, 5, 10)
+KS = (3, 5, 11)  # the classes of a trusted recipient and of the public, and one between
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,13 @@ def assess_protection(
     person: str | None,
     limits: Limits,
     population: int | None = None,
+    made: dict[int, tuple[Table, float]] | None = None,
     progress: Progress = silent,
 ) -> Protection:
-    """Protect the table for k = 3, 5, 10 and the k whose highest risk is the threshold, and measure each."""
+    """Protect the table for k = 3, 5, 11 and the k whose highest risk is the threshold, and measure each.
+
+    The table for that last k, and the detail that it keeps, are put into `made` for whoever judges it.
+    """
     if not table.backend.rows_are_local:
         raise UnsupportedError(
             "what protection costs is measured on the rows, which stay in their cluster; protect the table there, or "
@@ -126,6 +130,8 @@ def assess_protection(
         after = read_table(safe.table)  # once, so that what is encoded for one question serves the next
         found = evaluate(table, after, **asked, kept_rows=safe.kept_rows, progress=part(step, 0.6, 0.9))
         left = measure(after, **asked, sensitive=sensitive).sensitive if sensitive else ()
+        if made is not None and k == limits.class_size:
+            made[k] = after, float(found.granularity)
         costs.append(
             ProtectionCost(
                 k=k,
@@ -179,6 +185,7 @@ def _protection(work: Work) -> Protection:
         person=work.roles.person,
         limits=work.question.limits,
         population=None if risk is None else risk.population,
+        made=work.shared.setdefault("protected", {}),
         progress=work.part(SECTION),
     )
 

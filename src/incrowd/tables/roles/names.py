@@ -13,6 +13,7 @@ from typing import Any
 
 _RECOGNISED = 3  # variables of a codebook in one table, from which on the table is taken to follow it
 _LIKE_A_CODE = re.compile(r"(?=.{6})(?=.*[\d_]).*")  # too odd a name to be another word by accident
+_WAVE = re.compile(r"^(?:[a-z]{1,2}\d{0,2}_|(?:w|wave)\d{1,2}_?|[rsh]\d{1,2}(?=[a-z]{3}))")
 _SPECIAL_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "đ": "d"})
 
 _UNSURE = ("part", "unrecognised codebook", "stem")
@@ -113,7 +114,8 @@ def _is_about_people(words: str, topic: str) -> bool:
     parts = words.split()
     if _COUNTED.match(words) or (len(parts) > 1 and parts[-1] in listed("names", "said_about_contacts")):
         return False
-    return not (topic == "person name" and listed("names", "things") & {*parts})
+    instead = {"person name": "things", "address": "areas"}.get(topic)
+    return not (instead and len(parts) > 1 and listed("names", instead) & {*parts})
 
 
 @cache
@@ -158,14 +160,24 @@ def _codebooks() -> dict[str, tuple[dict[str, str], list[tuple[re.Pattern[str], 
 
 
 def _is_variable(title: str, name: str) -> bool:
-    """Whether a name is in a codebook, letter by letter but for its number."""
+    """Whether a name is in a codebook, letter by letter but for its number and its wave."""
     exact, patterns = _codebooks()[title]
-    return name in exact or any("*" not in pattern.pattern and pattern.fullmatch(name) for pattern, _ in patterns)
+    plain = [pattern for pattern, _ in patterns if "*" not in pattern.pattern]
+    return any(one in exact or any(pattern.fullmatch(one) for pattern in plain) for one in _without_wave(name))
 
 
 def _in_codebook(title: str, name: str) -> str | None:
     exact, patterns = _codebooks()[title]
-    return exact.get(name) or next((topic for pattern, topic in patterns if pattern.fullmatch(name)), None)
+    for one in _without_wave(name):
+        if topic := exact.get(one) or next((topic for pattern, topic in patterns if pattern.fullmatch(one)), None):
+            return topic
+    return None
+
+
+def _without_wave(name: str) -> tuple[str, ...]:
+    """A name of a codebook, and what is left of it without the wave of a panel: `b_jbstat`, `w3_jbstat`, `r13shlt`."""
+    rest = _WAVE.sub("", name, count=1)
+    return (name,) if rest == name else (name, rest)
 
 
 def _in_any_codebook(name: str) -> Iterator[str]:

@@ -99,7 +99,8 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
         weights.append(weight if suggested.role == "weight" else None)
         found.append(suggested)
     beside = [find_topics(name, codebooks) for name in {*table.columns} - {*wanted}]
-    return _among_known_columns(_one_main_weight(found, weights), [one[0].topic for one in beside if one])
+    found = _within_households(_one_main_weight(found, weights))
+    return _among_known_columns(found, [one[0].topic for one in beside if one])
 
 
 def _weight(facts: ColumnFacts, evidence: Sequence[NameEvidence], bodies: bool) -> WeightEvidence | None:
@@ -159,6 +160,8 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
     if topic.name == "free text":
         return _as(facts, "identifier", says, confidence, topic.name) if is_free_text(facts) else None
     if topic.role == "identifier":
+        if facts.few and topic.name == "address":  # town or country, not where somebody lives
+            return _as(facts, "quasi-identifier", f"{says}, of a few kinds", "low", "area")
         return None if facts.few else _as(facts, "identifier", says, confidence, topic.name)
     if facts.kind == "date or time" and not topic.leads:
         topic = topics()["date"]
@@ -272,6 +275,17 @@ def _one_main_weight(
     return tuple(result)
 
 
+def _within_households(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take a few numbers of people beside numbers of households for the numbers of people within households."""
+    households = [one for one in found if one.topic == "household number"]
+    return [
+        replace(one, role="identifier", reason=_WITHIN, confidence="medium", topic="person within household")
+        if households and one.role == "person" and _has_few_values(one)
+        else one
+        for one in found
+    ]
+
+
 def _among_known_columns(found: Sequence[SuggestedRole], beside: Sequence[str]) -> tuple[SuggestedRole, ...]:
     """Suggest columns of few values as quasi-identifiers where nearly all that is recognised beside them is one.
 
@@ -297,5 +311,6 @@ def _has_few_values(one: SuggestedRole) -> bool:
 
 
 _LIKE_THE_OTHERS = "its name says nothing, but it has few values, and most columns beside it are such as others know"
+_WITHIN = "it numbers people within households: with the household's number it names a person"
 _BY_VALUES_ONLY = 5
 _NOTHING = "nothing was found in its name or values; a person must decide"

@@ -14,6 +14,7 @@ from incrowd.tables.roles.names import listed, listed_pattern, topics, whole_wor
 MANY = 20  # values, all different, of which there are more than a kind of thing has
 _NEARLY_ALL, _FROM_ROWS = 0.95, 100  # so many different values, in a column of at least so many cells
 _MOST = 0.9  # of the cells that must look so
+_CHAPTERS = 3  # letters that codes of diagnoses begin with; other codes have one before a number
 _DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or are all equally long
 
 
@@ -93,7 +94,9 @@ def find_value_evidence(facts: ColumnFacts) -> ValueEvidence | None:
 
 def _in_texts(facts: ColumnFacts) -> ValueEvidence | None:
     for form, meaning, topic_name in _FORMS:
-        if _share(facts, re.compile(form).fullmatch) >= _MOST:
+        if _share(facts, re.compile(form).fullmatch) >= _MOST and not (
+            topic_name == "diagnosis" and len({cell[0] for cell in facts.sample}) < _CHAPTERS
+        ):
             role = topics()[topic_name].role
             sure = "high" if role == "identifier" or topic_name == "date" else "medium"
             return ValueEvidence(role, topic_name, f"its cells have the form of {meaning}", sure)

@@ -1,0 +1,22 @@
+"""What an attacker achieves on any release: protected, perturbed or synthetic. One attack a file."""
+
+from incrowd.attacks.api import KINDS, attack, attack_release
+from incrowd.attacks.report import ExposedRow, GroupRisk, ReleaseAttacks
+from incrowd.attacks.result import AtPopulation, AttackRisk, Kind, Rate
+from incrowd.attacks.synthesis import Synthetic, split_table, synthesise
+
+__all__ = [
+    "KINDS",
+    "AtPopulation",
+    "AttackRisk",
+    "ExposedRow",
+    "GroupRisk",
+    "Kind",
+    "Rate",
+    "ReleaseAttacks",
+    "Synthetic",
+    "attack",
+    "attack_release",
+    "split_table",
+    "synthesise",
+]

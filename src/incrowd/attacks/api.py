@@ -1,0 +1,201 @@
+"""`attack`: one attack on a release; `attack_release`: every attack that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
+
+from incrowd._support.progress import Progress, part, silent
+from incrowd.attacks.attribution import attack_by_attribution
+from incrowd.attacks.distances import attack_by_distances
+from incrowd.attacks.inference import attack_by_inference
+from incrowd.attacks.linkability import attack_by_linkability
+from incrowd.attacks.linkage import attack_by_linkage
+from incrowd.attacks.membership import attack_by_membership
+from incrowd.attacks.report import ReleaseAttacks
+from incrowd.attacks.result import AttackRisk, Kind
+from incrowd.attacks.setting import Options, Setting, prepare
+from incrowd.attacks.singling_out import attack_by_singling_out
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.tables import read_table
+
+METHODS: Mapping[Kind, Mapping[str, Callable[[Setting], AttackRisk]]] = {
+    "linkage": {"": attack_by_linkage},
+    "singling-out": {
+        "multivariate": attack_by_singling_out,
+        "univariate": lambda setting: attack_by_singling_out(setting, "univariate"),
+    },
+    "linkability": {"": attack_by_linkability},
+    "inference": {
+        "nearest": attack_by_inference,
+        "learnt": lambda setting: attack_by_inference(setting, "learnt"),
+    },
+    "attribution": {"": attack_by_attribution},
+    "membership": {
+        "distance": attack_by_membership,
+        "density": lambda setting: attack_by_membership(setting, "density"),
+    },
+    "distances": {"": attack_by_distances},
+}
+"""Every attack by its kind and method; the first method of a kind is taken unless another is asked for."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_OF_SECRETS = ("inference", "attribution")
+
+
+def attack(
+    original: Any,
+    released: Any,
+    *,
+    kind: Kind,
+    known: Sequence[str] | None = None,
+    secret: str | None = None,
+    holdout: Any = None,
+    targets: int = 2000,
+    seed: int = 0,
+    method: str | None = None,
+    noise: Mapping[str, float] | None = None,
+    missing: float = 0.0,
+    spread: Mapping[str, float] | None = None,
+    population: int | Sequence[int] = (),
+    kept_rows: Sequence[int] | None = None,
+    others: Sequence[str] = (),
+    tolerance: float = 0.05,
+    width: int = 3,
+    progress: Progress = silent,
+) -> AttackRisk:
+    """Attack a released table: protected, perturbed or synthetic.
+
+    Args:
+        original: the table that the release was made from.
+        released: the table that goes out; ranges, sets, prefixes and * are understood.
+        kind: "linkage", "singling-out", "linkability", "inference", "attribution", "membership" or "distances".
+        known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
+        secret: the column that inference and attribution guess.
+        holdout: people of the same population who are not in `original`; the success on them is the control.
+        targets: how many people are attacked, drawn at random.
+        seed: of every random choice.
+        method: where a kind has several: "multivariate" or "univariate" (singling out), "nearest" or "learnt"
+            (inference), "distance" or "density" (membership).
+        noise: for linkage, how far off the attacker's knowledge may be, by column: 1 is ± 1, and for text ± one value
+            in their order, such as the next postcode.
+        missing: for linkage, the share of known cells that the attacker does not know.
+        spread: for linkage, the standard deviation of the noise that the release says it added, by column of numbers.
+        population: for linkage, sizes of populations to carry the correctness to.
+        kept_rows: for linkage, the original's rows that are left in the release, where some were dropped; without it
+            row i of one is row i of the other.
+        others: for linkability, the columns of the second part; without them every second known column.
+        tolerance: for inference, how far off a number may be, as a share of it.
+        width: for singling out, how many columns a predicate has.
+        progress: told how far the work is.
+
+    Returns:
+        Success, control, and the risk with its 95 % interval.
+
+    Raises:
+        InputError: the tables cannot be compared, or an option makes no sense.
+        UnsupportedError: the tables cannot support this attack.
+
+    >>> table = {"age": [30, 31, 31, 62, 64], "sex": ["f", "m", "m", "f", "m"]}
+    >>> attack(table, table, kind="linkage", known=["age", "sex"]).attack.value
+    0.8
+    """
+    if kind not in METHODS:
+        raise InputError(f"there is no attack {kind!r}; there are: {', '.join(KINDS)}", hint="kind")
+    ways = METHODS[kind]
+    way = next(iter(ways)) if method is None else method
+    if way not in ways:
+        offered = f"there are: {', '.join(ways)}" if len(ways) > 1 else "it has one only"
+        raise InputError(f"{kind} has no method {way!r}; {offered}", hint="method")
+    options = Options(
+        noise or {}, missing, spread or {}, _sizes(population), kept_rows, tuple(others), tolerance, width
+    )
+    _check_options(options)
+    tables = [read_table(one) for one in (original, released, holdout) if one is not None]
+    setting = prepare(tables, known, secret, targets=targets, seed=seed, options=options, progress=progress)
+    return ways[way](setting)
+
+
+def attack_release(
+    original: Any,
+    released: Any,
+    *,
+    known: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    secret: str | None = None,
+    holdout: Any = None,
+    targets: int = 2000,
+    seed: int = 0,
+    kinds: Sequence[Kind] = KINDS,
+    population: int | Sequence[int] = (),
+    kept_rows: Sequence[int] | None = None,
+    progress: Progress = silent,
+) -> ReleaseAttacks:
+    """Run every attack that can be run on a release, by every method.
+
+    Args:
+        original: the table that the release was made from.
+        released: the table that goes out.
+        known: the columns that the attacker knows; or those of several attackers, by a label.
+        secret: the column that inference and attribution guess; without one they are not run.
+        holdout: people of the same population who are not in `original`.
+        targets: how many people are attacked.
+        seed: of every random choice.
+        kinds: the attacks to run.
+        population: sizes of populations to carry the correctness of linkage to.
+        kept_rows: the original's rows that are left in the release, where some were dropped.
+        progress: told how far the work is.
+
+    Returns:
+        The attacks, and why others could not be run.
+
+    Raises:
+        InputError: the tables cannot be compared.
+
+    >>> table = {"age": [30, 31, 31, 62, 64] * 4, "sex": ["f", "m", "m", "f", "m"] * 4}
+    >>> found = attack_release(table, table, known=["age", "sex"])
+    >>> found.attacks[0].attack.value, sorted(found.not_run)
+    (0.2, ['attribution', 'inference', 'membership'])
+    """
+    unknown = [kind for kind in kinds if kind not in METHODS]
+    if unknown or not kinds:
+        raise InputError(f"there is no attack {', '.join(unknown)!r}; there are: {', '.join(KINDS)}", hint="kind")
+    attackers = dict(known) if isinstance(known, Mapping) else {"": known}
+    if not attackers:
+        raise InputError("name what one attacker knows, at least", hint="known")
+    tables = [read_table(one) for one in (original, released, holdout) if one is not None]
+    options = Options(populations=_sizes(population), kept_rows=kept_rows)
+    found: list[AttackRisk] = []
+    labels: list[str] = []
+    not_run: dict[str, str] = {}
+    for place, (label, columns) in enumerate(attackers.items()):
+        span = part(progress, place / len(attackers), (place + 1) / len(attackers))
+        setting = prepare(tables, columns, secret, targets=targets, seed=seed, options=options, progress=span)
+        for kind in kinds:
+            failed: dict[str, str] = {}
+            for method, run in METHODS[kind].items():
+                try:
+                    if kind in _OF_SECRETS and secret is None:
+                        raise UnsupportedError("no secret column was named")
+                    found.append(run(setting))
+                    labels.append(label)
+                except UnsupportedError as reason:
+                    failed[method] = str(reason)
+            whole = len(failed) == len(METHODS[kind]) and len(set(failed.values())) == 1
+            for method, why in failed.items():
+                not_run[" ".join(word for word in (label, kind, "" if whole else method) if word)] = why
+    return ReleaseAttacks(
+        tables[0].name, tables[1].name, tables[0].rows, tables[1].rows, tuple(labels), tuple(found), not_run, seed
+    )
+
+
+def _sizes(population: int | Sequence[int]) -> tuple[int, ...]:
+    return (int(population),) if isinstance(population, int | float) else tuple(int(one) for one in population)
+
+
+def _check_options(options: Options) -> None:
+    if not 0 <= options.tolerance < 1:
+        raise InputError(f"the tolerance is a share from 0 to below 1; {options.tolerance} was given")
+    if options.width < 1:
+        raise InputError(f"a predicate has one column or more; {options.width} was given")
+    if any(not value > 0 for value in options.spread.values()):
+        raise InputError("the spread of a column is a standard deviation above 0")

@@ -1,0 +1,263 @@
+"""Columns of several tables on one scale, so that records of one can be compared with records of another.
+
+Numbers, dates and times are positions that are divided by their range; text is the rank of its value among the values
+of all tables. A protected cell is an interval: its range, or the ranks of its set or prefix; a set that is no run of
+ranks is compared by its members. A cell that stands for everything (*), and a null where the original has none, fits
+every value; any other null is a value of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode
+from incrowd.errors import InputError
+from incrowd.protection.problem import as_floats, is_number, offset_of
+from incrowd.protection.recoding import as_text
+from incrowd.special import Floats
+from incrowd.tables import Anything, Choice, Interval, Prefix, Table, parse_generalised
+
+_NULL = 2.0  # where a null lies on the scale from 0 to 1: as far from every value as two values can be
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """A column of one table on the common scale.
+
+    Attributes:
+        codes: the label of every row.
+        low: where the interval of each label begins, and `high` where it ends.
+        members: by label, the ranks of a set that is no run of ranks.
+    """
+
+    codes: NDArray[np.int64]
+    low: Floats
+    high: Floats
+    members: dict[int, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of all tables on one scale: `labels` has one entry for each table, the original's first.
+
+    A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`.
+    """
+
+    name: str
+    number: bool
+    least: float
+    size: float
+    values: tuple[str, ...]
+    labels: tuple[Labels, ...]
+
+    @cached_property
+    def has_sets(self) -> bool:
+        """Whether some label is a set that is no interval."""
+        return any(one.members for one in self.labels)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is nothing to compare: one value in all tables."""
+        return self.size == 0
+
+    def overlap(self) -> bool:
+        """Whether some value of the original is possible in the release; for numbers, whether their ranges meet."""
+        original, released = self.labels[:2]
+        if self.number:
+            low, high = (one[original.low < _NULL] for one in (original.low, original.high))
+            there = released.low < _NULL
+            met = np.any(there) and released.low[there].min() <= high.max() and low.min() <= released.high[there].max()
+            return bool(met)
+        return bool(np.any(_possible(original, released)))
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Some columns of the original, the released table and, where there is one, the holdout."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[int, ...]
+
+    def only(self, names: Sequence[str]) -> Encoded:
+        """The named columns."""
+        by_name = {column.name: column for column in self.columns}
+        return replace(self, columns=tuple(by_name[name] for name in names))
+
+    def column(self, name: str) -> Column:
+        """One column."""
+        return next(column for column in self.columns if column.name == name)
+
+
+def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> Encoded:
+    """Encode columns of the original, the released table and maybe a holdout on one scale.
+
+    Raises:
+        InputError: a column of numbers has labels that are no numbers, or a column holds infinite numbers.
+    """
+    sides = zip(*(encode(table, names) for table in tables), strict=True)
+    return Encoded(tuple(_column(side) for side in sides), tuple(table.rows for table in tables))
+
+
+def _column(sides: tuple[Coded, ...]) -> Column:
+    return _number_column(sides) if is_number(sides[0]) else _text_column(sides)
+
+
+def _number_column(sides: tuple[Coded, ...]) -> Column:
+    kind, name = sides[0].values.type, sides[0].name
+    first = offset_of(sides[0])
+    ends = [_number_ends(side, kind, first) for side in sides]
+    finite = np.concatenate([part[np.isfinite(part)] for pair in ends for part in pair])
+    if any(np.any(np.isinf(low) & np.isinf(high) & (low == high)) for low, high in ends):
+        raise InputError(f"column {name!r} holds infinite numbers; make them null or a number")
+    least, most = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    size = most - least
+    nullable = sides[0].has_null
+    labels = []
+    for side, (low, high) in zip(sides, ends, strict=True):
+        null = np.isnan(low)
+        scaled = [(end - least) / (size or 1.0) for end in (low, high)]
+        if nullable:
+            scaled = [np.where(null, _NULL, end) for end in scaled]
+        else:
+            scaled = [np.where(null, sign * np.inf, end) for sign, end in zip((-1, 1), scaled, strict=True)]
+        labels.append(Labels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
+    has_both = nullable and finite.size > 0
+    return Column(name, True, least + first, size or float(has_both), (), tuple(labels))
+
+
+def _number_ends(side: Coded, kind: pa.DataType, first: int) -> tuple[Floats, Floats]:
+    """Both ends of every label as numbers; a null is NaN, what stands for everything is -inf to inf."""
+    if is_number(side) and pa.types.is_temporal(kind) == pa.types.is_temporal(side.values.type):
+        values = side.values.cast(kind) if pa.types.is_temporal(kind) else side.values
+        place = as_floats(values, first)
+        return place, place.copy()
+    texts = as_text(side.values).to_pylist()
+    ends = np.array([_text_ends(text, kind) for text in texts], dtype=np.float64).reshape(-1, 2)
+    unread = [text is not None and bool(np.isnan(low)) for text, low in zip(texts, ends[:, 0], strict=True)]
+    if any(unread):
+        raise InputError(
+            f"column {side.name!r} holds numbers or dates in the original; in another table {sum(unread):,} of its "
+            f"{len(texts):,} labels are neither these nor ranges of them, so the two cannot be compared"
+        )
+    return ends[:, 0] - first, ends[:, 1] - first
+
+
+def _text_ends(text: str | None, kind: pa.DataType) -> tuple[float, float]:
+    """Both ends of a label of a numeric column; NaN where it is none."""
+    if text is None:
+        return np.nan, np.nan
+    meaning = parse_generalised(text)
+    if isinstance(meaning, Anything):
+        return -np.inf, np.inf
+    if isinstance(meaning, Interval):
+        first, last = (_as_number(end, kind) for end in (meaning.low, meaning.high))
+        return first, last
+    if isinstance(meaning, Choice):
+        members = [_as_number(member, kind) for member in meaning.values if member is not None]
+        return (min(members), max(members)) if members else (np.nan, np.nan)
+    if isinstance(meaning, Prefix) and meaning.start.isdigit():
+        scale = 10**meaning.hidden
+        return float(int(meaning.start) * scale), float(int(meaning.start) * scale + scale - 1)
+    value = _as_number(text, kind)
+    return value, value
+
+
+def _as_number(value: float | date | str, kind: pa.DataType) -> float:
+    if isinstance(value, float) and not pa.types.is_temporal(kind):
+        return value
+    target = kind if pa.types.is_temporal(kind) else pa.float64()
+    try:
+        return float(as_floats(pa.array([str(value)]).cast(target))[0])
+    except pa.ArrowInvalid:
+        return float("nan")
+
+
+def _text_column(sides: tuple[Coded, ...]) -> Column:
+    texts = [as_text(side.values).to_pylist() for side in sides]
+    known = {text for text in texts[0] if text is not None}
+    # a label that is a value of the original is that value, whatever it looks like
+    meanings = [{text: _meaning(text, known) for text in one} for one in texts]
+    plain = set(known)
+    for one in meanings:
+        for text, meaning in one.items():
+            if isinstance(meaning, Choice):
+                plain.update(member for member in meaning.values if member is not None)
+            elif meaning is None and text is not None:
+                plain.add(text)
+    values = tuple(sorted(plain))
+    rank = {value: place for place, value in enumerate(values)}
+    nullable = sides[0].has_null
+    labels = tuple(
+        _text_labels(side, text, meaning, values, rank, nullable)
+        for side, text, meaning in zip(sides, texts, meanings, strict=True)
+    )
+    return Column(sides[0].name, False, 0.0, float(len(values) + nullable > 1), values, labels)
+
+
+def _meaning(text: str | None, known: set[str]) -> Choice | Prefix | Anything | None:
+    """What a label of text stands for; None where it is a plain value."""
+    meaning = None if text is None or text in known else parse_generalised(text)
+    return None if isinstance(meaning, Interval) else meaning
+
+
+def _text_labels(
+    side: Coded,
+    texts: list[str | None],
+    meanings: dict[str | None, Any],
+    values: tuple[str, ...],
+    rank: dict[str, int],
+    nullable: bool,
+) -> Labels:
+    low, high = np.full(len(texts), -np.inf), np.full(len(texts), np.inf)
+    members = {}
+    null = len(values) + 1
+    for label, text in enumerate(texts):
+        meaning = meanings[text]
+        if text is None:
+            ranks = [null] if nullable else None
+        elif isinstance(meaning, Choice):
+            ranks = sorted(null if value is None else rank[value] for value in meaning.values)
+        elif isinstance(meaning, Prefix):
+            ranks = [place for place, value in enumerate(values) if meaning.covers(value)]
+        else:
+            ranks = None if isinstance(meaning, Anything) else [rank[text]]
+        if ranks is not None:
+            ranks = ranks or [-1]  # a prefix that no value begins with fits none
+            low[label], high[label] = ranks[0], ranks[-1]
+            if ranks[-1] - ranks[0] + 1 > len(ranks):
+                members[label] = np.array(ranks, dtype=np.int64)
+    return Labels(side.codes.astype(np.int64), low, high, members)
+
+
+def _possible(first: Labels, second: Labels) -> NDArray[np.bool_]:
+    """Which labels of the first overlap some label of the second, by their intervals."""
+    order = np.argsort(second.low, kind="stable")
+    reach = np.maximum.accumulate(second.high[order])
+    place = np.searchsorted(second.low[order], first.high, "right") - 1
+    return np.asarray((place >= 0) & (reach[np.maximum(place, 0)] >= first.low))
+
+
+def missed_pairs(probes: Labels, gallery: Labels) -> NDArray[np.bool_]:
+    """For every label of one table and of another, whether no value fits both."""
+    missed = (probes.low[:, None] > gallery.high) | (probes.high[:, None] < gallery.low)
+    for one, members in probes.members.items():
+        missed[one] |= ~_any_between(members, gallery.low, gallery.high)
+        for other, theirs in gallery.members.items():
+            missed[one, other] = not np.intersect1d(members, theirs).size
+    for other, members in gallery.members.items():
+        plain = np.array([one not in probes.members for one in range(probes.low.size)])
+        missed[plain, other] |= ~_any_between(members, probes.low, probes.high)[plain]
+    return missed
+
+
+def _any_between(members: NDArray[np.int64], low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """For each interval, whether one of the ascending members lies in it."""
+    return np.asarray(np.searchsorted(members, low, "left") < np.searchsorted(members, high, "right"))

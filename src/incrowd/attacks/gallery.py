@@ -1,0 +1,225 @@
+"""Records of one table as a gallery, records of another as probes, and the searches between them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.attacks.encoding import Column, Encoded, missed_pairs
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.errors import UnsupportedError
+from incrowd.special import Floats
+
+SLACK = 1e-9
+"""Distances that differ by less are a tie: they are sums of the same numbers in another order."""
+
+_FEW = 1 << 10  # labels of a column whose costs are worked out for every probe
+_MOST_LABELS, _MOST_PAIRS = 1 << 16, 1 << 29  # where sets are compared by their members
+_BLOCK = 64  # probes that a thread takes at a time
+_EVERYTHING = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probes:
+    """What is looked for: an interval in every column, and the label it was taken from (-1: everything fits)."""
+
+    low: Floats
+    high: Floats
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, encoded: Encoded, side: int, rows: NDArray[np.int64]) -> Probes:
+        """Rows of one of the tables as they are."""
+        labels = [column.labels[side] for column in encoded.columns]
+        codes = np.stack([one.codes[rows] for one in labels], axis=1)
+        low = np.stack([one.low[codes[:, place]] for place, one in enumerate(labels)], axis=1)
+        high = np.stack([one.high[codes[:, place]] for place, one in enumerate(labels)], axis=1)
+        return cls(low, high, codes)
+
+    def without(self, forgotten: NDArray[np.bool_]) -> Probes:
+        """The probes where these cells fit everything."""
+        return Probes(
+            np.where(forgotten, -np.inf, self.low),
+            np.where(forgotten, np.inf, self.high),
+            np.where(forgotten, _EVERYTHING, self.codes),
+        )
+
+
+class Gallery:
+    """The different records of a table, each with how many rows it stands for.
+
+    Args:
+        encoded: the columns.
+        side: which of the tables: 0 the original, 1 the released one, 2 the holdout.
+        probes_side: the table that probes are taken from.
+        rows: the rows that are in the gallery, where not all are.
+        spread: by column, the standard deviation that the release says it added; costs are then those of a normal
+            error and not of a share of the column's range.
+    """
+
+    def __init__(
+        self,
+        encoded: Encoded,
+        side: int,
+        probes_side: int,
+        *,
+        rows: NDArray[np.int64] | None = None,
+        spread: Mapping[str, float] | None = None,
+    ) -> None:
+        wanted = np.arange(encoded.rows[side]) if rows is None else rows
+        codes = [column.labels[side].codes[wanted] for column in encoded.columns]
+        keys = pack(
+            Coded(column.name, code, np.empty(column.labels[side].low.size))
+            for column, code in zip(encoded.columns, codes, strict=True)
+        )
+        numbers, sizes = class_numbers(keys)
+        first = np.full(sizes.size, keys.size, dtype=np.int64)
+        np.minimum.at(first, numbers, np.arange(keys.size))
+        order = np.argsort(first, kind="stable")  # records in the order of the rows, so that the first one is first
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        self.record_of: NDArray[np.int64] = place[numbers]
+        self.weights: NDArray[np.int64] = sizes[order]
+        self.first_row: NDArray[np.int64] = wanted[first[order]]
+        self.rows = int(keys.size)
+        records = np.stack([code[first[order]] for code in codes], axis=1)
+        self._compiled = _compile(encoded.columns, side, probes_side, records, spread or {})
+        sides = [column.labels[side] for column in encoded.columns]
+        self._telling = _descending([1.0 - np.sum((np.bincount(code) / code.size) ** 2) for code in codes])
+        self._costly = _descending(
+            [
+                _mean_gap(one.low[code]) if column.number else 1.0 - np.sum((np.bincount(code) / code.size) ** 2)
+                for column, one, code in zip(encoded.columns, sides, codes, strict=True)
+            ]
+        )
+
+    def _arguments(self, probes: Probes, limits: Floats | None = None) -> tuple[Any, Any]:
+        """Probes and gallery for the compiled loops; where limits are 0 the columns that differ most often are first,
+        else those in which records are farthest apart."""
+        exact = limits is not None and limits.size > 0 and float(limits.max()) <= SLACK
+        arrays = (probes.low, probes.high, probes.codes)
+        low, high, codes = (np.ascontiguousarray(array) for array in arrays)
+        return (low, high, codes), (self._telling if exact else self._costly, *self._compiled)
+
+    def distances_to(self, probes: Probes, records: NDArray[np.int64]) -> Floats:
+        """The distance of each probe to one record of the gallery."""
+        from incrowd.attacks import kernels
+
+        found = np.empty(records.size)
+        kernels.pair_distances(*self._arguments(probes), records, found)
+        return found
+
+    def count(
+        self, probes: Probes, limits: Floats, *, most: int | None = None, progress: Progress = silent
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """For each probe the rows nearer than its limit, those at the limit, and the first record among these or -1."""
+        from incrowd.attacks import kernels
+
+        nearer, level, first = (np.full(limits.size, start, dtype=np.int64) for start in (0, 0, -1))
+        arguments, enough = self._arguments(probes, limits), self.rows + 1 if most is None else most
+
+        def work(begin: int, end: int) -> None:
+            kernels.count_within(*arguments, self.weights, limits, SLACK, begin, end, enough, nearer, level, first)
+
+        in_threads(work, limits.size, progress)
+        return nearer, level, first
+
+    def nearest(
+        self, probes: Probes, *, wanted: int = 1, progress: Progress = silent
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """For each probe the distances and the first rows of the nearest records, nearest first."""
+        from incrowd.attacks import kernels
+
+        if wanted > self.rows:
+            raise UnsupportedError(f"{wanted:,} neighbours in a table of {self.rows:,} rows; give more rows")
+        size = probes.low.shape[0]
+        distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
+        arguments = self._arguments(probes)
+
+        def work(begin: int, end: int) -> None:
+            kernels.nearest(*arguments, self.weights, SLACK, begin, end, distances, records)
+
+        in_threads(work, size, progress)
+        return distances, self.first_row[records]
+
+    def guess(self, probes: Probes, limits: Floats, secrets: NDArray[np.int64], room: int) -> NDArray[np.int64]:
+        """For each probe the secret that most rows within its limit have; `secrets` has one for every row."""
+        from incrowd.attacks import kernels
+
+        pairs, counts = np.unique(self.record_of * room + secrets, return_counts=True)
+        heads = np.searchsorted(pairs // room, np.arange(self.weights.size + 1))
+        guesses = np.empty(limits.size, dtype=np.int64)
+        arguments = self._arguments(probes, limits)
+
+        def work(begin: int, end: int) -> None:
+            kernels.guess_secrets(*arguments, limits + SLACK, heads, pairs % room, counts, room, begin, end, guesses)
+
+        in_threads(work, limits.size)
+        return guesses
+
+
+def _compile(
+    columns: Sequence[Column], side: int, probes_side: int, records: NDArray[np.int64], spread: Mapping[str, float]
+) -> tuple[Any, ...]:
+    """What the compiled loops need of a gallery: see `kernels`."""
+    from incrowd.attacks import kernels
+
+    modes, starts, sizes, miss_starts = (np.zeros(len(columns), dtype=np.int64) for _ in range(4))
+    costs = np.ones(len(columns))
+    labels = [column.labels[side] for column in columns]
+    few = np.array([one.low.size <= _FEW or column.has_sets for one, column in zip(labels, columns, strict=True)])
+    misses, missed = [np.zeros(0, dtype=np.bool_)], 0
+    ends: list[tuple[Floats, Floats]] = []
+    codes = np.empty(records.shape, dtype=np.int32)
+    filled = 0
+    for at in np.argsort(~few, kind="stable").tolist():  # columns with few labels first: their costs are one array
+        column, one = columns[at], labels[at]
+        modes[at] = kernels.NUMBER if column.number else kernels.STEP
+        if column.name in spread and column.number:
+            modes[at], costs[at] = kernels.NORMAL, column.size / spread[column.name]
+        if column.has_sets:
+            modes[at], miss_starts[at] = kernels.SETS, missed
+            misses.append(_missed_pairs(column, side, probes_side))
+            missed += misses[-1].size
+        starts[at], sizes[at] = filled, one.low.size if few[at] else 0
+        codes[:, at] = filled + (records[:, at] if few[at] else np.arange(len(records)))
+        ends.append((one.low, one.high) if few[at] else (one.low[records[:, at]], one.high[records[:, at]]))
+        filled += ends[-1][0].size
+    low, high = (np.concatenate(part) for part in zip(*ends, strict=True))
+    return modes, costs, codes, starts, sizes, low, high, np.concatenate(misses), miss_starts
+
+
+def _descending(values: Sequence[Any]) -> NDArray[np.int64]:
+    """Places of values, the largest first."""
+    return np.argsort(-np.asarray(values, dtype=np.float64), kind="stable")
+
+
+def _mean_gap(values: Floats) -> float:
+    """The mean distance of two numbers, up to 1, from some of them."""
+    some = np.clip(values[:: max(1, values.size // 1000)], -1.0, 2.0)
+    return float(np.minimum(np.abs(some - some[::-1]), 1.0).mean())
+
+
+def _missed_pairs(column: Column, side: int, probes_side: int) -> NDArray[np.bool_]:
+    probes, gallery = column.labels[probes_side], column.labels[side]
+    if gallery.low.size > _MOST_LABELS or probes.low.size * gallery.low.size > _MOST_PAIRS:
+        raise UnsupportedError(
+            f"column {column.name!r} has sets and {gallery.low.size:,} different labels, too many to compare by their "
+            "members; leave it out"
+        )
+    return missed_pairs(probes, gallery).ravel()
+
+
+def in_threads(work: Callable[[int, int], None], size: int, progress: Progress = silent) -> None:
+    """Do work on parts of a list, in as many threads as there are processors."""
+    parts = [(begin, min(begin + _BLOCK, size)) for begin in range(0, size, _BLOCK)]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for done, _ in enumerate(pool.map(lambda part: work(*part), parts)):
+            progress("comparing records", (done + 1) / len(parts))

@@ -1,0 +1,112 @@
+"""Inference: the attacker knows some columns of a person and guesses a secret one from the release.
+
+Two ways: the secret that most of the nearest released records have, and a naive Bayes model learnt from the release.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.encoding import Column
+from incrowd.attacks.result import AttackRisk
+from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.special import Floats
+
+_MOST_VOTES = 1 << 16  # different secrets that are counted; of more, the nearest record's is taken
+_BINS = 16  # parts that the model cuts a column of numbers into
+_MOST_CLASSES = 4096  # different secrets that the model tells apart
+
+
+def attack_by_inference(setting: Setting, method: str = "nearest") -> AttackRisk:
+    """Guess the secret of every target, and of the holdout's people for the control."""
+    secret = secret_column(setting)
+    guess = {"nearest": _nearest_secrets, "learnt": _learnt_secrets}[method]
+    control = None
+    if setting.has_holdout:
+        control = hits(setting, secret, HOLDOUT, setting.controls, guess(setting, secret, HOLDOUT, setting.controls))
+    commonest = np.full(setting.targets.size, np.bincount(secret.labels[RELEASED].codes).argmax())
+    return setting.result(
+        "inference",
+        hits(setting, secret, ORIGINAL, setting.targets, guess(setting, secret, ORIGINAL, setting.targets)),
+        control,
+        method=method,
+        chance=float(hits(setting, secret, ORIGINAL, setting.targets, commonest).mean()),
+        secret=[secret.name],
+    )
+
+
+def secret_column(setting: Setting) -> Column:
+    """The column of the secret; refuse to attack without one."""
+    if setting.secret is None:
+        raise InputError("this attack guesses a secret; name its column", hint="secret")
+    column = setting.encoded.column(setting.secret)
+    if column.is_constant:
+        raise UnsupportedError(f"the secret {column.name!r} has one value only, so there is nothing to guess")
+    return column
+
+
+def hits(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64], guesses: NDArray[np.int64]) -> Floats:
+    """How far each guess (a label of the release) is right: 1, 0, or one part of the values that it stands for.
+
+    A number is right within the tolerance, a share of the true value.
+    """
+    truth, labels = secret.labels[side], secret.labels[RELEASED]
+    true_low = truth.low[truth.codes[rows]]
+    low, high = labels.low[guesses], labels.high[guesses]
+    if secret.number:
+        guessed = (np.maximum(low, 0.0) + np.minimum(high, np.maximum(low, 1.0))) / 2  # the middle of a range
+        room = setting.options.tolerance * np.abs(true_low + secret.least / secret.size)
+        exact = np.abs(guessed - true_low) <= room + 1e-12
+        return (exact & ((true_low <= 1.0) == (low <= 1.0))).astype(np.float64)
+    size = np.where(np.isfinite(low), high - low + 1, len(secret.values))
+    inside = (low <= true_low) & (true_low <= high)
+    for label, members in labels.members.items():
+        this = guesses == label
+        size[this], inside[this] = members.size, np.isin(true_low[this], members)
+    return np.where(inside, 1.0 / size, 0.0)
+
+
+def _nearest_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The label of the secret that most of the nearest released records have."""
+    gallery = setting.gallery(setting.known, RELEASED, side)
+    probes = setting.probes(setting.known, side, rows)
+    distances, first = gallery.nearest(probes, progress=setting.progress)
+    codes, room = secret.labels[RELEASED].codes, secret.labels[RELEASED].low.size
+    if room > _MOST_VOTES:
+        return np.asarray(codes[first[:, 0]])
+    return gallery.guess(probes, distances[:, 0], codes, room)
+
+
+def _learnt_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The likeliest label of the secret by naive Bayes, learnt from the release."""
+    codes, room = secret.labels[RELEASED].codes, secret.labels[RELEASED].low.size
+    if room > _MOST_CLASSES:
+        raise UnsupportedError(f"the secret has {room:,} different values, too many for the model to tell apart")
+    share = (np.bincount(codes, minlength=room) + 1.0) / (codes.size + room)
+    scores = np.repeat(np.log(share)[None, :], rows.size, axis=0)
+    for name in setting.known:
+        column = setting.encoded.column(name)
+        seen, asked, size = _cells(column, column.labels[RELEASED].codes, column.labels[side].codes[rows], side)
+        table = np.bincount(codes * size + seen, minlength=room * size).reshape(room, size) + share[:, None]
+        scores += np.log(table / table.sum(axis=1, keepdims=True)).T[asked]
+    return np.asarray(scores.argmax(axis=1))
+
+
+def _cells(
+    column: Column, released: NDArray[np.int64], asked: NDArray[np.int64], side: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Released and asked values as numbers from 0: bins of numbers, and ranks of text (the middle one of a set)."""
+    labels, others = column.labels[RELEASED], column.labels[side]
+    lowest, highest = (0.0, 1.0) if column.number else (0.0, max(len(column.values) - 1.0, 0.0))
+    middles = [
+        (np.clip(one.low, lowest, None) + np.clip(one.high, None, np.maximum(one.low, highest))) / 2
+        for one in (labels, others)
+    ]
+    if not column.number:
+        seen, wanted = (np.floor(middle).astype(np.int64) for middle in middles)
+        return seen[released], wanted[asked], len(column.values) + 2  # a null has the last rank
+    inner = np.quantile(middles[0][released], np.arange(1, _BINS) / _BINS)
+    seen, wanted = (np.searchsorted(inner, middle, "right") for middle in middles)
+    return seen[released], wanted[asked], _BINS

@@ -1,0 +1,163 @@
+"""Linkage: the attacker knows something of a person and looks for that person's record in the release.
+
+Released records are ranked by their distance to what is known. The rank of the right record gives the noise-free curve
+of robust matching, in which ties share the success, and the scaling law carries it to populations of any size. Where
+the columns are released as they are, the right record is nearest with all that look alike, and the correctness is κ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.gallery import Gallery, Probes
+from incrowd.attacks.result import AtPopulation, AttackRisk, wilson
+from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
+from incrowd.curves import Curve, robust_curve_from_ranks
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.forecasts import forecast
+from incrowd.populations.intervals import ERRORS
+from incrowd.wording import counted
+
+_NORMAL_QUANTILE = 1.959963984540054
+
+
+def attack_by_linkage(setting: Setting) -> AttackRisk:
+    """Rank the released records for each target, and count how often the right one is first."""
+    own = _own_records(setting)
+    targets = setting.targets[own[setting.targets] >= 0]
+    if not targets.size:
+        raise UnsupportedError("none of the targets is in the released table; give more targets")
+    some = setting.encoded.only(setting.known)
+    spread = setting.options.spread
+    gallery = (
+        Gallery(some, RELEASED, ORIGINAL, spread=spread)
+        if spread
+        else setting.gallery(setting.known, RELEASED, ORIGINAL)
+    )
+    probes = _as_known(setting, setting.probes(setting.known, ORIGINAL, targets))
+    limits = gallery.distances_to(probes, gallery.record_of[own[targets]])
+    nearer, tied, _ = gallery.count(probes, limits, progress=setting.progress)
+    curve = robust_curve_from_ranks(nearer + 1, gallery=gallery.rows, ties=tied)
+    successes = np.where(nearer == 0, 1.0 / tied, 0.0)
+    populations, notes = _carry_over(setting, curve, gallery.rows)
+    dropped = int(np.count_nonzero(own < 0))
+    if dropped:
+        notes.append(f"{counted(dropped, 'person is', 'people are')} not in the release and cannot be linked")
+    middle = float(np.mean((nearer + (tied + 1) / 2) / (gallery.rows + 1)))
+    if middle > 0.5 - 2.0 / np.sqrt(12 * targets.size):
+        notes.append(
+            "the right record is no nearer than any other: the release tells nothing about single people, or its rows "
+            "are not in the order of the original"
+        )
+    rate = wilson(float(successes.sum()), targets.size, everybody=int(np.count_nonzero(own >= 0)))
+    return replace(
+        setting.result(
+            "linkage",
+            successes,
+            None,
+            chance=1.0 / gallery.rows,
+            rows=targets,
+            notes=notes,
+            attack=rate,
+            risk=rate,
+            measures={
+                "median rank of the right record": float(np.median(nearer + 1)),
+                "released records nearest to a target": float(np.mean(np.where(nearer == 0, tied, 0))),
+                "people named in the release": float(successes.mean() * gallery.rows),
+            },
+        ),
+        populations=populations,
+        curve=curve,
+    )
+
+
+def _own_records(setting: Setting) -> NDArray[np.int64]:
+    """The released row of every original row, -1 where it was dropped."""
+    before, after = setting.encoded.rows[ORIGINAL], setting.encoded.rows[RELEASED]
+    kept = setting.options.kept_rows
+    if kept is None:
+        if before != after:
+            raise UnsupportedError(
+                f"the original has {before:,} rows and the release {after:,}, so it is not known whose record is "
+                "whose; linkage needs the rows that were kept",
+                hint="kept_rows",
+            )
+        return np.arange(before)
+    rows = np.asarray(kept, dtype=np.int64)
+    if rows.size != after or np.unique(rows).size != after or rows.min() < 0 or rows.max() >= before:
+        raise InputError(
+            f"{rows.size:,} kept rows for a release of {after:,}; list each row of the original that is left"
+        )
+    own = np.full(before, -1, dtype=np.int64)
+    own[rows] = np.arange(after)
+    return own
+
+
+def _as_known(setting: Setting, probes: Probes) -> Probes:
+    """What the attacker knows of the targets: off by the stated noise, and with cells missing."""
+    options, draws = setting.options, setting.random("linkage")
+    low, high = probes.low.copy(), probes.high.copy()
+    for name, width in options.noise.items():
+        if name not in setting.known:
+            raise InputError(f"noise for {name!r}, which the attacker does not know; name it among the known columns")
+        column = setting.encoded.column(name)
+        if width < 0 or not np.isfinite(width):
+            raise InputError(f"the noise of {name!r} is a number of 0 or more; {width} was given")
+        if column.has_sets:
+            raise UnsupportedError(f"noise for {name!r} cannot be combined with sets in the release; leave it out")
+        place = setting.known.index(name)
+        half = width / column.size if column.number and column.size else width
+        error = draws.uniform(-half, half, low.shape[0])
+        if not column.number:
+            error = np.rint(error)
+        low[:, place] += error - half
+        high[:, place] += error + half
+    if not 0 <= options.missing < 1:
+        raise InputError(f"the share of known cells that are missing is from 0 to below 1; {options.missing} was given")
+    known = Probes(low, high, probes.codes)
+    return known.without(draws.random(low.shape) < options.missing) if options.missing else known
+
+
+def _carry_over(setting: Setting, curve: Curve, rows: int) -> tuple[tuple[AtPopulation, ...], list[str]]:
+    """Correctness at the populations that were asked for; what cannot be forecast is noted."""
+    wanted = setting.options.populations
+    if not wanted:
+        return (), []
+    if min(wanted) < rows:
+        raise InputError(f"a population of {min(wanted):,} for a release of {rows:,} rows; give {rows:,} or more")
+    try:
+        found = forecast(curve, at=list(wanted), seed=setting.seed)
+    except UnsupportedError as reason:
+        return (), [f"what this comes to in a population could not be forecast: {reason}"]
+    values = zip(found.correctness.value, found.correctness.low, found.correctness.high, strict=True)
+    ends = [
+        _with_usual_error(*map(float, rest), math.log(size / rows)) for size, rest in zip(wanted, values, strict=True)
+    ]
+    return tuple(AtPopulation(size, *one) for size, one in zip(wanted, ends, strict=True)), list(found.notes)
+
+
+def _with_usual_error(value: float, low: float, high: float, distance: float) -> tuple[float, float, float]:
+    """A forecast whose interval has the usual error of the law as well, which was measured on real tables.
+
+    The interval of the fit holds only if the population follows the law; the error grows with log(N/n).
+    """
+    if not 0 < value < 1:
+        return value, low, high
+    middle = math.log(value / (1 - value))
+    error = _NORMAL_QUANTILE * ERRORS["posterior"].growth * distance
+    low, high = (
+        _share(middle + sign * math.hypot(error, _log_odds(end) - middle)) for sign, end in ((-1, low), (1, high))
+    )
+    return value, low, high
+
+
+def _log_odds(share: float) -> float:
+    return math.log(max(share, 1e-300) / max(1 - share, 1e-16))
+
+
+def _share(log_odds: float) -> float:
+    return 0.5 * (1.0 + math.tanh(0.5 * log_odds))

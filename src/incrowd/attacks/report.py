@@ -1,0 +1,158 @@
+"""All attacks on one release: the worst of them, what could not be run, and who is found again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from incrowd.attacks.result import AttackRisk, Rate, wilson
+from incrowd.backends import encode
+from incrowd.errors import UnsupportedError
+from incrowd.protection.recoding import as_text
+from incrowd.results import Result
+from incrowd.tables import read_table
+from incrowd.wording import counted, percent
+
+_POINTING = ("linkage", "singling-out", "linkability", "membership")
+_FEWEST_IN_GROUP = 20  # attacks on a group that are shown; fewer tell nothing, and may tell who it was
+
+
+@dataclass(frozen=True, slots=True)
+class ExposedRow(Result):
+    """A row of the original: how many attacks were tried on it, and how many succeeded (ties count in part)."""
+
+    row: int
+    attacks: int
+    succeeded: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRisk(Result):
+    """How often attacks on the people of one group succeed."""
+
+    column: str
+    group: str
+    attacks: int
+    success: Rate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleaseAttacks(Result):
+    """What attackers achieve on a release.
+
+    Attributes:
+        original: the name of the original, and `released` that of the release.
+        rows: rows of the original, and `released_rows` of the release.
+        attackers: for each attack the label of who made it.
+        attacks: the attacks that were run.
+        not_run: why others could not be; what was not run was not shown to fail.
+        seed: of every random choice.
+    """
+
+    original: str
+    released: str
+    rows: int
+    released_rows: int
+    attackers: tuple[str, ...]
+    attacks: tuple[AttackRisk, ...]
+    not_run: Mapping[str, str]
+    seed: int
+    _derived: ClassVar[tuple[str, ...]] = ("sentence",)
+
+    @property
+    def worst(self) -> AttackRisk | None:
+        """The attack with the highest risk that the data do not rule out, its upper end; None without any.
+
+        Distances are left out, because they prove nothing.
+        """
+        return max(self._of_people(), key=lambda one: (one.risk.high, one.risk.value), default=None)
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        if self.worst is None:
+            return "No attack could be run, so nothing is known about the release."
+        proven = [one.name for one in self._of_people() if one.proven]
+        tried = counted(len(self.attacks), "attack was", "attacks were")
+        text = f"{tried} run; " + (
+            f"the release gives people away by: {', '.join(dict.fromkeys(proven))}"
+            if proven
+            else "none succeeds more often than chance or the control explains"
+        )
+        highest = max(self._of_people(), key=lambda one: one.risk.value)
+        return f"{text}. The highest risk is {percent(highest.risk.value)}, by {highest.name}."
+
+    def within(self, limit: float) -> bool:
+        """Whether every attack was run, and no interval reaches above the limit; what was not run is not safe.
+
+        Distances count for nothing either way, because they prove nothing.
+        """
+        return self.reason_against(limit) is None
+
+    def reason_against(self, limit: float) -> str | None:
+        """Why the release is not within a limit; None where it is."""
+        left_out = [name for name in self.not_run if "distances" not in name]
+        if self.worst is None or left_out:
+            missing = ", ".join(left_out) or "only distances were asked for"
+            return f"not every attack could be run ({missing}), and what was not tried is not known to fail"
+        if self.worst.risk.high > limit:
+            return f"the risk of {self.worst.name} may be as high as {percent(self.worst.risk.high)}"
+        return None
+
+    def exposed(self, least: float = 2.0) -> list[ExposedRow]:
+        """The rows of the original that at least so many attacks found, most often found first.
+
+        Attacks that point at a person count: linkage, singling out, linkability and membership, each once a person.
+        """
+        tried, succeeded = np.zeros(self.rows), np.zeros(self.rows)
+        for one in self.attacks:
+            if one.kind in _POINTING:
+                found, hits = np.zeros(self.rows), one.rows >= 0
+                np.maximum.at(found, one.rows[hits], one.successes[hits])
+                tried[np.unique(one.rows[hits])] += 1
+                succeeded += found
+        order = np.argsort(-succeeded, kind="stable")
+        order = order[succeeded[order] >= least]
+        return [ExposedRow(int(row), int(tried[row]), float(succeeded[row])) for row in order]
+
+    def by_group(self, data: Any, column: str) -> list[GroupRisk]:
+        """How often attacks succeed on the people of each group of a column, the most exposed group first.
+
+        Groups with too few attacks are left out.
+
+        Args:
+            data: the original, as it was attacked.
+            column: the column of the groups.
+
+        Raises:
+            UnsupportedError: the table is not the one that was attacked, or no group has enough attacks.
+        """
+        table = read_table(data)
+        if table.rows != self.rows:
+            raise UnsupportedError(f"{table.name} has {table.rows:,} rows, the table that was attacked {self.rows:,}")
+        (coded,) = encode(table, [column])
+        names = ["missing" if text is None else text for text in as_text(coded.values).to_pylist()]
+        tried, succeeded = np.zeros(coded.size), np.zeros(coded.size)
+        for one in self._of_people():
+            if one.kind == "singling-out":
+                continue  # it finds people rather than trying them
+            tried += np.bincount(coded.codes[one.rows], minlength=coded.size)
+            succeeded += np.bincount(coded.codes[one.rows], one.successes, minlength=coded.size)
+        found = [
+            GroupRisk(column, names[code], int(tried[code]), wilson(float(succeeded[code]), int(tried[code])))
+            for code in np.flatnonzero(tried >= _FEWEST_IN_GROUP).tolist()
+        ]
+        if not found:
+            raise UnsupportedError(f"no group of {column!r} was attacked {_FEWEST_IN_GROUP} times; give more targets")
+        return sorted(found, key=lambda one: -one.success.value)
+
+    def _of_people(self) -> Iterator[AttackRisk]:
+        return (one for one in self.attacks if one.kind != "distances")
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row for each attack."""
+        pairs = zip(self.attackers, self.attacks, strict=True)
+        return [{"attacker": label, **row} for label, one in pairs for row in one._rows()]

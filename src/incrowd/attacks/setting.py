@@ -1,0 +1,252 @@
+"""What all attacks share: the tables on one scale, who is attacked, and what the attacker knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.attacks.encoding import Encoded, encode_tables
+from incrowd.attacks.gallery import Gallery, Probes
+from incrowd.attacks.result import AttackRisk, Kind, excess, wilson
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.special import Floats
+from incrowd.tables import Table
+from incrowd.wording import counted, listed, percent
+
+ORIGINAL, RELEASED, HOLDOUT = 0, 1, 2
+_FEWEST_ROWS = 2
+_OVERLAP = 0.05  # of the holdout that may be identical to original records, beyond what is usual in the original
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What only some attacks take; see `attack`."""
+
+    noise: Mapping[str, float] = field(default_factory=dict)
+    missing: float = 0.0
+    spread: Mapping[str, float] = field(default_factory=dict)
+    populations: tuple[int, ...] = ()
+    kept_rows: Sequence[int] | None = None
+    others: tuple[str, ...] = ()
+    tolerance: float = 0.05
+    width: int = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One attacker against one release."""
+
+    encoded: Encoded
+    known: tuple[str, ...]
+    secret: str | None
+    targets: NDArray[np.int64]
+    controls: NDArray[np.int64]
+    seed: int
+    options: Options
+    notes: tuple[str, ...] = ()
+    progress: Progress = silent
+    galleries: dict[Any, Gallery] = field(default_factory=dict)
+
+    @property
+    def has_holdout(self) -> bool:
+        """Whether there are people who are not in the data behind the release."""
+        return len(self.encoded.rows) > HOLDOUT
+
+    def random(self, kind: str) -> np.random.Generator:
+        """The random draws of one kind of attack."""
+        return np.random.default_rng([self.seed, *kind.encode()])
+
+    def gallery(self, names: Sequence[str], side: int, probes_side: int) -> Gallery:
+        """All rows of a table by some columns; made once."""
+        some = self.encoded.only(names)
+        sets = any(column.has_sets for column in some.columns)
+        key = (tuple(names), side, probes_side if sets else None)
+        if key not in self.galleries:
+            self.galleries[key] = Gallery(some, side, probes_side)
+        return self.galleries[key]
+
+    def probes(self, names: Sequence[str], side: int, rows: NDArray[np.int64]) -> Probes:
+        """Rows of a table by some columns, as they are."""
+        return Probes.of(self.encoded.only(names), side, rows)
+
+    def for_attacker(self, known: Sequence[str]) -> Setting:
+        """The same for somebody who knows other columns."""
+        return replace(self, known=tuple(known))
+
+    def result(
+        self,
+        kind: Kind,
+        successes: Floats,
+        control: Floats | None,
+        *,
+        method: str = "",
+        chance: float | None = None,
+        rows: NDArray[np.int64] | None = None,
+        secret: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        **more: Any,
+    ) -> AttackRisk:
+        """The result of attacks that succeed or not, with the same on people of the holdout."""
+        rate = more.pop("attack", None) or wilson(float(successes.sum()), successes.size)
+        base = None if control is None else wilson(float(control.sum()), control.size)
+        instead = base or (None if chance is None else wilson(chance * successes.size, successes.size))
+        said = [*self.notes, *notes]
+        if base is None and kind not in ("linkage", "membership"):
+            said.append(WITHOUT_HOLDOUT)
+        elif base is not None and base.value >= 1.0:
+            said.append("the control always succeeds, so what the release adds cannot be told")
+        return AttackRisk(
+            kind,
+            method,
+            self.known,
+            tuple(secret),
+            int(successes.size),
+            rate,
+            base,
+            chance,
+            more.pop("risk", None) or (rate if instead is None else excess(rate, instead)),
+            self.seed,
+            notes=tuple(said),
+            rows=self.targets if rows is None else rows,
+            successes=np.asarray(successes, dtype=np.float64),
+            **more,
+        )
+
+
+WITHOUT_HOLDOUT = (
+    "without a holdout it cannot be told whether the success comes from people being in the data or from what is true "
+    "of everybody; split the original before the release is made, and attack with the part that was kept back"
+)
+
+
+def prepare(
+    tables: Sequence[Table],
+    known: Sequence[str] | None,
+    secret: str | None,
+    *,
+    targets: int,
+    seed: int,
+    options: Options,
+    progress: Progress = silent,
+) -> Setting:
+    """Check the tables and columns, put them on one scale and draw who is attacked.
+
+    Args:
+        tables: the original, the released table and maybe the holdout.
+        known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
+        secret: the column that the attacker wants to know.
+        targets: how many people are attacked.
+        seed: of every random choice.
+        options: what only some attacks take.
+        progress: told how far the work is.
+
+    Raises:
+        InputError: the tables have no columns or values in common, or the holdout overlaps the original.
+        UnsupportedError: there are too few rows.
+    """
+    names = _known_columns(tables, known, secret, options.others)
+    _check_sizes(tables, targets)
+    progress("reading", 0.0)
+    wanted = [*names, *(name for name in options.others if name not in names), *([secret] if secret else [])]
+    encoded = encode_tables(tables, wanted)
+    notes = list(_check_columns(encoded))
+    if len(tables) > HOLDOUT:
+        _check_holdout(encoded)
+    if known is None:
+        notes.append(f"the attacker is taken to know every column that the tables share: {listed(names)}")
+    draws = np.random.default_rng([seed, 0xA77AC])
+    sizes = [min(targets, encoded.rows[side]) for side in (ORIGINAL, HOLDOUT) if side < len(encoded.rows)]
+    drawn = [
+        np.sort(draws.choice(encoded.rows[side], size, replace=False))
+        for side, size in zip((ORIGINAL, HOLDOUT), sizes, strict=False)
+    ]
+    controls = drawn[1] if len(drawn) > 1 else np.empty(0, dtype=np.int64)
+    return Setting(encoded, tuple(names), secret, drawn[0], controls, seed, options, tuple(notes), progress)
+
+
+def _known_columns(
+    tables: Sequence[Table], known: Sequence[str] | None, secret: str | None, others: Sequence[str]
+) -> list[str]:
+    for table in tables:
+        table.require_order()
+    original, released = tables[0], tables[1]
+    if known is None:
+        shared = [name for name in original.columns if all(name in table.columns for table in tables)]
+        names = [name for name in shared if name != secret and name not in others]
+        if not names:
+            raise InputError(
+                f"{original.name} and {released.name} have no columns in common that an attacker could know; "
+                "columns are compared by their names"
+            )
+    else:
+        names = original.require(known, "known columns")
+    if secret in names or secret in others:
+        raise InputError(f"the secret {secret!r} is among the columns that the attacker knows; take it out of them")
+    if set(others) & set(names):
+        raise InputError(
+            f"known on both sides: {listed(sorted(set(others) & set(names)))}; each part has its own columns"
+        )
+    for table in tables:
+        table.require([*names, *others, *([secret] if secret else [])], f"columns of {table.name}")
+    return names
+
+
+def _check_sizes(tables: Sequence[Table], targets: int) -> None:
+    if targets < 1 or targets != int(targets):
+        raise InputError(f"the number of targets is a whole number of 1 or more; {targets} was given")
+    for table in tables:
+        if table.rows < _FEWEST_ROWS:
+            raise UnsupportedError(
+                f"{table.name} has {counted(table.rows, 'row', 'rows')}; an attack needs {_FEWEST_ROWS} at least"
+            )
+
+
+def _check_columns(encoded: Encoded) -> list[str]:
+    """Notes on columns that tell nothing; an error where none tells anything."""
+    constant = [column.name for column in encoded.columns if column.is_constant]
+    apart = [column.name for column in encoded.columns if not column.is_constant and not column.overlap()]
+    useful = len(encoded.columns) - len(constant)
+    if not useful:
+        raise InputError(f"every column has one value only ({listed(constant)}), so there is nothing to attack by")
+    if len(apart) == useful:
+        raise InputError(
+            f"no value of the original occurs in the release, in any of {listed(apart)}; are these the same columns, "
+            "in the same units and codes?"
+        )
+    notes = []
+    if constant:
+        notes.append(f"one value only, so nothing is told by: {listed(constant)}")
+    if apart:
+        notes.append(f"no value of the original occurs in the release: {listed(apart)}; other units or codes?")
+    return notes
+
+
+def _check_holdout(encoded: Encoded) -> None:
+    """Refuse a holdout with more of the original's records than the original has twins."""
+    numbers, _ = class_numbers(pack(_joined(column) for column in encoded.columns))
+    rows = encoded.rows[ORIGINAL]
+    classes = np.bincount(numbers[:rows], minlength=int(numbers.max()) + 1)
+    twins = float(np.mean(classes[numbers[:rows]] > 1))
+    again = float(np.mean(classes[numbers[rows:]] > 0))
+    if again > twins + _OVERLAP:
+        raise InputError(
+            f"{percent(again)} of the holdout's records are in the original as well, by the columns compared (of the "
+            f"original's own records {percent(twins)} occur twice); a holdout holds people who are not in the original"
+        )
+
+
+def _joined(column: Any) -> Coded:
+    """A column of original and holdout with common codes."""
+    sides = [column.labels[side] for side in (ORIGINAL, HOLDOUT)]
+    low, high = (np.concatenate([getattr(one, end)[one.codes] for one in sides]) for end in ("low", "high"))
+    _, first = np.unique(low, return_inverse=True)
+    _, last = np.unique(high, return_inverse=True)
+    width = int(last.max()) + 1
+    values, codes = np.unique(first * width + last, return_inverse=True)
+    return Coded(column.name, codes, values)

@@ -1,0 +1,129 @@
+"""Singling out: predicates that hold for exactly one released record, and for exactly one person of the original.
+
+A predicate of weight w holds for exactly one of n people with the chance n w (1 − w)^(n−1) even if the release says
+nothing about them (Cohen and Nissim, 2020); the control counts it on people who are not in the data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.gallery import Probes
+from incrowd.attacks.result import AttackRisk
+from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
+from incrowd.special import Floats, log_chance_missed
+
+_BATCHES = 200  # of candidates, at most, as many in each as there are predicates to find
+_ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
+
+
+def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> AttackRisk:
+    """Find predicates that isolate a released record, and count how many isolate a person of the original.
+
+    There are as many attacks as targets; one for which no predicate is found fails. Of tables of different sizes the
+    larger one is thinned to the size of the smaller, in expectation, because more people make every predicate fit more
+    of them.
+    """
+    predicates = _isolating(setting, method)
+    wanted, tried = setting.targets.size, predicates.low.shape[0]
+    rows = {side: setting.encoded.rows[side] for side in (ORIGINAL, HOLDOUT) if side < len(setting.encoded.rows)}
+    size = min(rows.values())
+    counts = {side: _matches(setting, predicates, side) for side in rows}
+    successes = {side: np.zeros(wanted) for side in rows}
+    for side, (matches, _) in counts.items():
+        successes[side][:tried] = _isolates(matches, rows[side], size)
+    matches, records = counts[ORIGINAL]
+    isolated = np.full(wanted, -1, dtype=np.int64)
+    first = setting.gallery(setting.known, ORIGINAL, RELEASED).first_row
+    isolated[:tried] = np.where(matches == 1, first[records], -1)
+    notes = []
+    if tried < wanted:
+        notes.append(f"only {tried:,} predicates that isolate a released record were found; the other attacks fail")
+    if len(set(rows.values())) > 1:
+        notes.append(f"success is that among {size:,} people, the size of the smaller of original and holdout")
+    weight = 1.0 / setting.encoded.rows[RELEASED]
+    return setting.result(
+        "singling-out",
+        successes[ORIGINAL],
+        successes.get(HOLDOUT),
+        method=method,
+        chance=tried / wanted * size * weight * (1.0 - weight) ** (size - 1),
+        rows=isolated,
+        notes=notes,
+        measures={"people singled out": float(np.unique(isolated[isolated >= 0]).size)},
+    )
+
+
+def _isolates(matches: NDArray[np.int64], rows: int, size: int) -> Floats:
+    """The chance that exactly one of the matching people is among `size` drawn from `rows`."""
+    alone = matches * (size / rows) * np.exp(log_chance_missed(rows - 1.0, np.maximum(matches - 1.0, 0.0), size - 1.0))
+    return np.where(matches > 0, alone, 0.0)
+
+
+def _matches(setting: Setting, predicates: Probes, side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many people of a table fit each predicate, and the first record that does."""
+    gallery = setting.gallery(setting.known, side, RELEASED)
+    _, matches, first = gallery.count(predicates, np.zeros(predicates.low.shape[0]), progress=setting.progress)
+    return matches, first
+
+
+def _isolating(setting: Setting, method: str) -> Probes:
+    """Different predicates that hold for exactly one released record, as many as there are targets if possible."""
+    gallery = setting.gallery(setting.known, RELEASED, RELEASED)
+    wanted, draws = setting.targets.size, setting.random("singling out")
+    found: dict[bytes, tuple[Floats, Floats, NDArray[np.int64]]] = {}
+    for batch in range(_BATCHES if method == "multivariate" else 1):
+        candidates = (_several_columns if method == "multivariate" else _single_columns)(setting, draws)
+        size = candidates.low.shape[0]
+        _, level, _ = gallery.count(candidates, np.zeros(size), most=2)
+        for place in np.flatnonzero(level == 1).tolist():
+            one = candidates.low[place], candidates.high[place], candidates.codes[place]
+            found.setdefault(one[0].tobytes() + one[1].tobytes(), one)
+        if len(found) >= wanted or (batch == 4 and not found):
+            break
+    kept = list(found.values())[:wanted]
+    low, high, codes = (
+        np.array([one[part] for one in kept]).reshape(len(kept), len(setting.known)) for part in range(3)
+    )
+    return Probes(low, high, codes.astype(np.int64))
+
+
+def _several_columns(setting: Setting, draws: np.random.Generator) -> Probes:
+    """Conjunctions over a few columns of random released records, of numbers towards the nearer end."""
+    size, columns = setting.targets.size, len(setting.known)
+    rows = draws.integers(0, setting.encoded.rows[RELEASED], size)
+    width = min(setting.options.width, columns)
+    chosen = draws.random((size, columns)).argsort(axis=1).argsort(axis=1) < width
+    probes = setting.probes(setting.known, RELEASED, rows)
+    low, high = probes.low.copy(), probes.high.copy()
+    for place, name in enumerate(setting.known):
+        column = setting.encoded.column(name)
+        if column.number:
+            labels = column.labels[RELEASED]
+            middle = np.median(labels.low[labels.codes])
+            exact = (low[:, place] == high[:, place]) & (low[:, place] <= 1.0)  # neither a range nor a null
+            above = exact & (low[:, place] > middle)
+            low[exact & ~above, place], high[above, place] = -np.inf, _ABOVE_ALL
+    return Probes(low, high, probes.codes).without(~chosen)
+
+
+def _single_columns(setting: Setting, draws: np.random.Generator) -> Probes:
+    """Values that one released record has, and the ends of columns of numbers."""
+    columns = len(setting.known)
+    cells: list[tuple[int, float, float, int]] = []
+    for place, name in enumerate(setting.known):
+        column = setting.encoded.column(name)
+        labels = column.labels[RELEASED]
+        once = np.flatnonzero(np.bincount(labels.codes, minlength=labels.low.size) == 1)
+        cells += [(place, labels.low[label], labels.high[label], label) for label in once.tolist()]
+        values = np.where((labels.low == labels.high) & (labels.low <= 1.0), labels.low, np.nan)
+        if column.number and np.isfinite(values).any():
+            least, most = int(np.nanargmin(values)), int(np.nanargmax(values))
+            cells += [(place, -np.inf, values[least], least), (place, values[most], _ABOVE_ALL, most)]
+    cells = [cells[at] for at in draws.permutation(len(cells))[: 2 * setting.targets.size].tolist()]
+    low, high = np.full((len(cells), columns), -np.inf), np.full((len(cells), columns), np.inf)
+    codes = np.full((len(cells), columns), -1, dtype=np.int64)
+    for row, (place, begin, end, label) in enumerate(cells):
+        low[row, place], high[row, place], codes[row, place] = begin, end, label
+    return Probes(low, high, codes)

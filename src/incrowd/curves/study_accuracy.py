@@ -1,0 +1,103 @@
+"""Accuracy of an identification study by group, and among the probes that the attacker is most sure of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from incrowd.errors import InputError
+from incrowd.results import Result
+
+MOST_CONFIDENT = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
+"""Shares of the probes, the most confident ones, that accuracy is measured among."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartAccuracy(Result):
+    """The accuracy among part of the probes: how many, the share named rightly and its 95 % (Wilson) interval."""
+
+    part: str
+    people: int
+    correct: float
+    _derived: ClassVar[tuple[str, ...]] = ("accuracy", "interval")
+
+    @property
+    def accuracy(self) -> float:
+        """The share named rightly."""
+        return self.correct / self.people
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share."""
+        z, n, p = 1.959963984540054, self.people, self.accuracy
+        middle, spread = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return max((middle - spread) / (1 + z * z / n), 0.0), min((middle + spread) / (1 + z * z / n), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAccuracy(Result):
+    """The accuracy of a study: overall, by group, and among the most confident shares of the probes."""
+
+    overall: PartAccuracy
+    groups: tuple[PartAccuracy, ...]
+    confident: tuple[PartAccuracy, ...]
+
+
+def study_accuracy(
+    correct: ArrayLike, *, groups: Sequence[Any] | None = None, confidence: ArrayLike | None = None
+) -> StudyAccuracy:
+    """Split the accuracy of an identification study: an average may hide a group that is never, or always, named.
+
+    Args:
+        correct: for every probe whether it was named rightly, or the chance of it (1/t where t entries are tied).
+        groups: the group of every probe.
+        confidence: how sure the attacker is of each name, such as the margin between the best score and the next.
+
+    Returns:
+        The accuracy overall, of every group, and among the most confident probes.
+
+    Raises:
+        InputError: the lists differ in length, or hold other than shares and numbers.
+
+    >>> found = study_accuracy([1, 1, 0, 0], groups=["f", "f", "m", "m"], confidence=[9, 8, 7, 1])
+    >>> [(one.part, one.accuracy) for one in found.groups], found.confident[1].accuracy
+    ([('f', 1.0), ('m', 0.0)], 1.0)
+    """
+    right = np.asarray(correct, dtype=np.float64)
+    if right.ndim != 1 or not right.size or not np.all((right >= 0) & (right <= 1)):
+        raise InputError("whether probes were named must be a list of shares between 0 and 1, one a probe")
+    names = None if groups is None else ["" if one is None else str(one) for one in groups]
+    sure = None if confidence is None else np.asarray(confidence, dtype=np.float64)
+    if (names is not None and len(names) != right.size) or (sure is not None and sure.shape != right.shape):
+        raise InputError(f"{right.size:,} probes; give a group and a confidence for each")
+    if sure is not None and not np.all(np.isfinite(sure)):
+        raise InputError("some probes have no confidence; leave those out")
+    return StudyAccuracy(
+        PartAccuracy("all", right.size, float(right.sum())),
+        () if names is None else _by_group(right, np.array(names)),
+        () if sure is None else _by_confidence(right, sure),
+    )
+
+
+def _by_group(right: NDArray[np.float64], names: NDArray[np.str_]) -> tuple[PartAccuracy, ...]:
+    found, numbers, people = np.unique(names, return_inverse=True, return_counts=True)
+    correct = np.bincount(numbers, weights=right)
+    return tuple(
+        PartAccuracy(str(name), int(count), float(some))
+        for name, count, some in zip(found, people, correct, strict=True)
+    )
+
+
+def _by_confidence(right: NDArray[np.float64], sure: NDArray[np.float64]) -> tuple[PartAccuracy, ...]:
+    """Probes as confident as the last of a share belong to it too."""
+    order = np.sort(sure)[::-1]
+    found = []
+    for share in MOST_CONFIDENT:
+        inside = sure >= order[math.ceil(share * right.size) - 1]
+        found.append(PartAccuracy(f"{100 * share:g} %", int(inside.sum()), float(right[inside].sum())))
+    return tuple(found)

@@ -1,0 +1,241 @@
+"""Leaks of parts of histories, and attackers who know parts of them or remember wrongly: true and false positives."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd._support.progress import Progress, silent
+from incrowd.backends import class_numbers, encode, pack
+from incrowd.classes import check_person
+from incrowd.errors import InputError
+from incrowd.leaks.inputs import check_trials, whole_number
+from incrowd.results import Result
+from incrowd.tables import TableLike, read_table
+from incrowd.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class PartialLeak(Result):
+    """How often an attacker names the right person, and how often a wrong one, in simulated leaks.
+
+    `right`, `wrong_in_leak` and `wrong_outside` are sums over the trials: a guess among three people who fit equally
+    well is a third right. Wrong names are split by whether the person looked for had leaked.
+    """
+
+    people: int
+    leaked: int
+    share_of_records: float
+    known_records: int | None
+    error_rate: float
+    trials: int
+    seed: int
+    trials_in_leak: int
+    right: float
+    wrong_in_leak: float
+    wrong_outside: float
+    variance: float
+    _derived: ClassVar[tuple[str, ...]] = (
+        "probability", "standard_error", "true_positive_rate", "false_positive_rate", "precision",
+    )  # fmt: skip
+
+    @property
+    def probability(self) -> float:
+        """The chance that anybody of the table is named rightly."""
+        return self.right / self.trials
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the probability."""
+        return math.sqrt(self.variance / self.trials)
+
+    @property
+    def true_positive_rate(self) -> float | None:
+        """Of people who leaked, the share named rightly; None if nobody looked for had leaked."""
+        return self.right / self.trials_in_leak if self.trials_in_leak else None
+
+    @property
+    def false_positive_rate(self) -> float | None:
+        """Of people who did not leak, the share for whom somebody else is named; None if everybody had leaked."""
+        outside = self.trials - self.trials_in_leak
+        return self.wrong_outside / outside if outside else None
+
+    @property
+    def precision(self) -> float | None:
+        """Of the names that the attacker gives, the share that is right; None if none is given."""
+        named = self.right + self.wrong_in_leak + self.wrong_outside
+        return self.right / named if named else None
+
+
+def simulate_partial_leak(
+    data: TableLike,
+    leaked: int,
+    *,
+    quasi_identifiers: Sequence[str],
+    person: str,
+    share_of_records: float = 1.0,
+    known_records: int | None = None,
+    error_rate: float = 0.0,
+    trials: int = 2_000,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> PartialLeak:
+    """Simulate leaks in which only some records of a person leak, and attackers who know only some, or wrongly.
+
+    In each trial `leaked` people leak, of each the share of their records, rounded up; one person of the table is
+    looked for. The attacker knows some of that person's records, and names one of the leaked people who fit best: who
+    share the most records with what is known. Whoever shares none does not fit. Where all records of the person are
+    known, another one in the leak speaks against a match, and where all records leak, a known one that is missing; an
+    attacker who makes no errors takes that for certain.
+
+    Args:
+        data: a table: a file's path, a frame or a `Table`.
+        leaked: people in the leak.
+        quasi_identifiers: the columns that the attacker knows of a record.
+        person: the column that says whose record it is.
+        share_of_records: the share of a leaked person's records that leak.
+        known_records: how many records of the person looked for the attacker knows; all if None.
+        error_rate: the chance that the attacker has a wrong value in a column of a record: another record's.
+        trials: simulated leaks.
+        seed: of the random numbers.
+        progress: called with what is being done and how far it is.
+
+    Returns:
+        True and false positives, and the chance of being named.
+
+    Raises:
+        InputError: a share is not one, or there are fewer people than leak.
+
+    >>> stays = {"who": ["a", "a", "b", "b", "c"], "days": [1, 2, 1, 3, 1]}
+    >>> found = simulate_partial_leak(stays, 2, quasi_identifiers=["days"], person="who", known_records=1, trials=500)
+    >>> 0 < found.true_positive_rate < 1
+    True
+    """
+    histories = _Histories.of(data, quasi_identifiers, person)
+    leaked = whole_number(leaked, "a leak")
+    trials, seed = check_trials(trials, seed)
+    _check(histories, leaked, share_of_records, known_records, error_rate)
+    random = np.random.default_rng(seed)
+    in_leak, results = 0, np.zeros((trials, 2))
+    outside = 0.0
+    for trial in range(trials):
+        if trial % 256 == 0:
+            progress("simulating leaks", trial / trials)
+        order = random.permutation(histories.people)
+        target = int(random.integers(histories.people))
+        everybody = set(order[:leaked].tolist())
+        known = histories.recall(target, known_records, error_rate, random)
+        fitting = histories.fitting(
+            known, everybody, share_of_records, whole=known_records is None, exact=error_rate == 0, random=random
+        )
+        inside = target in everybody
+        in_leak += inside
+        right = 1 / len(fitting) if target in fitting else 0.0
+        results[trial] = right, (1.0 - right if fitting else 0.0) * inside
+        outside += bool(fitting) and not inside
+    return PartialLeak(
+        histories.people, leaked, share_of_records, known_records, error_rate, trials, seed, in_leak,
+        float(results[:, 0].sum()), float(results[:, 1].sum()), outside, float(results[:, 0].var(ddof=1)),
+    )  # fmt: skip
+
+
+def _check(histories: _Histories, leaked: int, share: float, known: int | None, errors: float) -> None:
+    if not 0 <= leaked <= histories.people:
+        raise InputError(
+            f"a leak of {counted(leaked, 'person', 'people')} from a table of {histories.people:,}; "
+            f"give 0 to {histories.people:,}"
+        )
+    if not 0 < share <= 1:
+        raise InputError(f"a share of {share:g} of the records; give a number above 0, up to 1")
+    if known is not None and whole_number(known, "a number of known records", "a whole number") < 1:
+        raise InputError(f"{known} known records; give 1 or more")
+    if not 0 <= errors <= 1:
+        raise InputError(f"an error rate of {errors:g}; give 0 to 1")
+
+
+@dataclass(frozen=True, slots=True)
+class _Histories:
+    """The kinds of every person's records, who has each kind, the columns' codes, kinds by their values and back."""
+
+    records: list[list[int]]
+    holders: dict[int, list[int]]
+    codes: NDArray[np.int64]
+    kinds: dict[tuple[int, ...], int]
+    values: dict[int, tuple[int, ...]]
+
+    @property
+    def people(self) -> int:
+        return len(self.records)
+
+    @classmethod
+    def of(cls, data: TableLike, quasi_identifiers: Sequence[str], person: str) -> _Histories:
+        table = read_table(data)
+        names = table.require(quasi_identifiers, "quasi-identifiers")
+        check_person(table, names, person)
+        columns = encode(table, names)
+        (who,) = encode(table, [person])
+        if who.has_null:
+            raise InputError(f"some records have no value in {person!r}; fill them or leave them out")
+        kind = class_numbers(pack(columns))[0].tolist()
+        codes = np.stack([column.codes.astype(np.int64) for column in columns])
+        records: list[list[int]] = [[] for _ in range(who.size)]
+        holders: dict[int, list[int]] = {}
+        for owner, number in zip(who.codes.tolist(), kind, strict=True):
+            records[owner].append(number)
+            holders.setdefault(number, []).append(owner)
+        kinds = dict(zip(map(tuple, codes.T.tolist()), kind, strict=True))
+        owners = {number: sorted(set(listed)) for number, listed in holders.items()}
+        return cls(records, owners, codes, kinds, {number: values for values, number in kinds.items()})
+
+    def recall(self, target: int, known: int | None, errors: float, random: np.random.Generator) -> Counter[int]:
+        """What the attacker knows of the target: some records, in each column wrong with a chance."""
+        records = self.records[target]
+        if known is not None and known < len(records):
+            records = [records[at] for at in random.choice(len(records), known, replace=False)]
+        if not errors:
+            return Counter(records)
+        return Counter(self._misremembered(self.values[number], errors, random) for number in records)
+
+    def _misremembered(self, record: tuple[int, ...], errors: float, random: np.random.Generator) -> int:
+        """The kind of a record with wrong values in some columns; −1 where no record is of that kind."""
+        wrong = random.random(len(record)) < errors
+        others = random.integers(self.codes.shape[1], size=len(record))
+        return self.kinds.get(
+            tuple(int(self.codes[at, others[at]]) if wrong[at] else value for at, value in enumerate(record)), -1
+        )
+
+    def fitting(
+        self,
+        known: Counter[int],
+        leak: set[int],
+        share: float,
+        *,
+        whole: bool,
+        exact: bool,
+        random: np.random.Generator,
+    ) -> list[int]:
+        """The leaked people who fit best; `whole` where the attacker knows whole histories, `exact` without errors."""
+        best, fitting = -math.inf, list[int]()
+        candidates = {one for number in known for one in self.holders.get(number, ()) if one in leak}
+        for one in sorted(candidates):
+            records = self.records[one]
+            if share < 1:
+                kept = random.choice(len(records), math.ceil(share * len(records) - 1e-12), replace=False)
+                records = [records[at] for at in kept]
+            seen = Counter(records)
+            shared = (seen & known).total()
+            strange = (seen - known).total() * whole + (known - seen).total() * (share == 1)
+            if not shared or (exact and strange):
+                continue
+            score = shared - strange
+            if score > best:
+                best, fitting = score, []
+            if score == best:
+                fitting.append(one)
+        return fitting

@@ -1,0 +1,134 @@
+"""Survey designs: how many people each record stands for, in which strata, and in which clusters it was drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import encode
+from incrowd.errors import InputError
+from incrowd.tables import Table
+from incrowd.wording import percent
+
+_NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
+_UNEVEN = 0.1  # coefficient of variation from which weights count as unequal
+_STEP, _MOST_STRATA = 0.4, 8  # least width of a stratum of weights on the log scale, and how many there are at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """One positive weight for each record."""
+
+    values: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """How many people the sample stands for."""
+        return float(self.values.sum())
+
+    @property
+    def normalised(self) -> bool:
+        """Whether they add up to the number of records or to fewer: then they say nothing about the population."""
+        return self.total <= self.values.size * (1.0 + _NEAR)
+
+    def scaled_to(self, population: int) -> Weights:
+        """The weights made to add up to the population, with a note where they did not."""
+        if abs(self.total / population - 1.0) <= _NEAR:
+            return self
+        note = (
+            f"the weights add up to {self.total:,.0f} and not to the population of {population:,}: they were rescaled"
+        )
+        return replace(self, values=self.values * (population / self.total), notes=(*self.notes, note))
+
+    def of_classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """F̂ of every class: the weights of its records added up, never fewer than its records."""
+        return np.maximum(np.bincount(numbers, weights=self.values), np.bincount(numbers))
+
+
+def read_weights(table: Table, name: str) -> Weights:
+    """The weight column of a table, checked."""
+    import pyarrow as pa
+
+    ((_, column),) = table.read(table.require([name], "weight column"))
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)):
+        raise InputError(
+            f"the weight column {name!r} is not numeric; it must say how many people each record stands for"
+        )
+    if column.null_count:
+        raise InputError(
+            f"{column.null_count:,} records have no weight in {name!r}; fill them or leave the records out"
+        )
+    values = np.asarray(column.cast(pa.float64()).to_numpy())
+    if not np.all(np.isfinite(values)):
+        raise InputError(f"some weights in {name!r} are not finite numbers")
+    negative, zero = int((values < 0).sum()), int((values == 0).sum())
+    if negative or zero:
+        raise InputError(
+            f"{negative:,} weights in {name!r} are negative and {zero:,} are zero; a record stands for somebody, "
+            "so give positive weights or leave these records out"
+        )
+    return Weights(values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Strata in which records were drawn with about equal chances.
+
+    Attributes:
+        strata: the stratum of each record, from 0.
+        shares: the share of each stratum among the people who are not in the sample.
+        effect: how many records with unequal weights tell as much as one with equal weights (Kish, 1965).
+    """
+
+    strata: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    effect: float
+
+
+def note_design(weights: Weights | None, clusters: NDArray[np.int64] | None, effect: float, *, used: bool) -> str:
+    """What unequal weights and clusters mean for an estimate that uses them, or does not."""
+    causes = ["weights"] if weights is not None else []
+    causes += ["clusters"] if clusters is not None else []
+    what = f"because of {' and '.join(causes)} records tell as much as {percent(1.0 / effect)} of them would without"
+    if not used:
+        return f"{what}; this method does not use that: its interval is wider, and the risk may be understated"
+    ways = ["records of similar weights were grown to the people they stand for"] if weights is not None else []
+    ways += ["one record of each cluster was grown"] if clusters is not None else []
+    return f"{what}; {', and '.join(ways)}"
+
+
+def read_clusters(table: Table, name: str) -> NDArray[np.int64]:
+    """The number of each record's cluster, from 0."""
+    column = next(iter(encode(table.backend, table.require([name], "cluster column"))))
+    return np.unique(column.codes, return_inverse=True)[1].astype(np.int64)
+
+
+def one_of_each_cluster(clusters: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A random record of each cluster, and how many records the cluster has."""
+    shuffled = np.random.default_rng(0).permutation(clusters.size)
+    chosen = np.sort(shuffled[np.unique(clusters[shuffled], return_index=True)[1]])
+    return chosen, np.bincount(clusters)[clusters[chosen]]
+
+
+def design_of(weights: Weights) -> Design | None:
+    """The strata of similar weights; None where weights hardly differ.
+
+    Given its chance of being drawn, a record tells as much of the people not drawn as any other with that chance
+    (Rosenbaum and Rubin, 1983), so that strata of similar weights are enough.
+    """
+    values = weights.values
+    effect = float(np.mean(values**2) / np.mean(values) ** 2)
+    if effect - 1.0 < _UNEVEN**2:
+        return None
+    logs = np.log(values)
+    low, high = np.quantile(logs, [0.01, 0.99])
+    bins = int(min(max(round((high - low) / _STEP), 2), _MOST_STRATA))
+    strata = np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
+    strata = np.unique(strata, return_inverse=True)[1]
+    left = np.maximum(np.bincount(strata, weights=values - 1.0), 0.0)
+    if left.size < 2 or left.sum() <= 0.0:
+        return None
+    return Design(strata, left / left.sum(), effect)

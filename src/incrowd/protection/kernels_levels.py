@@ -1,0 +1,172 @@
+"""The hot loops of the partition along hierarchies, compiled.
+
+A class costs in every column what the finest label costs that all its members share. `tree` holds the levels of all
+columns one after the other: the group of every value and what its label costs; where each column begins, how many
+values and how many levels it has.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def shared_level(tree, column, level, one, other):  # type: ignore[no-untyped-def]
+    """The first level, from `level` on, at which two values share a label; the number of levels where there is none."""
+    groups, _, offsets, sizes, depths = tree
+    while level < depths[column]:
+        at = offsets[column] + level * sizes[column]
+        if groups[at + one] == groups[at + other]:
+            break
+        level += 1
+    return level
+
+
+@njit(cache=True, nogil=True)
+def cost_of_level(tree, column, level, value):  # type: ignore[no-untyped-def]
+    """What a value's label at a level costs; infinite beyond the last level."""
+    _, costs, offsets, sizes, depths = tree
+    return costs[offsets[column] + level * sizes[column] + value] if level < depths[column] else np.inf
+
+
+@njit(cache=True, nogil=True)
+def cost_with(codes, record, first, levels, tree, most):  # type: ignore[no-untyped-def]
+    """What a class costs with one record more; anything from `most` on where it is at least that."""
+    total = 0.0
+    for c in range(codes.shape[1]):
+        level = shared_level(tree, c, levels[c], codes[record, c], codes[first, c])
+        total += cost_of_level(tree, c, level, codes[first, c])
+        if total >= most:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def climb(codes, record, first, levels, tree):  # type: ignore[no-untyped-def]
+    """Raise the levels of a class so that they cover one record more."""
+    for c in range(codes.shape[1]):
+        levels[c] = shared_level(tree, c, levels[c], codes[record, c], codes[first, c])
+
+
+@njit(cache=True, nogil=True)
+def gather(codes, rows, start, end, k, least, rarity, tree, ends, filled):  # type: ignore[no-untyped-def]
+    """Make classes of k while `least` records are left: the rarest record takes the k-1 that cost least with it.
+
+    Records that no class can be made for are put last. Returns how many ends are written, and where these records
+    begin; with `least` above k what is left is one class more.
+    """
+    levels = np.empty(codes.shape[1], np.int64)
+    while end - start >= least:
+        rarest = start
+        for i in range(start + 1, end):
+            if rarity[rows[i]] > rarity[rows[rarest]]:
+                rarest = i
+        exchange(codes, rows, start, rarest)
+        levels[:] = 0
+        members = 1
+        while members < k:
+            best, chosen = np.inf, -1
+            for i in range(start + members, end):
+                cost = cost_with(codes, i, start, levels, tree, best)
+                if cost < best:
+                    best, chosen = cost, i
+            if chosen < 0:
+                break
+            exchange(codes, rows, start + members, chosen)
+            climb(codes, start + members, start, levels, tree)
+            members += 1
+        if members < k:
+            end -= 1
+            exchange(codes, rows, start, end)
+            continue
+        start += k
+        ends[filled] = start
+        filled += 1
+    if least > k:
+        ends[filled] = start = end
+        filled += 1
+    return filled, start
+
+
+@njit(cache=True, nogil=True)
+def exchange(codes, rows, i, j):  # type: ignore[no-untyped-def]
+    """Swap two records."""
+    for c in range(codes.shape[1]):
+        codes[i, c], codes[j, c] = codes[j, c], codes[i, c]
+    rows[i], rows[j] = rows[j], rows[i]
+
+
+@njit(cache=True, nogil=True)
+def split_classes(codes, rows, ends, k, rarity, tree):  # type: ignore[no-untyped-def]
+    """Cut classes of 2k or more into smaller ones; returns where classes end."""
+    found = np.empty(rows.size // k + 1, np.int64)
+    filled, start = 0, 0
+    for end in ends:
+        differ = False
+        for i in range(start + 1, end):
+            for c in range(codes.shape[1]):
+                differ = differ or codes[i, c] != codes[start, c]
+        if differ and end - start >= 2 * k:
+            filled, _ = gather(codes, rows, start, end, k, 2 * k, rarity, tree, found, filled)
+        else:
+            found[filled] = end
+            filled += 1
+        start = end
+    return found[:filled]
+
+
+@njit(cache=True, nogil=True)
+def join_classes(codes, ends, loose, tree):  # type: ignore[no-untyped-def]
+    """For each of some loose records the class that it costs least to join, -1 where it can join none.
+
+    `codes` are class by class, the loose records' after them.
+    """
+    columns = codes.shape[1]
+    levels = np.zeros((ends.size, columns), np.int64)
+    size, cost = np.empty(ends.size), np.zeros(ends.size)
+    start = 0
+    for g in range(ends.size):
+        for i in range(start + 1, ends[g]):
+            climb(codes, i, start, levels[g], tree)
+        for c in range(columns):
+            cost[g] += cost_of_level(tree, c, levels[g, c], codes[start, c])
+        size[g] = ends[g] - start
+        start = ends[g]
+    joined = np.full(loose, -1)
+    for record in range(loose):
+        best = np.inf
+        for g in range(ends.size):
+            first = ends[g - 1] if g else 0
+            most = (best + cost[g] * size[g]) / (size[g] + 1)
+            total = cost_with(codes, start + record, first, levels[g], tree, most)
+            if total < most:
+                best, joined[record] = total * (size[g] + 1) - cost[g] * size[g], g
+        if joined[record] >= 0:
+            g = joined[record]
+            first = ends[g - 1] if g else 0
+            climb(codes, start + record, first, levels[g], tree)
+            cost[g] = cost_with(codes, first, first, levels[g], tree, np.inf)
+            size[g] += 1
+    return joined
+
+
+@njit(cache=True, nogil=True)
+def number_keys(keys):  # type: ignore[no-untyped-def]
+    """Number equal keys alike, in the order in which they come (open addressing); returns how many have each number."""
+    bits = 4
+    while (1 << bits) < 2 * keys.size:
+        bits += 1
+    slots = np.full(1 << bits, -1, np.int32)
+    numbers, sizes, first = np.empty(keys.size, np.uint32), np.zeros(keys.size, np.int64), np.empty(keys.size, np.int64)
+    found = 0
+    for i in range(keys.size):
+        at = np.int64((keys[i] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+        while slots[at] >= 0 and keys[first[slots[at]]] != keys[i]:
+            at = (at + 1) & ((1 << bits) - 1)
+        if slots[at] < 0:
+            slots[at], first[found] = found, i
+            found += 1
+        numbers[i] = slots[at]
+        sizes[slots[at]] += 1
+    return numbers, sizes[:found].copy()

@@ -1,0 +1,94 @@
+"""The levels that columns may take, and their combinations from the least loss to the largest."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, pack
+from incrowd.protection.hierarchies import Hierarchy, Level
+from incrowd.protection.problem import Problem, as_days, as_floats, is_number, offset_of
+
+Node = tuple[int, ...]
+"""A level for every column."""
+
+
+def ladders_of(problem: Problem) -> list[list[Level]]:
+    """The levels of every column, the finest first: those of its hierarchy that the wishes allow.
+
+    A column without a hierarchy gets an automatic one.
+    """
+    return [_ladder(problem, column) for column in problem.columns]
+
+
+def _ladder(problem: Problem, column: Coded) -> list[Level]:
+    hierarchy = problem.hierarchies.get(column.name)
+    widest = problem.wishes.widest.get(column.name)
+    if hierarchy is None and widest and is_number(column):
+        whole = pa.types.is_integer(column.values.type) or pa.types.is_temporal(column.values.type)
+        cell = widest + whole  # a range of whole numbers has one value more than it is wide
+        hierarchy = Hierarchy.intervals([cell / 4, cell / 2, cell])
+    levels = (hierarchy or Hierarchy.automatic()).levels(column)
+    if column.name in problem.wishes.keep:
+        return levels[:1]
+    if widest is None:
+        return levels
+    return [levels[0], *(level for level in levels[1:] if widest_group(column, level) <= widest)]
+
+
+def widest_group(column: Coded, level: Level) -> float:
+    """How wide the widest group of a level is: a range's length (days for dates), or the number of values in a set."""
+    if not is_number(column):
+        return float(level.covered.max())
+    filled = column.size - column.has_null
+    values = column.values.slice(0, filled)
+    place = as_floats(as_days(values) if pa.types.is_temporal(values.type) else values, offset_of(column))
+    groups = level.groups[:filled]
+    low, high = np.full(len(level.labels), np.inf), np.full(len(level.labels), -np.inf)
+    np.minimum.at(low, groups, place)
+    np.maximum.at(high, groups, place)
+    if column.has_null:
+        high[level.groups[-1]] = np.inf if np.isfinite(high[level.groups[-1]]) else -np.inf
+    return float(np.max(high - low, where=high > -np.inf, initial=0.0))
+
+
+def loss_by_level(problem: Problem, ladders: Sequence[Sequence[Level]]) -> list[list[float]]:
+    """What every level of every column costs: 1 - granularity, times the column's importance, over all columns."""
+    costs = []
+    for index, (column, weight) in enumerate(zip(problem.columns, problem.weights.tolist(), strict=True)):
+        tally = problem.tally(index)
+        scale = weight / (max(column.size - 1, 1) * float(tally.sum()) * len(problem.columns))
+        costs.append([float(tally @ (level.covered - 1)) * scale for level in ladders[index]])
+    return costs
+
+
+def ascending_nodes(costs: Sequence[Sequence[float]]) -> Iterator[tuple[float, Node]]:
+    """All combinations of levels with their loss, the smallest loss first."""
+    start = (0,) * len(costs)
+    queue, seen = [(sum(levels[0] for levels in costs), start)], {start}
+    while queue:
+        loss, node = heapq.heappop(queue)
+        yield loss, node
+        for column, level in enumerate(node):
+            coarser = (*node[:column], level + 1, *node[column + 1 :])
+            if level + 1 < len(costs[column]) and coarser not in seen:
+                seen.add(coarser)
+                total = sum(levels[at] for levels, at in zip(costs, coarser, strict=True))
+                heapq.heappush(queue, (total, coarser))
+
+
+def number_classes(
+    levels: Sequence[Level], codes: Sequence[NDArray[np.unsignedinteger]], others: Sequence[Coded] = ()
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The class of every record at some levels, and the sizes of classes; `others` are columns that do not change."""
+    from incrowd.protection import kernels_levels
+
+    recoded = [
+        Coded("", level.groups[column], pa.nulls(len(level.labels)))
+        for level, column in zip(levels, codes, strict=True)
+    ]
+    return kernels_levels.number_keys(pack([*recoded, *others]))  # type: ignore[no-any-return]

@@ -1,0 +1,157 @@
+"""What a person says of columns is looked at: columns to drop, weights, secrets that are nearly certain, rows."""
+
+import numpy as np
+import pytest
+from tests.decision import traps
+
+from incrowd import assess, check, read_table
+from incrowd.assessment import Question, judge_release
+from incrowd.errors import InputError
+from incrowd.evaluation import frontier
+
+CROWD = {"age": [30] * 40 + [40] * 40, "sex": (["f"] * 20 + ["m"] * 20) * 2}
+
+
+def decide(table, **question):
+    return judge_release(table, Question(**{"recipient": "public", "rows_are_people": True, **question}))
+
+
+def rounded(altered, how, rows=4_000, seed=0):
+    """Ages made coarser as plain numbers, beside years of birth of which some are altered."""
+    draw = np.random.default_rng(seed)
+    age = draw.integers(18, 78, rows)
+    born = 2_000 - age
+    wrong = draw.choice(rows, altered, replace=False)
+    born[wrong] = draw.integers(1_922, 1_983, altered)
+    coarse = {"decades": age // 10 * 10, "middles": age // 10 * 10 + 5, "codes": np.digitize(age, [30, 40, 50, 60])}
+    return {"age": coarse[how], "sex": draw.choice(["f", "m"], rows), "born": born}
+
+
+@pytest.mark.parametrize("altered", [0, 1, 40])
+@pytest.mark.parametrize("how", ["decades", "middles", "codes"])
+def test_a_kept_number_that_plain_steps_were_made_of_is_no_yes(how, altered):
+    found = decide(rounded(altered, how), quasi_identifiers=["age", "sex"], other=["born"])
+    assert (found.decision, found.giving_back) == ("exposed", ("born",))
+
+
+def test_a_kept_number_that_has_nothing_to_do_with_steps_gives_nothing_back():
+    table = rounded(0, "decades")
+    table["born"] = np.random.default_rng(5).permutation(table["born"])
+    assert decide(table, quasi_identifiers=["age", "sex"], other=["born"]).decision == "within"
+
+
+def test_a_secret_counts_from_a_share_that_can_be_set():
+    illness = ["hiv"] * 39 + ["none"] + ["a", "b", "c", "d"] * 10  # 39 of the 40 people of thirty
+    named = {"quasi_identifiers": ["age"], "other": ["sex"], "sensitive": ["illness"]}
+    table = {**CROWD, "illness": illness}
+    found = decide(table, **named)
+    assert (found.decision, found.disclosed) == ("exposed", ("illness",))
+    assert "certain, or nearly so, for 39 records" in found.exposures[0]
+    assert decide(table, **named, certain=0.98).decision == decide(table, **named, certain=1.0).decision == "within"
+    assert decide(table, **named, certain=39 / 40).decision == "exposed"
+
+
+@pytest.mark.parametrize("share", [0.5, 0.0, 1.1, float("nan")])
+def test_a_share_that_makes_nothing_certain_is_refused(share):
+    with pytest.raises(InputError, match="certain from a share"):
+        decide(CROWD, quasi_identifiers=["age", "sex"], certain=share)
+
+
+def test_the_way_to_yes_makes_no_value_nearly_certain():
+    draw = np.random.default_rng(1)
+    town = np.repeat(np.arange(20), 60)
+    illness = np.where(draw.random(1_200) < 0.97, town % 5, 9)  # in every town nearly all have the same
+    found = assess({"town": town, "illness": illness}, quasi_identifiers=["town"], sensitive=["illness"])
+    assert found.verdict.disclosed == ("illness",)
+    way = found.verdict.actions[-1]
+    assert way.expected["decision"] == "within"
+    assert "--l 2 --diversity recursive --c 19" in way.commands[0]
+
+
+def test_a_secret_that_no_class_hides_is_left_out():
+    table = {"town": np.repeat([1, 2], 30), "illness": ["a"] * 30 + ["b"] * 30, "noise": [1, 2, 3] * 20}
+    question = {"quasi_identifiers": ["town"], "sensitive": ["illness"], "other": ["noise"], "rows_are_people": True}
+    way = assess(table, **question, secrets=["illness=a,b"]).verdict.actions[-1]
+    assert way.expected["decision"] == "within"
+    assert "--drop illness" in way.commands[0]
+
+
+def test_what_is_to_go_stops_a_yes_and_is_dropped_by_the_advice():
+    table = {**CROWD, "note": [f"n{number % 7}" for number in range(80)]}
+    found = assess(table, quasi_identifiers=["age", "sex"], drop=["note"], rows_are_people=True)
+    assert found.verdict.decision == "exposed"
+    assert "The table still holds what you want left out: note." in found.verdict.exposures
+    way = found.verdict.actions[-1]
+    assert (way.expected["decision"], "--drop note" in way.commands[0]) == ("within", True)
+    assert found.roles.role("note") == "drop"
+    with pytest.raises(InputError, match="two roles"):
+        decide(table, quasi_identifiers=["age", "sex"], drop=["note"], other=["note"])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["heavy"] * 80, "not numeric"),
+        ([-1.5] * 80, "negative"),
+        ([0.0] + [2.5] * 79, "zero"),
+        ([None] + [2.5] * 79, "no weight"),
+    ],
+)
+def test_a_weight_is_a_positive_number(values, message):
+    for more in ({}, {"population": 10_000}):
+        with pytest.raises(InputError, match=message):
+            decide({**CROWD, "x": values}, quasi_identifiers=["age", "sex"], weights="x", **more)
+
+
+@pytest.mark.parametrize("name", ["income", "birth_year", "weight"])
+def test_what_is_clearly_something_else_is_no_weight(name):
+    values = np.random.default_rng(0).normal(75, 9, 80) if name == "weight" else 1_950 + np.arange(80) % 40
+    table = {**CROWD, "height": np.arange(80) % 30 + 150, name: values}
+    with pytest.raises(InputError, match="no sampling weight"):
+        decide(table, quasi_identifiers=["sex"], other=["age", "height"], weights=name)
+
+
+def test_check_leaves_declared_columns_alone():
+    table = {**CROWD, "postcode": [10, 20] * 40, "case": range(1, 81), "notes_on_visit": ["x", "y"] * 40}
+    names = {"quasi_identifiers": ["age", "sex"], "min_k": 2}
+    assert any("postcode" in note for note in check(table, **names).notes)
+    judged = check(table, **names, other=["postcode", "notes_on_visit"], drop=["case"], max_identifiers=0)
+    assert judged.passed
+    assert judged.notes == ("these columns are to be left out and are still there: case",)
+    assert not check(table, **names, identifiers=["postcode"], drop=["case"], max_identifiers=0).passed
+
+
+def test_the_person_column_is_no_identifier_to_check():
+    table = {"patient_id": np.repeat(np.arange(100, 140), 2), "sex": ["f", "f", "m", "m"] * 20}
+    found = check(table, quasi_identifiers=["sex"], person="patient_id", min_k=2, max_identifiers=0)
+    assert (found.passed, found.notes) == (True, ())
+
+
+def test_a_threshold_says_that_it_is_one_on_the_average():
+    found = assess(CROWD, quasi_identifiers=["age", "sex"], threshold=0.2, protection=False)
+    assert any("limit on the average risk" in note.sentence and "1/11" in note.sentence for note in found.notes)
+    settled = assess(CROWD, quasi_identifiers=["age", "sex"], threshold=0.2, highest=0.5, protection=False)
+    assert not any("threshold" in note.sentence for note in settled.notes)
+
+
+def test_no_protection_is_advised_before_somebody_says_what_rows_are():
+    named = {"quasi_identifiers": ["region", "status"], "sensitive": ["hours"], "other": ["wave"]}
+    found = assess(traps.panel(), **named, drop=["case"])
+    assert found.verdict.decision != "within"
+    assert not [command for action in found.verdict.actions for command in action.commands if " protect " in command]
+    assert "case" in found.verdict.actions[0].sentence
+
+
+def test_a_number_within_the_household_is_not_the_person():
+    found = assess(traps.households(), protection=False)
+    assert found.roles.person is None
+    assert set(found.roles.identifiers) == {"hh", "person_no"}
+
+
+def test_a_frontier_has_the_classes_that_limits_ask_for_and_every_point_once():
+    table = read_table({"sex": ["f", "m"] * 50, "age": [30, 30, 40, 40] * 25})
+    points = frontier(table, quasi_identifiers=["sex", "age"], methods=["partition"]).points
+    assert [point.setting for point in points] == ["k=20"]  # the table has classes of 25: every k makes the same
+    spread = read_table({"age": list(range(20, 80)) * 4})
+    found = frontier(spread, quasi_identifiers=["age"], methods=["partition"]).points
+    assert [point.setting for point in found][-2:] == ["k=11", "k=20"]
