@@ -111,15 +111,16 @@ class FileBackend(BaseBackend):
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it
+        self._is_own = workspace is not None  # written by this process, so that its cells need no check
         self._conversions = conversions or {}
         try:
             self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+            stored = self._dataset.schema.names
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError, OSError):
             closed = [path for path in paths if not os.access(path, os.R_OK)]
             if closed:
                 raise InputError(f"{closed[0]} cannot be read: no permission") from None
             raise InputError(f"{paths[0]} is not a {kind} file that can be read; it may be cut short") from None
-        stored = self._dataset.schema.names
         self._stored_as = dict(zip(stored, stored, strict=True)) if stored_as is None else stored_as
         self._seen = self._state()
         super().__init__(stored if stored_as is None else list(stored_as), name=name, memory=memory, needs=needs)
@@ -150,7 +151,10 @@ class FileBackend(BaseBackend):
         for start in range(0, len(names), together):
             part = list(names[start : start + together])
             try:
-                found = [self._converted(name, column) for name, column in zip(part, self._stored(part), strict=True)]
+                columns = self._stored(part)
+                for column in columns if not self._is_own else ():
+                    column.validate(full=True)  # Arrow trusts the codes and the text of a damaged file
+                found = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
             except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
                 self.confirm()
                 raise InputError(

@@ -250,5 +250,5 @@ def _save(one: Technique, baselines: list[CurveFit], plot: Path, force: bool, se
     largest = max(float(one.answer.at.max()), float(one.curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
     smooth = one.smooth or forecast(one.fit, between.tolist(), seed=seed)
-    figure = forecast_plot(one.curve, smooth, asked=one.answer, check=one.answer.hold_out, baselines=baselines)
+    figure = forecast_plot(one.curve, smooth, headline=one.answer, check=one.answer.hold_out, baselines=baselines)
     save_figure(figure, plot, force=force)

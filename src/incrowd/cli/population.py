@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import UnsupportedError
 from incrowd.recipients import judge
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
@@ -64,8 +64,7 @@ def population_of_table(
     from incrowd.populations import classical_risk, population_risk
     from incrowd.populations import sensitivity as for_other_populations
 
-    if max_risk is not None and not 0 <= max_risk <= 1:
-        raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    options.check_share(max_risk, "--max-risk")
     place = None if records is None else outputs.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
@@ -188,7 +187,7 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
 
 def _people(risk: PopulationRisk) -> str:
     alone = risk.population_uniques or 0.0
-    return f"{alone:,.0f} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
+    return f"{round(alone):,} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
 
 
 def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:

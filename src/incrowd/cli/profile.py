@@ -21,18 +21,18 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     from incrowd.tables import suggest_roles
 
     with terminal.working("looking at the columns"):
-        found = suggest_roles(table)
+        roles = suggest_roles(table)
     if json:
-        terminal.as_json({"rows": table.rows, "columns": [column.to_dict() for column in found]})
+        terminal.as_json({"rows": table.rows, "columns": [column.to_dict() for column in roles]})
         return
     terminal.heading(
         f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"
     )
-    _show_roles(found)
+    _show_roles(roles)
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
-        option: [column.column for column in found if column.role == role]
+        option: [column.column for column in roles if column.role == role]
         for option, role in (("--qi", "quasi-identifier"), ("--sensitive", "sensitive"), ("--person", "person"))
     }
     if not by_role["--qi"]:
@@ -49,11 +49,11 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
         terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 
 
-def _show_roles(found: Sequence[SuggestedRole]) -> None:
+def _show_roles(roles: Sequence[SuggestedRole]) -> None:
     """List every column with its role; many columns are grouped by role and reason."""
-    shown = display_names(one.column for one in found)
-    named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in found]
-    if len(found) <= _FEW:
+    shown = display_names(one.column for one in roles)
+    named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in roles]
+    if len(roles) <= _FEW:
         terminal.table(("column", "holds", "suggested role"), named)
         return
     for role in dict.fromkeys(why for _, _, why in named):

@@ -67,7 +67,10 @@ def _from_curve(
     violations = {
         one: estimate(model.violations(at, one), partial(prediction.violations, k=one, level=level)) for one in k
     }
-    h, gamma = Parameter(fit.h, *prediction.entropy(level)), Parameter(fit.gamma, *prediction.tail(level))
+    h, gamma = (  # an estimate at the end of its range may lie a rounding beside the end of its interval
+        Parameter(value, min(low, value), max(high, value))
+        for value, (low, high) in ((fit.h, prediction.entropy(level)), (fit.gamma, prediction.tail(level)))
+    )
     notes = (*fit.curve.notes, *_note_assumption(fit), *_note_doubts(h, gamma, fit.evidence_below_zero or 0.0))
     notes += _note_misfit(fit)
     measured = int(fit.curve.sizes[-1])

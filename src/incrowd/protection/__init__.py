@@ -2,9 +2,12 @@
 
 from incrowd.protection.api import protect
 from incrowd.protection.coarsen import CoarsenOptions
+from incrowd.protection.codebook import Codebook, make_codebook
 from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
+from incrowd.protection.outputs import OUTPUTS, parse_range
+from incrowd.protection.partition import PartitionOptions
 from incrowd.protection.regenerate import regenerate
 from incrowd.protection.registry import METHODS, MethodName
 from incrowd.protection.release import write_protected
@@ -13,13 +16,18 @@ from incrowd.protection.result import Guarantee, Protected
 __all__ = [
     "HIPAA_STEPS",
     "METHODS",
+    "OUTPUTS",
     "CoarsenOptions",
+    "Codebook",
     "GeneraliseOptions",
     "Guarantee",
     "Hierarchy",
     "MaskOptions",
     "MethodName",
+    "PartitionOptions",
     "Protected",
+    "make_codebook",
+    "parse_range",
     "protect",
     "regenerate",
     "write_protected",

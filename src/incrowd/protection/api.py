@@ -13,6 +13,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
+from incrowd.protection.outputs import OutputKind, read_outputs
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import MethodName, choose_method
@@ -53,6 +54,7 @@ def protect(
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
     nominal: Sequence[str] | None = None,
+    output: OutputKind | Mapping[str, OutputKind] | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -102,6 +104,10 @@ def protect(
         widest: for "partition" and "generalise": by column, the longest range allowed, in its own unit (days for
             dates); for text, the largest set.
         nominal: quasi-identifiers whose numbers are codes of categories: written as sets, never as ranges.
+        output: what quasi-identifiers are written as, by column or for all that can be: "range" (text of ranges and
+            sets), "bounds" (two columns, `age_low` and `age_high`), "midpoint", "mean" or "mode" of the class (one
+            value of the column's own type), or "label" (of its hierarchy). None: labels where there is a hierarchy,
+            else ranges.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -136,7 +142,7 @@ def protect(
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
-        if person is not None or hierarchies or wishes or nominal:
+        if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
             raise UnsupportedError(
                 f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
@@ -166,11 +172,12 @@ def protect(
         progress,
         wishes=wishes,
     )
-    build = Build(table, problem, method_name, person, removed)
-    recoding, released, guarantee, classes = build.run()
-    left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
+    outputs = read_outputs(output, columns, problem.hierarchies)
+    build = Build(table, problem, method_name, person, removed, outputs)
+    recoding, released, generalised, released_names, guarantee, classes = build.run()
+    left = [name for name in generalised.column_names if name not in {*names, *secrets, person}] if warn else []
     changed = [name for name, cells in recoding.changed.items() if cells]
-    warnings = tuple(warn_of_undoing(table, released, names, left, changed=changed, person=person, unknown=unknown))
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -193,6 +200,10 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
+        outputs=outputs,
+        released_quasi_identifiers=released_names,
+        generalised=generalised if outputs else None,
+        method_help=entry.help,
     )
 
 

@@ -147,6 +147,17 @@ class Hierarchy:
         return cls("automatic", _automatic)
 
 
+def covered_by_labels(levels: Sequence[Level]) -> dict[str, NDArray[np.int64]]:
+    """The codes of the values that every label may mean: all it stands for at any level, and the value of that name."""
+    found: dict[str, set[int]] = {}
+    for level in levels:
+        for code, group in enumerate(level.groups.tolist()):
+            label = level.labels[group]
+            if label is not None:
+                found.setdefault(label, set()).add(code)
+    return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
+
+
 def prefix_labels(column: Coded, keep: int) -> Labels:
     """Hide all but the first characters of codes; shorter codes stay as they are."""
     if is_number(column) and not pa.types.is_integer(column.values.type):

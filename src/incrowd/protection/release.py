@@ -141,7 +141,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
 
     found, _ = count_guarantee(
         written,
-        [in_file(name) for name in protected.quasi_identifiers],
+        [in_file(name) for name in protected.released_quasi_identifiers or protected.quasi_identifiers],
         protected.demand,
         promises_k=protected.guarantee.asked_k is not None,
         sensitive=[in_file(name) for name in protected.sensitive],

@@ -148,7 +148,7 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
         "forecast",
         "How many people are named correctly as the crowd grows",
         _sentence(answer, int(np.argmax(answer.at))),
-        forecast_plot(curve, smooth, asked=answer, check=check),
+        forecast_plot(curve, smooth, headline=answer, check=check),
         DataTable(
             "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
         ),
