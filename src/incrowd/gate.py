@@ -282,7 +282,7 @@ def _attack(
     kinds = [kind for kind in KINDS if sensitive or kind not in ("inference", "attribution")]
     found = [
         attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds)
-        for secret in sensitive or [None]
+        for secret in (*sensitive, *([] if sensitive else [None]))
     ]
     missing = dict.fromkeys(reason for one in found if (reason := one.reason_against(1.0)) is not None)
     return (1.0, list(missing)) if missing else (max(one.worst.risk.high for one in found if one.worst), [])
