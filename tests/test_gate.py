@@ -3,6 +3,7 @@
 from inspect import signature
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from incrowd import InputError, check, measure
@@ -18,13 +19,18 @@ def test_every_rule_reads_the_measurement_it_names():
     facts = measure(TABLE, quasi_identifiers=["age"], sensitive=["illness"])
     column = facts.sensitive[0]
     found = check(
-        TABLE, quasi_identifiers=["age"], sensitive=["illness"], **{name: kind.lowest for name, kind in RULES.items()}
+        TABLE,
+        quasi_identifiers=["age"],
+        sensitive=["illness"],
+        original=TABLE,
+        **{name: kind.lowest for name, kind in RULES.items()},
     )
     assert {rule.name: rule.found for rule in found.rules} == {
         "min_k": 2,
         "max_risk": facts.correctness,
         "max_uniqueness": 0,
         "max_identifiers": 0,
+        "max_attack": 1.0,  # without a holdout not every attack can be run
         "min_l": column.distinct,
         "min_entropy_l": column.entropy_l,
         "max_t": column.t,
@@ -108,3 +114,18 @@ def test_columns_that_name_people_are_said_and_can_be_forbidden():
     assert not check(table, quasi_identifiers=["age"], max_identifiers=0).passed
     assert check(table, quasi_identifiers=["age"], max_identifiers=1).passed
     assert check({"age": [30, 30]}, quasi_identifiers=["age"], min_k=2).notes == ()
+
+
+def test_an_attack_that_could_not_be_run_breaks_the_rule_and_one_that_fails_keeps_it():
+    draws = np.random.default_rng(3)
+    people = {"age": draws.integers(20, 80, 900), "zip": draws.integers(0, 50, 900).astype(str)}
+    original, others, released = ({name: column[at::3] for name, column in people.items()} for at in range(3))
+    asked = {"quasi_identifiers": ["age", "zip"], "original": original}
+    without = check(released, **asked, max_attack=0.2)
+    assert not without.passed  # membership needs a holdout
+    assert any("membership" in note for note in without.notes)
+    kept = check(released, **asked, holdout=others, max_attack=0.3)
+    assert kept.passed, kept
+    assert not check(original, **asked, holdout=others, max_attack=0.3).passed
+    with pytest.raises(InputError, match="made from"):
+        check(released, quasi_identifiers=["age", "zip"], max_attack=0.3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -10,11 +11,12 @@ from incrowd._support.junit import JunitCase, junit_xml
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment import Question, Roles, Verdict, judge_release
 from incrowd.assessment.roles import settle_roles
+from incrowd.attacks import KINDS, attack_release
 from incrowd.errors import InputError
 from incrowd.measures import Measurement, measure
 from incrowd.recipients import judge, read_limit
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import Table, read_table
 from incrowd.wording import number
 
 
@@ -38,6 +40,7 @@ RULES: Mapping[str, _Kind] = {
     "max_risk": _Kind("correctness", "average chance of being named", highest=1),
     "max_uniqueness": _Kind("uniqueness", "share of people nobody looks like", highest=1),
     "max_identifiers": _Kind("identifiers", "columns that name people or records"),
+    "max_attack": _Kind("attack", "highest risk of an attack that is not ruled out", highest=1),
     "min_l": _secret("distinct", "fewest different values in a class", at_least=True, lowest=1),
     "min_entropy_l": _secret("entropy_l", "fewest values in a class, rare ones counting less", at_least=True, lowest=1),
     "max_t": _secret("t", "farthest a class is from the table", highest=1),
@@ -128,6 +131,7 @@ def check(
     max_risk: float | None = None,
     max_uniqueness: float | None = None,
     max_identifiers: float | None = None,
+    max_attack: float | None = None,
     min_l: float | None = None,
     min_entropy_l: float | None = None,
     max_t: float | None = None,
@@ -135,6 +139,8 @@ def check(
     max_beta: float | None = None,
     max_delta: float | None = None,
     max_given_away: float | None = None,
+    original: Any = None,
+    holdout: Any = None,
     question: Question | None = None,
     progress: Progress = silent,
 ) -> Check:
@@ -154,6 +160,8 @@ def check(
         max_risk: highest average chance of being named, as in `Measurement.correctness`.
         max_uniqueness: largest share of people nobody looks like.
         max_identifiers: most columns that name people or records, or look so and were given no role.
+        max_attack: highest risk of an attack on the table, by the upper end of its interval; an attack that could not
+            be run counts as one that succeeds.
         min_l: fewest different values in a class.
         min_entropy_l: fewest values in a class by entropy, rare ones counting less.
         max_t: farthest a class may be from the table, 0 to 1.
@@ -161,6 +169,8 @@ def check(
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
         max_given_away: largest share of records whose value is certain.
+        original: for `max_attack`, the table that this one was made from.
+        holdout: for `max_attack`, people of the same population who are not in the original.
         question: also give the verdict of `assess` on this question, whose roles are then taken; only a yes passes.
         progress: told how far the work is.
 
@@ -196,13 +206,17 @@ def check(
     )
     roles = settle_roles(table, asked)
     naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
+    attack, why = (
+        _attack(table, original, holdout, quasi_identifiers, sensitive) if "max_attack" in limits else (0.0, [])
+    )
+    counted = {"max_identifiers": len(naming), "max_attack": attack}
     return Check(
         table.source if isinstance(data, str) and table.source else table.name,
         facts.records,
         facts.people,
         facts.quasi_identifiers,
-        tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, len(naming))),
-        tuple(_notes(roles, list(naming))),
+        tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, counted)),
+        (*_notes(roles, list(naming)), *why),
         None if question is None else judge_release(table, question, progress=progress),
     )
 
@@ -242,7 +256,7 @@ def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -
         if limit is None:
             continue
         kind = RULES[name]
-        fits = isinstance(limit, int | float) and not isinstance(limit, bool) and limit >= kind.lowest
+        fits = isinstance(limit, int | float) and not isinstance(limit, bool) and kind.lowest <= limit < math.inf
         if not fits or (kind.highest is not None and limit > kind.highest):
             bounds = f"{kind.lowest:g} or more" if kind.highest is None else f"from {kind.lowest:g} to {kind.highest:g}"
             raise InputError(f"{name} must be a number {bounds}; {limit!r} was given")
@@ -252,10 +266,25 @@ def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -
     return asked
 
 
-def _rules(name: str, limit: float, facts: Measurement, identifiers: int) -> list[Rule]:
+def _attack(
+    table: Table, original: Any, holdout: Any, known: Sequence[str], sensitive: Sequence[str]
+) -> tuple[float, list[str]]:
+    """The highest risk that attacks on the table do not rule out, and why it is 1 where some could not be run."""
+    if original is None:
+        raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
+    kinds = [kind for kind in KINDS if sensitive or kind not in ("inference", "attribution")]
+    found = [
+        attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds)
+        for secret in (*sensitive, *([] if sensitive else [None]))
+    ]
+    missing = dict.fromkeys(reason for one in found if (reason := one.reason_against(1.0)) is not None)
+    return (1.0, list(missing)) if missing else (max(one.worst.risk.high for one in found if one.worst), [])
+
+
+def _rules(name: str, limit: float, facts: Measurement, counted: Mapping[str, float]) -> list[Rule]:
     kind = RULES[name]
-    if name == "max_identifiers":
-        return [Rule(name, None, limit, identifiers)]
+    if name in counted:
+        return [Rule(name, None, limit, counted[name])]
     if not kind.of_column:
         return [Rule(name, None, limit, getattr(facts, kind.field))]
     return [Rule(name, column.column, limit, getattr(column, kind.field)) for column in facts.sensitive]

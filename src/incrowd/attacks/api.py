@@ -153,8 +153,8 @@ def attack_release(
 
     >>> table = {"age": [30, 31, 31, 62, 64] * 4, "sex": ["f", "m", "m", "f", "m"] * 4}
     >>> found = attack_release(table, table, known=["age", "sex"])
-    >>> found.worst.kind, sorted(found.not_run)
-    ('linkage', ['attribution', 'inference', 'membership'])
+    >>> found.attacks[0].attack.value, sorted(found.not_run)
+    (0.2, ['attribution', 'inference', 'membership'])
     """
     unknown = [kind for kind in kinds if kind not in METHODS]
     if unknown or not kinds:
@@ -171,6 +171,7 @@ def attack_release(
         span = part(progress, place / len(attackers), (place + 1) / len(attackers))
         setting = prepare(tables, columns, secret, targets=targets, seed=seed, options=options, progress=span)
         for kind in kinds:
+            failed: dict[str, str] = {}
             for method, run in METHODS[kind].items():
                 try:
                     if kind in _OF_SECRETS and secret is None:
@@ -178,8 +179,10 @@ def attack_release(
                     found.append(run(setting))
                     labels.append(label)
                 except UnsupportedError as reason:
-                    name = " ".join(word for word in (label, kind, method) if word)
-                    not_run[kind if secret is None or not tables[2:] else name] = str(reason)
+                    failed[method] = str(reason)
+            whole = len(failed) == len(METHODS[kind]) and len(set(failed.values())) == 1
+            for method, why in failed.items():
+                not_run[" ".join(word for word in (label, kind, "" if whole else method) if word)] = why
     return ReleaseAttacks(
         tables[0].name, tables[1].name, tables[0].rows, tables[1].rows, tuple(labels), tuple(found), not_run, seed
     )

@@ -69,8 +69,14 @@ class Column:
         return self.size == 0
 
     def overlap(self) -> bool:
-        """Whether some value of the original is possible in the released table."""
-        return bool(np.any(_possible(self.labels[0], self.labels[1])))
+        """Whether some value of the original is possible in the release; for numbers, whether their ranges meet."""
+        original, released = self.labels[:2]
+        if self.number:
+            low, high = (one[original.low < _NULL] for one in (original.low, original.high))
+            there = released.low < _NULL
+            met = np.any(there) and released.low[there].min() <= high.max() and low.min() <= released.high[there].max()
+            return bool(met)
+        return bool(np.any(_possible(original, released)))
 
 
 @dataclass(frozen=True, eq=False)

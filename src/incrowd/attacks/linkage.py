@@ -7,6 +7,7 @@ the columns are released as they are, the right record is nearest with all that 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,10 @@ from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
 from incrowd.curves import Curve, robust_curve_from_ranks
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts import forecast
+from incrowd.populations.intervals import ERRORS
 from incrowd.wording import counted
+
+_NORMAL_QUANTILE = 1.959963984540054
 
 
 def attack_by_linkage(setting: Setting) -> AttackRisk:
@@ -130,4 +134,31 @@ def _carry_over(setting: Setting, curve: Curve, rows: int) -> tuple[tuple[AtPopu
     except UnsupportedError as reason:
         return (), [f"what this comes to in a population could not be forecast: {reason}"]
     values = zip(wanted, found.correctness.value, found.correctness.low, found.correctness.high, strict=True)
-    return tuple(AtPopulation(int(n), *map(float, rest)) for n, *rest in values), list(found.notes)
+    carried = [
+        AtPopulation(size, *_with_usual_error(float(value), float(low), float(high), math.log(size / rows)))
+        for size, value, low, high in values
+    ]
+    return tuple(carried), list(found.notes)
+
+
+def _with_usual_error(value: float, low: float, high: float, distance: float) -> tuple[float, float, float]:
+    """A forecast whose interval has the usual error of the law as well, which was measured on real tables.
+
+    The interval of the fit holds only if the population follows the law; the error grows with log(N/n).
+    """
+    if not 0 < value < 1:
+        return value, low, high
+    middle = math.log(value / (1 - value))
+    error = _NORMAL_QUANTILE * ERRORS["posterior"].growth * distance
+    low, high = (
+        _share(middle + sign * math.hypot(error, _log_odds(end) - middle)) for sign, end in ((-1, low), (1, high))
+    )
+    return value, low, high
+
+
+def _log_odds(share: float) -> float:
+    return math.log(max(share, 1e-300) / max(1 - share, 1e-16))
+
+
+def _share(log_odds: float) -> float:
+    return 0.5 * (1.0 + math.tanh(0.5 * log_odds))

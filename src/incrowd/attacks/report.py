@@ -16,6 +16,7 @@ from incrowd.results import Result
 from incrowd.tables import read_table
 from incrowd.wording import counted, percent
 
+_POINTING = ("linkage", "singling-out", "linkability", "membership")
 _FEWEST_IN_GROUP = 20  # attacks on a group that are shown; fewer tell nothing, and may tell who it was
 
 
@@ -84,16 +85,35 @@ class ReleaseAttacks(Result):
         highest = max(self._of_people(), key=lambda one: one.risk.value)
         return f"{text}. The highest risk is {percent(highest.risk.value)}, by {highest.name}."
 
+    def within(self, limit: float) -> bool:
+        """Whether every attack was run, and no interval reaches above the limit; what was not run is not safe.
+
+        Distances count for nothing either way, because they prove nothing.
+        """
+        return self.reason_against(limit) is None
+
+    def reason_against(self, limit: float) -> str | None:
+        """Why the release is not within a limit; None where it is."""
+        left_out = [name for name in self.not_run if "distances" not in name]
+        if self.worst is None or left_out:
+            missing = ", ".join(left_out) or "only distances were asked for"
+            return f"not every attack could be run ({missing}), and what was not tried is not known to fail"
+        if self.worst.risk.high > limit:
+            return f"the risk of {self.worst.name} may be as high as {percent(self.worst.risk.high)}"
+        return None
+
     def exposed(self, least: float = 2.0) -> list[ExposedRow]:
         """The rows of the original that at least so many attacks found, most often found first.
 
-        Distances are left out: an identical record is not yet an attack.
+        Attacks that point at a person count: linkage, singling out, linkability and membership, each once a person.
         """
         tried, succeeded = np.zeros(self.rows), np.zeros(self.rows)
-        for one in self._of_people():
-            known = one.rows >= 0
-            np.add.at(tried, one.rows[known], 1.0)
-            np.add.at(succeeded, one.rows[known], one.successes[known])
+        for one in self.attacks:
+            if one.kind in _POINTING:
+                found, hits = np.zeros(self.rows), one.rows >= 0
+                np.maximum.at(found, one.rows[hits], one.successes[hits])
+                tried[np.unique(one.rows[hits])] += 1
+                succeeded += found
         order = np.argsort(-succeeded, kind="stable")
         order = order[succeeded[order] >= least]
         return [ExposedRow(int(row), int(tried[row]), float(succeeded[row])) for row in order]

@@ -12,43 +12,46 @@ from numpy.typing import NDArray
 from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
-from incrowd.errors import UnsupportedError
 from incrowd.special import Floats, log_chance_missed
 
-_BATCHES = 50  # of candidates, at most, as many in each as there are predicates to find
+_BATCHES = 200  # of candidates, at most, as many in each as there are predicates to find
 _ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
 
 
 def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> AttackRisk:
     """Find predicates that isolate a released record, and count how many isolate a person of the original.
 
-    Of tables of different sizes the larger one is thinned to the size of the smaller, in expectation, because more
-    people make every predicate fit more of them.
+    There are as many attacks as targets; one for which no predicate is found fails. Of tables of different sizes the
+    larger one is thinned to the size of the smaller, in expectation, because more people make every predicate fit more
+    of them.
     """
     predicates = _isolating(setting, method)
-    if not predicates.low.shape[0]:
-        raise UnsupportedError("no predicate isolates a released record, so none can be tried on people")
+    wanted, tried = setting.targets.size, predicates.low.shape[0]
     rows = {side: setting.encoded.rows[side] for side in (ORIGINAL, HOLDOUT) if side < len(setting.encoded.rows)}
     size = min(rows.values())
     counts = {side: _matches(setting, predicates, side) for side in rows}
-    successes = {side: _isolates(counts[side][0], rows[side], size) for side in rows}
-    weight = 1.0 / setting.encoded.rows[RELEASED]
-    found = counts[ORIGINAL][0] == 1
-    isolated = np.where(found, setting.gallery(setting.known, ORIGINAL, RELEASED).first_row[counts[ORIGINAL][1]], -1)
+    successes = {side: np.zeros(wanted) for side in rows}
+    for side, (matches, _) in counts.items():
+        successes[side][:tried] = _isolates(matches, rows[side], size)
+    matches, records = counts[ORIGINAL]
+    isolated = np.full(wanted, -1, dtype=np.int64)
+    first = setting.gallery(setting.known, ORIGINAL, RELEASED).first_row
+    isolated[:tried] = np.where(matches == 1, first[records], -1)
     notes = []
-    if predicates.low.shape[0] < setting.targets.size:
-        notes.append(f"only {predicates.low.shape[0]:,} predicates that isolate a released record were found")
+    if tried < wanted:
+        notes.append(f"only {tried:,} predicates that isolate a released record were found; the other attacks fail")
     if len(set(rows.values())) > 1:
         notes.append(f"success is that among {size:,} people, the size of the smaller of original and holdout")
+    weight = 1.0 / setting.encoded.rows[RELEASED]
     return setting.result(
         "singling-out",
         successes[ORIGINAL],
         successes.get(HOLDOUT),
         method=method,
-        chance=size * weight * (1.0 - weight) ** (size - 1),
+        chance=tried / wanted * size * weight * (1.0 - weight) ** (size - 1),
         rows=isolated,
         notes=notes,
-        measures={"people singled out": float(np.unique(isolated[found]).size)},
+        measures={"people singled out": float(np.unique(isolated[isolated >= 0]).size)},
     )
 
 
@@ -79,11 +82,11 @@ def _isolating(setting: Setting, method: str) -> Probes:
             found.setdefault(one[0].tobytes() + one[1].tobytes(), one)
         if len(found) >= wanted or (batch == 4 and not found):
             break
-    parts = list(zip(*list(found.values())[:wanted], strict=True))
-    if not parts:
-        return Probes(*(np.empty((0, len(setting.known))) for _ in range(2)), np.empty((0, 0), dtype=np.int64))
-    low, high, codes = (np.stack(part) for part in parts)
-    return Probes(low, high, codes)
+    kept = list(found.values())[:wanted]
+    low, high, codes = (
+        np.array([one[part] for one in kept]).reshape(len(kept), len(setting.known)) for part in range(3)
+    )
+    return Probes(low, high, codes.astype(np.int64))
 
 
 def _several_columns(setting: Setting, draws: np.random.Generator) -> Probes:

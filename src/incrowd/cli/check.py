@@ -29,6 +29,7 @@ _RULES: Mapping[str, tuple[Any, str]] = {
     "max_risk": (options.share, "Highest average chance of being named, such as 0.09 or 9%."),
     "max_uniqueness": (options.share, "Largest share of people nobody looks like."),
     "max_identifiers": (int, "Most columns that name people, or look so: 0."),
+    "max_attack": (options.share, "Highest risk of an attack on the table; needs --original and --holdout."),
     "min_l": (float, "Fewest different values in a class, for sensitive columns."),
     "min_entropy_l": (float, "The same by entropy: rare values count less."),
     "max_t": (float, "Farthest a class may be from the table, 0 to 1."),
@@ -75,6 +76,12 @@ def check_table(
         typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
         Input(),
     ] = None,
+    original: Annotated[
+        str | None, typer.Option("--original", help="For --max-attack: the table this one was made from."), Input()
+    ] = None,
+    holdout: Annotated[
+        str | None, typer.Option("--holdout", help="For --max-attack: people who are not in the original."), Input()
+    ] = None,
     junit: Annotated[
         Path | None,
         typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one."),
@@ -95,7 +102,7 @@ def check_table(
     unused = [name for name in _OF_THE_VERDICT if typed[name]]
     if question.recipient is None and unused:
         raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
-    found = _check(table, question, judged=question.recipient is not None)
+    found = _check(table, question, judged=question.recipient is not None, original=original, holdout=holdout)
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:
@@ -127,7 +134,7 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
     return question
 
 
-def _check(table: Table, question: Question, *, judged: bool) -> Check:
+def _check(table: Table, question: Question, *, judged: bool, original: str | None, holdout: str | None) -> Check:
     from incrowd.gate import check, checked_limits
 
     with terminal.working("counting people who look alike") as progress:
@@ -139,6 +146,8 @@ def _check(table: Table, question: Question, *, judged: bool) -> Check:
             identifiers=question.identifiers,
             drop=question.drop,
             other=question.other,
+            original=original,
+            holdout=holdout,
             question=question if judged else None,
             progress=progress,
             **checked_limits(question.rules, any_of=not judged),

@@ -1,0 +1,235 @@
+"""`incrowd attack` and `incrowd split`: what an attacker achieves on a release, and the holdout to tell it by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd.cli import options, outputs, terminal
+from incrowd.cli.outputs import Input
+from incrowd.errors import InputError
+from incrowd.wording import counted, percent, percent_interval
+
+if TYPE_CHECKING:
+    from incrowd.attacks import ReleaseAttacks
+
+_SHOWN = 10  # rows and groups in a table
+Holdout = Annotated[
+    str | None,
+    typer.Option("--holdout", help="People of the same population who are not in the original (incrowd split)."),
+    Input(),
+]
+
+
+@options.opens_table
+def attack_release_of_table(
+    table: options.TablePath,
+    released: Annotated[
+        str, typer.Argument(metavar="RELEASED", help="The table that goes out.", show_default=False), Input()
+    ],
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known", help="Columns the attacker knows. Commas or repeats. Default: all.", show_default=False
+        ),
+    ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--groups", help="Several attackers: neighbour=age,zip. Repeat.", show_default=False),
+    ] = None,
+    secret: Annotated[str | None, typer.Option("--secret", help="Column the attacker wants to know.")] = None,
+    holdout: Holdout = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            help="linkage, singling-out, linkability, inference, attribution, membership, distances. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    targets: Annotated[int, typer.Option("--targets", help="How many people are attacked.")] = 2000,
+    population: Annotated[
+        str | None, typer.Option("--population", help="Carry linkage to a population of so many people, such as 6e7.")
+    ] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Column of groups: who is found more often?")] = None,
+    max_attack: Annotated[
+        float | None,
+        typer.Option(
+            "--max-attack",
+            help="Exit 1 if the interval of a risk reaches above it, or an attack could not be run: 0.05 or 5%.",
+            parser=options.share,
+            metavar="SHARE",
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Also write one HTML page."),
+        outputs.Output("page", frozenset({".html"}), ".html"),
+    ] = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Attack a released table: protected, perturbed or synthetic.
+
+    [bold]incrowd attack people.csv synthetic.csv --known age,zip --secret illness --holdout holdout.csv[/bold]
+    """
+    from incrowd.attacks import KINDS, attack_release
+    from incrowd.tables import read_table
+
+    if known and groups:
+        raise InputError("--known is what one attacker knows, --groups what several know; give one of them")
+    attackers: Any = options.groups(groups) or options.names(known, table.columns) or None
+    with terminal.working("attacking") as progress:
+        found = attack_release(
+            table,
+            read_table(released),
+            known=attackers,
+            secret=secret,
+            holdout=None if holdout is None else read_table(holdout),
+            targets=targets,
+            seed=seed,
+            kinds=options.names(kind) or KINDS,  # type: ignore[arg-type]  # checked by attack_release
+            population=() if population is None else options.count(population, "population"),
+            progress=progress,
+        )
+    people = found.by_group(table, by) if by is not None else []
+    if html is not None:
+        from incrowd.reports.attacks import write_attacks
+
+        terminal.note(f"page written to {write_attacks(found, html, groups=people, force=force)}")
+    if json:
+        terminal.as_json({**found.to_dict(), "groups": [one.to_dict() for one in people]})
+    else:
+        _show(found, people)
+    if max_attack is not None and not found.within(max_attack):
+        terminal.note(f"over the limit: {found.reason_against(max_attack)}")
+        raise typer.Exit(1)
+
+
+def _show(found: ReleaseAttacks, people: list[Any]) -> None:
+    terminal.heading(f"{found.released}: {found.sentence}")
+    terminal.table(
+        ("attack", "success", "without", "risk", "95% interval"),
+        [
+            (
+                f"{label}: {one.name}" if label else one.name,
+                percent(one.attack.value),
+                "–" if one.control is None else percent(one.control.value),
+                percent(one.risk.value),
+                percent_interval(one.risk.low, one.risk.high),
+            )
+            for label, one in zip(found.attackers, found.attacks, strict=True)
+        ],
+    )
+    for one in found.attacks:
+        for at in one.populations:
+            terminal.line(
+                f"Among {at.people:,} people linkage names {percent(at.correctness)} "
+                f"({percent_interval(at.low, at.high)})."
+            )
+    exposed = found.exposed()
+    if exposed:
+        most = ", ".join(f"{one.row + 1:,}" for one in exposed[:_SHOWN])
+        terminal.line(f"{counted(len(exposed), 'person is', 'people are')} found by several attacks; rows: {most}.")
+    if people:
+        terminal.table(
+            ("group", "attacks", "success", "95% interval"),
+            [
+                (
+                    one.group,
+                    one.attacks,
+                    percent(one.success.value),
+                    percent_interval(one.success.low, one.success.high),
+                )
+                for one in people[:_SHOWN]
+            ],
+        )
+    for name, reason in found.not_run.items():
+        terminal.note(f"not run: {name}: {reason}")
+    for text in dict.fromkeys(note for one in found.attacks for note in one.notes):
+        terminal.note(text)
+
+
+@options.opens_table
+def split_table_file(
+    table: options.TablePath,
+    out: Annotated[
+        str,
+        typer.Option("--out", help="File of the part to make the release from.", show_default=False),
+        outputs.TABLE_OUTPUT,
+    ],
+    holdout: Annotated[
+        str,
+        typer.Option("--holdout", help="File of the people who are kept back.", show_default=False),
+        outputs.TABLE_OUTPUT,
+    ],
+    share: Annotated[
+        float,
+        typer.Option("--share", help="Share of people kept back: 0.2 or 20%.", parser=options.share, metavar="SHARE"),
+    ] = 0.2,
+    person: options.Person = None,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+) -> None:
+    """Split a table before a release is made of it, so that attacks on the release have a control."""
+    from incrowd.attacks import split_table
+    from incrowd.tables import write_table
+
+    kept, back = split_table(table, holdout=share, seed=seed, person=person)
+    for part, file in ((kept, out), (back, holdout)):
+        terminal.line(f"{part.num_rows:,} rows written to {write_table(part, file, force=force)}")
+
+
+@options.opens_table
+def synthesise_table(
+    table: options.TablePath,
+    out: Annotated[
+        str,
+        typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False),
+        outputs.TABLE_OUTPUT,
+    ],
+    rows: Annotated[int | None, typer.Option("--rows", help="How many rows to make. Default: as many.")] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option("--columns", help="Columns to make. Commas or repeats. Default: all.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", help="crowd, or independent: every column by itself.")] = "crowd",
+    copied: Annotated[
+        float,
+        typer.Option("--copied", help="Share of rows copied on purpose.", parser=options.share, metavar="SHARE"),
+    ] = 0.0,
+    holdout: Holdout = None,
+    secret: Annotated[str | None, typer.Option("--secret", help="Column the attacker wants to know.")] = None,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Make a synthetic table, attack it, and write it. It carries no guarantee: read the attacks before it goes out.
+
+    [bold]incrowd split people.csv --out part.csv --holdout holdout.csv[/bold]
+
+    [bold]incrowd synthesise part.csv --out synthetic.csv --holdout holdout.csv[/bold]
+    """
+    from incrowd.attacks import attack_release, synthesise
+    from incrowd.tables import read_table, write_table
+
+    with terminal.working("drawing people") as progress:
+        wanted = options.names(columns, table.columns) or None
+        made = synthesise(table, rows=rows, columns=wanted, model=model, copied=copied, seed=seed)  # type: ignore[arg-type]
+        found = attack_release(
+            table,
+            made.table,
+            secret=secret,
+            holdout=None if holdout is None else read_table(holdout),
+            seed=seed,
+            kinds=["singling-out", "linkability", "inference", "attribution", "membership", "distances"],
+            progress=progress,
+        )
+    written = write_table(made.table, out, force=force)
+    if json:
+        terminal.as_json({"synthetic": made.to_dict(), "attacks": found.to_dict()})
+    else:
+        terminal.line(f"{made.rows:,} rows written to {written}")
+        _show(found, [])

@@ -1,0 +1,90 @@
+"""The attacks on a release as one self-contained page: no script, no network, aggregates only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from incrowd._support.files import written_whole
+from incrowd.attacks import GroupRisk, ReleaseAttacks
+from incrowd.reports.template_values import TEMPLATES
+from incrowd.wording import counted, number, percent, percent_interval
+
+
+def write_attacks(
+    found: ReleaseAttacks, path: str | os.PathLike[str], *, groups: Sequence[GroupRisk] = (), force: bool = False
+) -> Path:
+    """Write what attackers achieved on a release as one page.
+
+    Args:
+        found: the attacks.
+        path: the file.
+        groups: how often attacks succeed by group, if that was asked for.
+        force: replace an existing file.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: the file exists and may not be replaced.
+    """
+    with written_whole(Path(path), force=force) as temporary:
+        temporary.write_text(attacks_page(found, groups), encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str:
+    """The page as HTML; rows of people are left out, because a page is passed on."""
+    pairs = list(zip(found.attackers, found.attacks, strict=True))
+    results = _table(
+        ("attack", "success", "without the release", "risk", "95% interval"),
+        (
+            (
+                f"{label}: {one.name}" if label else one.name,
+                percent(one.attack.value),
+                "–" if one.control is None else percent(one.control.value),
+                percent(one.risk.value),
+                percent_interval(one.risk.low, one.risk.high),
+            )
+            for label, one in pairs
+        ),
+    )
+    details = "".join(
+        f"<h3>{escape(one.name)}</h3><p>{escape(one.sentence)}</p>"
+        + _table(("", ""), ((name, "–" if value is None else number(value)) for name, value in one.measures.items()))
+        for _, one in pairs
+    )
+    by_group = ""
+    if groups:
+        rows = (
+            (one.group, f"{one.attacks:,}", percent(one.success.value), percent_interval(*one.success[1:]))
+            for one in groups
+        )
+        by_group = f"<h2>By {escape(groups[0].column)}</h2>" + _table(("group", "attacks", "success", "interval"), rows)
+    notes = [f"Not run: {name}: {reason}." for name, reason in found.not_run.items()]
+    notes += dict.fromkeys(note for one in found.attacks for note in one.notes)
+    title = f"Attacks on {found.released}"
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8") + (TEMPLATES / "dark.css").read_text(
+        encoding="utf-8"
+    )
+    body = (
+        f"<h1>{escape(title)}</h1><p><strong>{escape(found.sentence)}</strong></p>"
+        f"<p>{counted(found.rows, 'row', 'rows')} in {escape(found.original)}, {found.released_rows:,} released; "
+        f"seed {found.seed}.</p>{results}{by_group}<h2>Each attack</h2>{details}"
+        f"<h2>Notes</h2><ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>"
+    )
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main>{body}</main></body></html>\n"
+    )
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""

@@ -1,0 +1,141 @@
+"""Linkage: on exact columns it is κ; on others the ranks of a plain search over all pairs."""
+
+import numpy as np
+import pytest
+
+from incrowd import InputError, UnsupportedError, measure, protect
+from incrowd.attacks import attack
+from incrowd.tables import parse_generalised
+
+
+def people(size, seed=0, values=(40, 3, 6)):
+    draws = np.random.default_rng(seed)
+    return {
+        "age": draws.integers(20, 20 + values[0], size),
+        "sex": np.array(["f", "m", "x"])[draws.integers(0, values[1], size)],
+        "zip": np.array([f"1{place:02d}" for place in range(values[2])])[draws.integers(0, values[2], size)],
+    }
+
+
+NAMES = ["age", "sex", "zip"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_on_exact_columns_linkage_is_kappa(seed):
+    table = people(700, seed)
+    found = attack(table, table, kind="linkage", known=NAMES, targets=700)
+    kappa = measure(table, quasi_identifiers=NAMES).correctness
+    assert abs(found.attack.value - kappa) < 1e-12
+    assert found.attack.low == found.attack.high == found.attack.value  # everybody was attacked
+    assert found.curve.sizes[-1] == 700
+    assert abs(found.curve.correctness[-1] - kappa) < 1e-12
+
+
+def brute_force(table, released, names):
+    """Success of every person by Gower's distance over all pairs, in plain Python."""
+    columns = {}
+    for name in names:
+        own, other = list(table[name]), list(released[name])
+        if isinstance(own[0], str):
+            columns[name] = lambda i, j, own=own, other=other: float(own[i] != other[j])
+        else:
+            width = max(*own, *other) - min(*own, *other)
+            columns[name] = lambda i, j, own=own, other=other, width=width: abs(own[i] - other[j]) / width
+    size = len(table[names[0]])
+    found = []
+    for i in range(size):
+        distances = [sum(cost(i, j) for cost in columns.values()) for j in range(size)]
+        nearer = sum(one < distances[i] - 1e-9 for one in distances)
+        tied = sum(abs(one - distances[i]) <= 1e-9 for one in distances)
+        found.append(0.0 if nearer else 1.0 / tied)
+    return found
+
+
+def test_a_perturbed_release_is_ranked_as_by_brute_force():
+    table = people(150, 3)
+    draws = np.random.default_rng(9)
+    released = {
+        **table,
+        "age": table["age"] + draws.integers(-2, 3, 150),
+        "sex": np.where(draws.random(150) < 0.2, "m", table["sex"]),
+    }
+    found = attack(table, released, kind="linkage", known=NAMES, targets=150)
+    np.testing.assert_allclose(found.successes, brute_force(table, released, NAMES))
+
+
+def covers(label, value):
+    meaning = parse_generalised(str(label))
+    return str(label) == str(value) if meaning is None else meaning.covers(value)
+
+
+def test_ranges_and_sets_of_a_protected_table_are_understood():
+    table = people(300, 1)
+    safe = protect(table, quasi_identifiers=NAMES, k=4, identifiers=[], warn=False).table
+    labels = {name: safe.column(name).to_pylist() for name in NAMES}
+    expected = [
+        1.0 / sum(all(covers(labels[name][row], table[name][person]) for name in NAMES) for row in range(300))
+        for person in range(300)
+    ]
+    found = attack(table, safe, kind="linkage", known=NAMES, targets=300)
+    np.testing.assert_allclose(found.successes, expected)
+
+
+def test_noise_and_missing_knowledge_make_linkage_harder_but_keep_the_right_record_in_reach():
+    table = people(600, 2, values=(60, 3, 40))
+    exact = attack(table, table, kind="linkage", known=NAMES)
+    blurred = attack(table, table, kind="linkage", known=NAMES, noise={"age": 2, "zip": 1})
+    forgetful = attack(table, table, kind="linkage", known=NAMES, missing=0.3)
+    assert blurred.attack.value < exact.attack.value
+    assert forgetful.attack.value < exact.attack.value
+    assert blurred.measures["median rank of the right record"] == 1  # noise within its limits costs nothing
+    assert np.all(blurred.successes > 0)
+
+
+def test_published_noise_ranks_better_than_shares_of_the_range():
+    draws = np.random.default_rng(4)
+    table = {"a": draws.normal(0, 1, 500), "b": draws.normal(0, 1, 500)}
+    released = {"a": table["a"] + draws.normal(0, 0.02, 500), "b": table["b"] + draws.normal(0, 0.5, 500)}
+    plain = attack(table, released, kind="linkage", known=["a", "b"])
+    learnt = attack(table, released, kind="linkage", known=["a", "b"], spread={"a": 0.02, "b": 0.5})
+    assert learnt.attack.value > plain.attack.value + 0.05
+
+
+def test_dropped_rows_are_looked_for_among_those_that_are_left():
+    table = people(200, 5)
+    kept = np.arange(0, 200, 2)
+    released = {name: column[kept] for name, column in table.items()}
+    with pytest.raises(UnsupportedError, match="not known whose record"):
+        attack(table, released, kind="linkage", known=NAMES)
+    found = attack(table, released, kind="linkage", known=NAMES, kept_rows=kept)
+    assert abs(found.attack.value - measure(released, quasi_identifiers=NAMES).correctness) < 1e-12
+    assert any("100 people are not in the release" in note for note in found.notes)
+    with pytest.raises(InputError, match="kept rows"):
+        attack(table, released, kind="linkage", known=NAMES, kept_rows=[0] * 100)
+
+
+def test_shuffled_rows_are_noticed():
+    table = people(500, 6)
+    released = {name: column[np.random.default_rng(0).permutation(500)] for name, column in table.items()}
+    found = attack(table, released, kind="linkage", known=NAMES)
+    assert any("not in the order of the original" in note for note in found.notes)
+
+
+def test_forecasts_from_a_tenth_of_the_people_hold_for_all():
+    """From 10 % of a population to all of it: the true κ lies within the interval in 90 % of simulated cases."""
+    inside = []
+    for seed in range(20):
+        draws = np.random.default_rng([7, seed])
+        size, values = 20_000, 30 * 2 ** (seed % 5)
+        share = draws.dirichlet(np.full(values, 0.3))
+        whole = {
+            "place": draws.choice(values, size, p=share).astype(str),
+            "age": draws.integers(18, 90, size),
+            "sex": draws.integers(0, 2, size).astype(str),
+        }
+        part = draws.choice(size, size // 10, replace=False)
+        some = {name: column[part] for name, column in whole.items()}
+        found = attack(some, some, kind="linkage", known=list(whole), population=size, seed=seed)
+        truth = measure(whole, quasi_identifiers=list(whole)).correctness
+        (at,) = found.populations
+        inside.append(at.low <= truth <= at.high)
+    assert np.mean(inside) >= 0.9

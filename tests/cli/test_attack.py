@@ -1,0 +1,72 @@
+"""`incrowd attack`, `split` and `synthesise` from the command line."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from typer.testing import CliRunner
+
+from incrowd.cli.app import app
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, its two parts, and a release that copies half of one part."""
+    place = tmp_path_factory.mktemp("attack")
+    draws = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "age": draws.integers(20, 70, 600),
+            "zip": [f"z{one:02d}" for one in draws.integers(0, 40, 600)],
+            "pay": np.round(draws.lognormal(3, 0.4, 600), 2),
+            "ill": np.array(["no", "yes"])[draws.integers(0, 2, 600)],
+        }
+    )
+    pacsv.write_csv(table, place / "people.csv")
+    assert run("split", place / "people.csv", "--out", place / "part.csv", "--holdout", place / "back.csv",
+               "--share", "50%").exit_code == 0  # fmt: skip
+    assert run("synthesise", place / "part.csv", "--out", place / "made.csv", "--copied", "0.5", "--holdout",
+               place / "back.csv", "--secret", "ill", "--json").exit_code == 0  # fmt: skip
+    return place
+
+
+def test_an_attack_as_json_and_as_a_page(folder):
+    done = run("attack", folder / "part.csv", folder / "made.csv", "--secret", "ill", "--holdout", folder / "back.csv",
+               "--json", "--html", folder / "page.html", "--by", "ill")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    by_name = {one["name"]: one for one in found["attacks"]}
+    assert by_name["membership (distance)"]["risk"]["low"] > 0.2
+    assert by_name["linkage"]["risk"]["value"] < 0.1  # rows of a synthetic table are in no order
+    assert {one["group"] for one in found["groups"]} == {"no", "yes"}
+    page = (folder / "page.html").read_text()
+    assert "membership (distance)" in page
+    assert "<script" not in page
+
+
+def test_a_limit_ends_with_1_and_so_does_an_attack_that_could_not_be_run(folder):
+    over = run("attack", folder / "part.csv", folder / "made.csv", "--secret", "ill", "--holdout", folder / "back.csv",
+               "--max-attack", "5%")  # fmt: skip
+    assert over.exit_code == 1
+    assert "may be as high as" in over.stderr
+    missing = run("attack", folder / "part.csv", folder / "made.csv", "--kind", "membership", "--max-attack", "1")
+    assert missing.exit_code == 1
+    assert "not every attack could be run (membership)" in missing.stderr
+    fine = run("attack", folder / "part.csv", folder / "back.csv", "--kind", "linkage", "--max-attack", "5%")
+    assert fine.exit_code == 0
+
+
+def test_several_attackers_and_bad_input(folder):
+    done = run("attack", folder / "part.csv", folder / "part.csv", "--groups", "neighbour=age,zip", "--groups",
+               "employer=pay", "--kind", "linkage", "--population", "1e5")  # fmt: skip
+    assert done.exit_code == 0
+    assert "neighbour: linkage" in done.stdout
+    assert "Among 100,000 people" in done.stdout
+    both = run("attack", folder / "part.csv", folder / "made.csv", "--groups", "a=age", "--known", "zip")
+    assert both.exit_code != 0
