@@ -70,10 +70,7 @@ def show_side_by_side(techniques: list[Technique]) -> None:
     )
     terminal.table(
         ["technique", "h, nats", "γ", "forecast of its own largest size"],
-        [
-            [one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.answer)]
-            for one in techniques
-        ],
+        [[one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.answer)] for one in techniques],
     )
     for at, label in enumerate(labels):
         order = sorted(techniques, key=lambda one: -float(one.answer.correctness.value[at]))
