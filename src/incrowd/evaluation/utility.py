@@ -264,7 +264,7 @@ def _sigmoid(values: Matrix) -> Matrix:
 def _fit_linear(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
     """Least squares: coefficients and their standard errors."""
     gram = features.T @ features + _RIDGE * np.eye(features.shape[1])
-    coefficients = np.linalg.solve(gram, features.T @ values)
+    coefficients = np.linalg.solve(gram, features.T @ values).astype(np.float64)
     rest = values - features @ coefficients
     freedom = max(len(values) - features.shape[1], 1)
     return coefficients, np.sqrt(np.diag(np.linalg.inv(gram)) * float(rest @ rest) / freedom)
