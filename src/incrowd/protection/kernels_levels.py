@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd._support.compiled import njit
-
 from incrowd.protection.kernels import exchange
 
 
