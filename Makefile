@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 SETUP := $(VENV)/.setup
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: demo docs test tests check bench papers lock clean
+.PHONY: demo docs test tests check bench papers fuzz sbom lock clean
 
 demo: $(BASE)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
@@ -34,6 +34,16 @@ bench: $(SETUP)
 
 papers: $(SETUP)
 	$(BIN)/python -m papers all --out out/papers $(if $(INCROWD_DATA),--data $(INCROWD_DATA),--quick)
+
+# hours of mutated files, every fault at every step, and many random calls; what breaks a promise is kept in out/fuzz
+fuzz: $(SETUP)
+	$(BIN)/python -m tests.fuzz.run --seconds $(or $(SECONDS),3600) --corpus out/fuzz
+	$(BIN)/python -m tests.fuzz.faults
+	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py
+
+sbom: $(SETUP)
+	mkdir -p out
+	$(BIN)/python requirements/sbom.py > out/sbom.json
 
 # The locks pin every package: so parts are installed side by side, the large ones (late in the alphabet) first, and a second
 # call installs what failed. Made on Python 3.11, valid on every later one.

@@ -9,8 +9,9 @@ sample for every fraction; samples of fewer than 100 records are left out. Stand
 columns, because the samples of one set have their columns in common.
 
 Prints, for both groups of tables: median and 90th percentile of |B̂ − B|; coverage and median width of the intervals, by
-fraction and by table; how well records are told apart (AUC, expected calibration error and Brier score of P(unique in
-the population) among the sample's uniques); how far two seeds, and two namings of the values, are apart. Every case is
+fraction and by table; how well records are told apart (AUC, Brier score and expected calibration error of P(unique in
+the population) among the sample's uniques; the calibration error also of chances that are right, and of all cases
+together, each of which counts the same); how far two seeds, and two namings of the values, are apart. Every case is
 written to benchmarks/results/population.json.
 """
 
@@ -55,14 +56,19 @@ _MOST_PEOPLE, _FEWEST = 60_000, 100
 _EVERY = 4  # cases between two that are estimated with another seed and other names too
 
 
-def read_population(name: str) -> dict[str, np.ndarray]:
-    """The columns of a table as codes, without weights and identifiers."""
+def read_frame(name: str) -> pd.DataFrame:
+    """A table of one record for each person, of so many people at most."""
     frame = pd.read_parquet(DATA / f"{name}.parquet")
     if name == "diabetes130":
         frame = frame.drop_duplicates("patient_nbr")  # one stay of each patient
     if len(frame) > _MOST_PEOPLE:
         frame = frame.iloc[np.random.default_rng(1).choice(len(frame), _MOST_PEOPLE, replace=False)]
-    columns = {}
+    return frame
+
+
+def read_population(name: str) -> dict[str, np.ndarray]:
+    """The columns of a table as codes, without weights and identifiers."""
+    frame, columns = read_frame(name), {}
     for column in sorted(frame.columns):
         is_weight = column.startswith("WT") or ("weight" in column.lower() and name != "cdc")
         if column in _NOT_ASKED or is_weight:
@@ -116,6 +122,8 @@ def measure(case: dict[str, Any], methods: Sequence[Method], *, again: bool) -> 
         found["held"] = float(np.mean((records.low <= 1 / truth) & (1 / truth <= records.high)))
         if 5 <= is_unique.sum() <= is_unique.size - 5:
             found |= {"auc": auc(chance, is_unique), "ece": calibration_error(chance, is_unique)}
+            found["ece by chance"] = calibration_by_chance(chance)
+            found["reliability"] = reliability(chance, is_unique).tolist()
             found["brier"] = float(np.mean((chance - is_unique) ** 2))
     for method in methods:
         if method != "combined":
@@ -150,6 +158,18 @@ def calibration_error(chance: np.ndarray, is_true: np.ndarray, bins: int = 10) -
     return float(
         sum(abs(chance[one].mean() - is_true[one].mean()) * one.size for one in parts if one.size) / chance.size
     )
+
+
+def calibration_by_chance(chance: np.ndarray, draws: int = 20) -> float:
+    """The calibration error that chances have on average if they are right: few records scatter."""
+    draw = np.random.default_rng(3)
+    return float(np.mean([calibration_error(chance, draw.random(chance.size) < chance) for _ in range(draws)]))
+
+
+def reliability(chance: np.ndarray, is_true: np.ndarray) -> np.ndarray:
+    """Records, sum of chances and true cases in ten bins of equal width."""
+    place = np.minimum((chance * 10).astype(int), 9)
+    return np.array([np.bincount(place, weights=one, minlength=10) for one in (np.ones(chance.size), chance, is_true)])
 
 
 def with_error(cases: pd.DataFrame, value: Callable[[pd.DataFrame], float], digits: int = 4) -> str:
@@ -194,13 +214,19 @@ def report(cases: pd.DataFrame, title: str, methods: Sequence[str]) -> None:
     rows.append(["unique in the population", *uniques])
     show(f"{title}: share of truths inside the 95 % interval (median width)", ["", *heads, "all"], rows)
     rows = []
-    for figure in ("auc", "ece", "brier", "held"):
+    for figure in ("auc", "ece", "ece by chance", "brier", "held"):
 
         def average(some: pd.DataFrame, figure: str = figure) -> float:
             return float(some[figure].mean())
 
         rows.append([figure, *(with_error(one.dropna(subset=[figure]), average, 3) for one in parts)])
     rows.append(["median auc", *(f"{p.auc.median():.3f}" for p in parts)])
+
+    def pooled_error(some: pd.DataFrame) -> float:
+        count, expected, true = np.sum([np.array(one) / np.sum(one[0]) for one in some.reliability], axis=0)
+        return float(np.abs(expected - true).sum() / count.sum())
+
+    rows.append(["ece of all cases together", *(with_error(p.dropna(subset=["auc"]), pooled_error, 3) for p in parts)])
     show(f"{title}: records (held: share of 1/F inside the record's interval)", ["", *heads], rows)
     twice = cases.dropna(subset=["other seed"])
     apart = (twice["other seed"] - twice.combined).abs()

@@ -73,8 +73,8 @@ def collect_checks(tests: Path = ROOT / "tests") -> Checks:
 
 def _marked_tests(tree: ast.Module) -> Iterator[tuple[str, str, list[str]]]:
     """The functions with the marker: name, paper, items."""
-    for node in tree.body:
-        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+    for node in (one for one in tree.body if isinstance(one, ast.FunctionDef)):
+        for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.paper":
                 paper, *labels = (ast.literal_eval(argument) for argument in decorator.args)
                 yield node.name, paper, labels

@@ -7,8 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from incrowd.figures.curve_charts import inline
-from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, RED, WIDTH, dressed
+from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, RED, WIDTH, dressed, inline
 
 _OWN = (BLUE, GREEN, "#4aa3b5")
 _PAPER = (RED, ORANGE, "#c2709b")

@@ -7,8 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from incrowd.figures.curve_charts import inline
-from incrowd.figures.theme import BLUE, GREY, WIDTH, dressed
+from incrowd.figures.theme import BLUE, GREY, WIDTH, dressed, inline
 
 Place = tuple[float, float]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from incrowd.figures.curve_charts import LONG_NAMES, inline, inline_columns, people_axis, share_axis
-from incrowd.figures.theme import BLUE, GREY, PALETTE, dressed
+from incrowd.figures.curve_charts import LONG_NAMES, inline_columns, people_axis, share_axis
+from incrowd.figures.theme import BLUE, GREY, PALETTE, dressed, inline
 
 if TYPE_CHECKING:
     from incrowd.classes import ClassSizes

@@ -223,7 +223,8 @@ def _as_grid(title: str, first: str, found: Sequence[tuple[int, Answers]]) -> Gr
 
 
 def _pictures(over_leaks: list[Answers], everybody: dict[int, list[Answers]]) -> tuple[Picture, ...]:
-    from incrowd.figures.leak_charts import against_leak, against_targets, error_against_leak
+    from incrowd.figures.leak_charts import against_leak, against_targets
+    from papers.figures.leaks import error_against_leak
 
     off = max(abs(one.relative_error(one.published)) for series in everybody.values() for one in series)
     lines = {

@@ -155,7 +155,8 @@ def _over_k(by_k: dict[int, LeakSimulation]) -> tuple[Row, ...]:
 
 
 def _pictures(simulated: dict[tuple[int, int], LeakSimulation], by_k: dict[int, LeakSimulation]) -> tuple[Picture, ...]:
-    from incrowd.figures.leak_charts import against_k, against_leak, single_risks
+    from incrowd.figures.leak_charts import against_leak, single_risks
+    from papers.figures.leaks import against_k
 
     leaks = range(250, PEOPLE + 1, 250)
     tables = {f"k = {k}": uniform_sizes(PEOPLE, k) for k in SIZES}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.figures.curve_charts import entropy_plot, tail_plot, unique_people_plot
 from incrowd.pitman_yor import fit_curve
 from incrowd.pitman_yor.model import PitmanYor
+from papers.figures.regimes import entropy_plot, tail_plot, unique_people_plot
 from papers.parts import Comparison, Context, PartResult, Picture, Row
 from papers.scaling_law.published import WORLD
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incrowd.results import provide
+from incrowd._support.services import provide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def _evaluate(protected: Protected, *, sensitive: Sequence[str], secret: Any, pr
 
     return evaluate(
         protected.original,
-        protected.table,
+        protected.table if protected.generalised is None else protected.generalised,
         quasi_identifiers=protected.quasi_identifiers,
         sensitive=sensitive,
         secret=secret,

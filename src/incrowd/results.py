@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from html import escape
 from typing import Any, ClassVar
 
+from incrowd._support.services import provided
 from incrowd.errors import IncrowdError, MissingDependencyError
 from incrowd.wording import single_value
 
@@ -108,28 +109,6 @@ def as_json(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [as_json(entry) for entry in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-_SERVICES: dict[str, Callable[..., Any]] = {}
-
-
-def provide(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the function of a lower room that draws ("figure"), reports or evaluates results.
-
-    Results are defined above the rooms that draw, report and evaluate them, and never import those rooms. The
-    functions are registered in `incrowd._wiring`.
-    """
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _SERVICES[name] = function
-        return function
-
-    return register
-
-
-def provided(name: str) -> Callable[..., Any]:
-    """The function that was registered under a name."""
-    return _SERVICES[name]
 
 
 def _figure(result: Result) -> Any | None:

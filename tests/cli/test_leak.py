@@ -89,7 +89,7 @@ def test_the_person_is_the_unit_when_a_column_says_whose_record_it_is(capsys, tm
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["--leaked", "110%"], "0 to 100 %"),
+        (["--leaked", "110%"], "0 to 100%"),
         (["--leaked", "7"], "table of 6"),
         (["--leaked", "-1"], "whole number"),
         (["--leaked", "2.5"], "whole number"),

@@ -47,12 +47,12 @@ def test_no_output_replaces_an_input_even_by_force(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.csv").write_text(CONTENT)
-    target = tmp_path / (marker.beside or "people.csv")
+    target = tmp_path / (marker.next_to_table or "people.csv")
     read = target if link is None else tmp_path / "original.csv"
     read.write_text(CONTENT)
     if link is not None:
         link(read, target)
-    values = {"table": tmp_path / "other.csv"} if marker.beside else {}
+    values = {"table": tmp_path / "other.csv"} if marker.next_to_table else {}
     values |= {given: f"age{source.after}{read}" if source.after else read, output: target}
     force = ["--force"] if any(one.name == "force" for one in VERBS[verb].params) else []
     code, _, err = run(capsys, *words(verb, values), *force)
@@ -75,7 +75,7 @@ def test_there_are_pairs_to_look_at():
         (verb, name)
         for verb, command in VERBS.items()
         for name, one in declared(command.callback, Output).items()
-        if not one.beside
+        if not one.next_to_table
     ],
 )
 def test_an_address_is_no_output_and_its_password_is_not_shown(capsys, tmp_path, monkeypatch, verb, output, address):

@@ -137,8 +137,8 @@ def test_a_file_that_does_not_keep_the_guarantee_is_not_left(capsys, people, tmp
 
     real = release.write_into
 
-    def spoiled(table, file):
-        real(table.set_column(0, "age", [[str(i) for i in range(table.num_rows)]]), file)
+    def spoiled(table, file, codebook):
+        real(table.set_column(0, "age", [[str(i) for i in range(table.num_rows)]]), file, codebook)
 
     monkeypatch.setattr(release, "write_into", spoiled)
     code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", tmp_path / "safe.csv")
@@ -228,3 +228,53 @@ def test_a_file_of_another_country_is_understood_and_the_note_says_how_it_is_wri
     assert "semicolons" in err
     assert "parted by commas, decimal points" in err
     assert "[1980-" in out.read_text()
+
+
+def test_wishes_hierarchies_outputs_and_a_codebook(capsys, people, tmp_path):
+    out, book = tmp_path / "safe.csv", tmp_path / "book.md"
+    wishes = ["--keep", "town", "--importance", "age=2", "--widest", "age=20", "--suppress", 0.3]
+    written = ["--hierarchy", "age=10,20", "--output", "age=bounds", "--codebook", book]
+    code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, *wishes, *written, "--out", out)
+    assert code == 0, err
+    table = pyarrow.csv.read_csv(out)
+    assert table.column_names == ["age_low", "age_high", "town", "pay"]
+    assert max(row["age_high"] - row["age_low"] for row in table.to_pylist()) <= 20
+    assert "| town | quasi-identifier | text | as in the original |" in book.read_text()
+    for wrong in (["--output", "age=bounds,mean"], ["--importance", "age"], ["--hierarchy", "age=prefix:x"]):
+        code, _, err = run(capsys, "protect", people, "--qi", QI, *wrong, "--out", tmp_path / "other.csv")
+        assert code == 2, err
+
+
+def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
+    out = tmp_path / "safe.parquet"
+    asked = ["--qi", QI, "--other", "pay", "--recipient", "trusted", "--out", out]
+    code, shown, err = run(capsys, "protect", people, *asked, "--json")
+    found = json.loads(shown)
+    assert code == 0, err
+    assert [(trial["k"], trial["decision"]) for trial in found["trials"]] == [(3, "within")]
+    assert found["verdict"]["decision"] == "within"
+    code, shown, err = run(capsys, "protect", people, *asked, "--k", 2, "--force")
+    assert code == 1, err  # a class size that is asked for is kept, and judged
+    code, _, err = run(capsys, "protect", people, *asked, "--force")
+    assert code == 0, err
+    assert "tried classes of 3: within" in err
+
+
+def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
+    code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--json")
+    assert code == 0, err
+    found = json.loads(shown)
+    within = [point for point in found["points"] if point["k"] >= 3 and point["correctness"] <= 1 / 3]
+    assert found["chosen"]["granularity"] == max(point["granularity"] for point in within)
+    code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--method", "partition")
+    assert "partition k=3 ←" in shown
+
+
+def test_evaluate_says_what_analysts_find(capsys, people, tmp_path):
+    out = tmp_path / "safe.parquet"
+    assert run(capsys, "protect", people, "--qi", QI, "--k", 4, "--other", "pay", "--out", out)[0] == 0
+    code, shown, err = run(capsys, "evaluate", people, out, "--qi", QI, "--outcome", "pay")
+    assert code == 0, err
+    assert all(name in shown for name in ("1-way tables", "pMSE", "intervals overlap", "prediction"))
+    code, shown, err = run(capsys, "evaluate", people, out, "--qi", QI, "--utility", "--json")
+    assert len(json.loads(shown)["utility"]["marginals"]) == 2

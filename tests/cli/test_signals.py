@@ -1,10 +1,13 @@
 """A command that is told to end does, whatever runs."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+
+import pytest
 
 WORK = """
 from hashlib import pbkdf2_hmac
@@ -31,3 +34,17 @@ def test_compiled_code_is_not_waited_for_and_nothing_is_left():
     assert process.returncode == 128 + signal.SIGTERM
     assert "it ended" not in rest
     assert not os.path.exists(folder)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_output_that_cannot_hold_every_letter_is_no_reason_to_stop(tmp_path, encoding):
+    (tmp_path / "people.csv").write_text("größe,ж\n" + "1,a\n2,b\n" * 20, encoding="utf-8")
+    code = "from incrowd.cli import main; main()"
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    words = ["measure", "people.csv", "--qi", "größe,ж", *(["--json"] if encoding == "ascii" else [])]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, env=environment, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    if encoding == "ascii":
+        assert json.loads(done.stdout)["quasi_identifiers"] == ["größe", "ж"]

@@ -5,17 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from papers.figures.regimes import entropy_plot, tail_plot, unique_people_plot
 
 from incrowd import ClassSizes, correctness_curve, fit_curve, forecast
 from incrowd.curves import Curve
-from incrowd.figures.curve_charts import (
-    curve_plot,
-    entropy_plot,
-    forecast_plot,
-    rank_size_plot,
-    tail_plot,
-    unique_people_plot,
-)
+from incrowd.figures.curve_charts import curve_plot, forecast_plot, rank_size_plot
 from incrowd.figures.theme import save
 from incrowd.pitman_yor import PitmanYor, compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import HoldOut, rank_size_check
@@ -49,7 +43,7 @@ def test_the_forecast_figure_tells_of_what_was_asked_and_of_a_failed_check():
     answer = forecast(fit_curve(POINTS), [10, 100, 1e4])
     asked = forecast(fit_curve(POINTS), ["small"], populations={"small": 50})
     failed = HoldOut(100, 1000, 0.5, 0.7, 0.6, 0.8)
-    first, second = forecast_plot(POINTS, answer, asked=asked, check=failed).to_dict()["title"]["subtitle"]
+    first, second = forecast_plot(POINTS, answer, headline=asked, check=failed).to_dict()["title"]["subtitle"]
     assert "of 50 people (small)" in first
     assert "measured up to 1,000" in first
     assert "trust this less" in second

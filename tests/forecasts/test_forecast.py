@@ -201,7 +201,6 @@ def test_the_figure_names_the_population_asked_for(table, tmp_path, capsys):
     ("arguments", "words"),
     [
         (("forecast", "{table}", "--qi", "age,region", "--uniqueness"), "--uniqueness fits a curve"),
-        (("forecast", "{points}", "--ml"), "--ml is a fit to class sizes"),
         (("forecast", "{points}", "--compare", "--uniqueness"), "leave out --uniqueness"),
         (("forecast", "{points}", "--person", "n"), "--person goes with"),
         (("forecast", "{points}", "--at", "=5"), "without a name"),
@@ -242,12 +241,17 @@ def rows_of_people(people=400, seed=3):
     return {"age": random.geometric(0.05, people), "county": random.integers(0, 20, people)}
 
 
-def test_a_table_is_forecast_as_its_class_sizes_and_its_fit_are():
+def test_class_sizes_are_forecast_as_their_fit_is_and_a_table_by_its_columns():
     rows, names = rows_of_people(), ["age", "county"]
     sizes = ClassSizes.from_table(rows, quasi_identifiers=names)
     by_fit = forecast(fit_class_sizes(sizes), at=[50, "city"], k=[3])
     assert forecast(sizes, at=[50, "city"], k=[3]).to_dict() == by_fit.to_dict()
-    assert forecast(rows, at=[50, "city"], k=[3], quasi_identifiers=names).to_dict() == by_fit.to_dict()
+    of_table = forecast(rows, at=[50, "city"], k=[3], quasi_identifiers=names)
+    assert of_table.violations[3].to_dict() == by_fit.violations[3].to_dict()
+    assert (of_table.h, of_table.gamma) == (by_fit.h, by_fit.gamma)
+    risk = population_risk(rows, population=1_000_000, quasi_identifiers=names)
+    assert of_table.correctness.value[1] == pytest.approx(risk.sample_to_population, rel=0.02)  # the copula's draws
+    assert of_table.correctness.value[0] == by_fit.correctness.value[0]
 
 
 def test_a_curve_and_a_table_of_points_are_forecast_as_their_fit_is():

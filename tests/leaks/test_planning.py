@@ -74,7 +74,7 @@ def test_shares_are_rounded_up_as_written_in_decimals():
 
 @pytest.mark.parametrize("share", [1.1, -0.1])
 def test_shares_above_all_are_refused(share):
-    with pytest.raises(InputError, match="0 to 100 %"):
+    with pytest.raises(InputError, match="0 to 100%"):
         share_of(share, 100)
 
 

@@ -24,6 +24,13 @@ def check_risk(risk, sizes):
     assert is_inside(lowest, np.array(risk.interval), highest)
     if risk.still_unique_interval is not None:
         assert is_inside(risk.still_unique_interval[0], risk.still_unique, risk.still_unique_interval[1])
+    if risk.population_uniques_interval is not None:
+        low, high = risk.population_uniques_interval
+        assert is_inside(low, risk.population_uniques, high)
+        assert is_inside(0.0, np.array([low, high]), risk.population)
+    if risk.highest is not None:
+        assert is_inside(risk.highest_interval[0], risk.highest, risk.highest_interval[1])
+        assert risk.highest >= risk.sample_to_population - 1e-9
 
 
 @st.composite
@@ -44,6 +51,18 @@ def test_every_method_keeps_to_its_interval_and_to_what_is_certain(table, method
         table, population=people * (1 + times) + more, quasi_identifiers=names, method=method, seed=seed
     )
     check_risk(risk, ClassSizes.from_table(table, quasi_identifiers=names))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.data(), st.integers(0, 9))
+def test_samples_with_weights_keep_to_their_interval_and_to_what_is_certain(table, data, seed):
+    names, people = list(table), len(table["c0"])
+    weights = data.draw(st.lists(st.floats(1.0, 500.0), min_size=people, max_size=people))
+    known = {"population": max(round(sum(weights)), people), "quasi_identifiers": names, "weights": "w"}
+    check_risk(
+        population_risk(table | {"w": weights}, seed=seed, **known),
+        ClassSizes.from_table(table, quasi_identifiers=names),
+    )
 
 
 @settings(max_examples=100, deadline=None)

@@ -126,3 +126,11 @@ def test_a_population_smaller_than_its_sample_is_refused():
     assert grow(model, 50).class_sizes.sum() == 50
     with pytest.raises(InputError, match="a population of 49 for a sample of 50 people"):
         grow(model, 49)
+
+
+def test_classes_without_a_column_are_those_of_the_other_columns(population):
+    sample, _ = sample_of(population, 200, 6)
+    found = grow(fit_crowd_model(sample), 1_500, seed=(2,))
+    for column in range(4):
+        others = [codes for place, codes in enumerate(found.values) if place != column]
+        assert found.sizes_without(column).tolist() == class_sizes(others)[:200].tolist()

@@ -79,3 +79,19 @@ def test_record_risks_are_a_frame_with_a_row_for_each_record():
     assert frame["risk_rank"].tolist() == [4, 4, 4, 1, 2, 2]
     assert frame["risk"].tolist() == found["risk"].tolist()
     assert found.to_dict()["interval"] == list(found.interval)
+
+
+def test_the_column_that_makes_a_record_stand_out():
+    """Some people have a rare trade in a large town: without the trade they are many."""
+    draw = np.random.default_rng(5)
+    everybody = pd.DataFrame({"town": draw.integers(0, 30, 20_000), "sex": draw.integers(0, 2, 20_000)})
+    rare = draw.random(20_000) < 0.01
+    everybody["trade"] = np.where(rare, draw.integers(10, 90, 20_000), draw.integers(0, 2, 20_000))
+    rows = everybody.sample(2_000, random_state=1)
+    found = record_risk(rows, population=20_000, quasi_identifiers=["town", "sex", "trade"])
+    stands_out = rows["trade"].to_numpy() >= 10
+    assert np.mean(found["telling_column"][stands_out] == "trade") > 0.95
+    assert np.all(found["risk_without_it"] <= found["risk"] + 1e-12)
+    without = everybody.groupby(["town", "sex"]).size()
+    truth = np.array([1 / without[town, sex] for town, sex in zip(rows["town"], rows["sex"], strict=True)])
+    assert found["risk_without_it"][stands_out].mean() == pytest.approx(truth[stands_out].mean(), rel=0.5)

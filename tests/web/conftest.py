@@ -109,11 +109,11 @@ def wait_for():
 
 @pytest.fixture(scope="session")
 def demo_file():
-    """2,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
+    """1,000 invented stays as a Parquet file: inventing them anew for every test takes longer than the tests."""
     import pyarrow.parquet
 
     written = io.BytesIO()
-    pyarrow.parquet.write_table(demo_table(2_000), written)
+    pyarrow.parquet.write_table(demo_table(1_000), written)
     return written.getvalue()
 
 

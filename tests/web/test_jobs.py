@@ -63,7 +63,7 @@ def test_an_assessment_comes_in_stages_and_ends_as_the_library_says(script, demo
     assert (over["state"], over["progress"], over["stages"]) == ("done", 1.0, 4)
     result = script.get(f"/api/v1/jobs/{job['id']}/result").json()
     expected = assess(
-        demo_table(2_000),
+        demo_table(1_000),
         quasi_identifiers=names,
         sensitive=["charge"],
         population=50_000,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os.path
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 
@@ -16,7 +16,7 @@ def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]
         package: the package's `__name__`.
         file: the package's `__file__`.
     """
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    stub = _parse(f"{file}i")
     module_of = {
         alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
@@ -41,8 +41,13 @@ def literal_names(module: str, name: str) -> tuple[str, ...]:
     >>> literal_names("protection/registry.py", "MethodName")[:2]
     ('partition', 'sorted')
     """
-    source = ast.parse((Path(__file__).parents[1] / module).read_text(encoding="utf-8"))
+    source = _parse(os.path.join(os.path.dirname(__file__), "..", module))
     defined = next(
         node.value for node in source.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
     )
     return tuple(str(node.value) for node in ast.walk(defined) if isinstance(node, ast.Constant))
+
+
+def _parse(file: str) -> ast.Module:
+    with open(file, encoding="utf-8") as source:  # pathlib is slow to import
+        return ast.parse(source.read())

@@ -14,6 +14,7 @@ from incrowd.errors import InputError
 
 _PREFIX, _LOCK = "incrowd-", ".incrowd-lock"
 _ATTEMPTS = 20
+_YOUNG = 60.0  # seconds in which a folder without a lock may just be being made
 
 
 class PrivateFolder:
@@ -54,7 +55,11 @@ def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
     """A directory and its lock, which is held as long as the directory exists."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix))  # mode 0700
-        lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above
+        try:
+            lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above
+        except OSError:
+            path.rmdir()
+            raise
         if locked(lock) is not False and (path / _LOCK).exists():
             return path, lock
         lock.close()  # another process found it before it was locked, and removes it
@@ -81,11 +86,15 @@ def _remove_abandoned(place: Path) -> None:
         try:
             if hasattr(os, "getuid") and folder.lstat().st_uid != os.getuid():
                 continue  # another user's
+            if not (folder / _LOCK).exists():
+                if time.time() - folder.stat().st_mtime > _YOUNG:
+                    folder.rmdir()  # killed before it had a lock, so that it is empty
+                continue
             with open(folder / _LOCK, "r+") as lock:
                 if locked(lock):
                     shutil.rmtree(folder, ignore_errors=True)
         except OSError:
-            continue  # without a lock, or just being made or removed
+            continue  # another's, or just being removed
 
 
 def _remove(folder: Path, lock: IO[str]) -> None:

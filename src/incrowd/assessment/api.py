@@ -164,8 +164,10 @@ def judge_release(data: Any, question: Question, *, progress: Progress = silent)
     'within'
     """
     work = _begin(read_table(data), question, progress)
+    work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
-        work.answer(section, section.answer)
+        if section.is_asked is None or section.is_asked(work):
+            work.answer(section, section.answer)
     return decide(work.question, work.roles, **work.answers)
 
 

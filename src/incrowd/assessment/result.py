@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from incrowd._support.services import provided
 from incrowd.assessment.sections import evidence, facts, forecast, knowledge, leaks, population, protection
-from incrowd.results import Result, provided
+from incrowd.results import Result
 
 if TYPE_CHECKING:
     from incrowd.assessment.provenance import Provenance

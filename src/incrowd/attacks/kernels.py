@@ -10,7 +10,8 @@ references takes thirty times as long as the work.
 """
 
 import numpy as np
-from numba import njit
+
+from incrowd._support.compiled import njit
 
 _TILE = 1024  # records that a block of probes goes over while they are in the cache
 _FIRST_TILE = 32  # every tile is twice as long as the one before, because limits fall quickly at first

@@ -1,5 +1,6 @@
 """The `incrowd` command: its verbs, one in each file, and how errors become messages and exit codes."""
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Annotated
 import typer
 
 from incrowd import __version__
+from incrowd._support.addresses import masked
 from incrowd.cli import terminal
 from incrowd.cli.assess import assess_table
 from incrowd.cli.attack import attack_release_of_table, split_table_file, synthesise_table
@@ -86,6 +88,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run_command(command: Callable[[], object]) -> None:
     """Run a command; turn an error into one message on stderr and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to stop
     try:
         with ended_by_signals():
             command()
@@ -94,6 +99,10 @@ def run_command(command: Callable[[], object]) -> None:
         sys.exit(2)
     except MemoryError:
         terminal.problem("out of memory; give fewer columns, or a smaller --memory so that work spills to disk")
+        sys.exit(2)
+    except OSError as error:  # a disk or a folder that fails; its own words name files, and never cells
+        where = f" {masked(os.fsdecode(error.filename))}" if isinstance(error.filename, str | bytes) else " a file"
+        terminal.problem(f"cannot read or write{where}: {error.strerror or type(error).__name__}")
         sys.exit(2)
     except Exception as error:
         if "INCROWD_DEBUG" in os.environ:

@@ -42,7 +42,7 @@ def assess_table(
     save: Annotated[
         bool,
         typer.Option("--save", help="Write the roles and the question to incrowd.toml beside the table."),
-        Output("settings file", beside="incrowd.toml", replaces=True),
+        Output("settings file", next_to_table="incrowd.toml", replaces=True),
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Show every section of the report, not only the decision.")

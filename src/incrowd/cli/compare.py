@@ -39,7 +39,7 @@ def compare_tables(
     columns = [name for side in sides for name in getattr(side, "columns", ())]
     question = question_from(typed, columns)
     with terminal.working("comparing") as progress:
-        found = compare(
+        comparison = compare(
             *sides,
             quasi_identifiers=question.quasi_identifiers,
             sensitive=question.sensitive or (),
@@ -48,19 +48,19 @@ def compare_tables(
             progress=progress,
         )
     if json:
-        terminal.as_json(found.to_dict())
+        terminal.as_json(comparison.to_dict())
     else:
-        terminal.heading(found.sentence)
+        terminal.heading(comparison.sentence)
         terminal.table(
             ("", "before", "after", "", "what it means"),
-            [(change.name, *_sides(change), change.direction, change.meaning) for change in found.changes],
+            [(change.name, *_sides(change), change.direction, change.meaning) for change in comparison.changes],
         )
-        if found.kept:
+        if comparison.kept:
             terminal.heading("What is left to work with")
-            terminal.table(("", "before", "after"), [(one.name, one.before, one.after) for one in found.kept])
-        for text in found.notes:
+            terminal.table(("", "before", "after"), [(one.name, one.before, one.after) for one in comparison.kept])
+        for text in comparison.notes:
             terminal.note(text)
-    if fail and found.of("worse"):
+    if fail and comparison.of("worse"):
         raise typer.Exit(1)
 
 

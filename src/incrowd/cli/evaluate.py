@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 from incrowd.wording import number, percent
 
 if TYPE_CHECKING:
-    from incrowd.evaluation import Evaluation
+    from incrowd.evaluation import Evaluation, Utility
 
 Secret = Annotated[
     str | None, typer.Option("--secret", help="What about it: a value, '>100000', '<5' or '10..20' (both ends).")
@@ -30,6 +30,12 @@ def evaluate_table(
     secret: Secret = None,
     person: options.Person = None,
     hierarchy: options.Hierarchies = None,
+    utility: Annotated[
+        bool, typer.Option("--utility", help="Also what analysts find: marginals, telling the tables apart.")
+    ] = False,
+    outcome: Annotated[
+        str | None, typer.Option("--outcome", help="Column that regressions on the others explain, in both tables.")
+    ] = None,
     min_k: Annotated[int | None, typer.Option("--min-k", help="Exit 1 if the smallest class is smaller.")] = None,
     json: options.Json = False,
 ) -> None:
@@ -49,25 +55,27 @@ def evaluate_table(
             raise InputError("no column differs between the two tables; name the columns an attacker knows with --qi")
         terminal.note(f"comparing the columns that differ: {', '.join(wanted)} (name them all with --qi)")
     with terminal.working("comparing") as progress:
-        found = evaluate(
+        evaluation = evaluate(
             table,
             after,
             quasi_identifiers=wanted,
             sensitive=secrets or None,
             secret=read_secret(secret),
             person=person,
-            hierarchies={name: Hierarchy.from_csv(members[0]) for name, members in options.groups(hierarchy).items()},
+            hierarchies={name: Hierarchy.parse(rule) for name, rule in options.rules(hierarchy).items()},
+            utility=utility,
+            outcome=outcome,
             progress=progress,
         )
     if json:
-        terminal.as_json(found.to_dict())
+        terminal.as_json(evaluation.to_dict())
     else:
-        terminal.heading(f"{after.name}: {found.verdict}")
-        show_tables(found)
-        for text in found.notes:
+        terminal.heading(f"{after.name}: {evaluation.verdict}")
+        show_tables(evaluation)
+        for text in evaluation.notes:
             terminal.note(text)
-    if min_k is not None and found.k < min_k:
-        terminal.note(f"over the threshold: the smallest class has {found.k:,}, at least {min_k:,} were asked for")
+    if min_k is not None and evaluation.k < min_k:
+        terminal.note(f"over the threshold: the smallest class has {evaluation.k:,}, at least {min_k:,} were asked for")
         raise typer.Exit(1)
 
 
@@ -92,63 +100,93 @@ def read_secret(given: str | None) -> Any:
     return given
 
 
-def show_tables(found: Evaluation) -> None:
+def show_tables(evaluation: Evaluation) -> None:
     """Write the remaining risk, the cost, and the cost of each column as tables."""
-    terminal.table(("", "", "what it means"), [*_risk_rows(found), *_cost_rows(found)])
+    terminal.table(("", "", "what it means"), [*_risk_rows(evaluation), *_cost_rows(evaluation)])
+    if evaluation.utility is not None:
+        terminal.table(("", "", "what it means"), _utility_rows(evaluation.utility))
     terminal.table(
         ("column", "cells changed", "detail kept", "loss"),
-        [(c.column, percent(c.changed / found.records), percent(c.granularity), c.loss) for c in found.columns],
+        [
+            (c.column, percent(c.changed / evaluation.records), percent(c.granularity), c.loss)
+            for c in evaluation.columns
+        ],
     )
 
 
-def _risk_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+def _risk_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     """The remaining risk as rows: name, number, sentence."""
     rows = [
         (
             "unique",
-            f"{found.uniques:,} ({percent(found.uniqueness)})",
+            f"{evaluation.uniques:,} ({percent(evaluation.uniqueness)})",
             "records that cannot be anybody else's: some value of theirs fits no other record"
-            if found.counted == "records"
+            if evaluation.counted == "records"
             else "people whose history nobody else has",
         ),
         (
             "smallest class (k)",
-            f"{found.k:,}",
-            "records with the same values" if found.counted == "records" else "people with the same histories",
+            f"{evaluation.k:,}",
+            "records with the same values" if evaluation.counted == "records" else "people with the same histories",
         ),
-        ("average risk (κ)", percent(found.correctness), "chance that a guess within the class is right"),
+        ("average risk (κ)", percent(evaluation.correctness), "chance that a guess within the class is right"),
     ]
-    if found.undecided:
-        rows.append(("undecided", f"{found.undecided:,}", "counted as unique: the search for a cover was cut short"))
-    several = len(found.sensitive) > 1
-    for one in found.sensitive:
+    if evaluation.undecided:
+        rows.append(
+            ("undecided", f"{evaluation.undecided:,}", "counted as unique: the search for a cover was cut short")
+        )
+    several = len(evaluation.sensitive) > 1
+    for one in evaluation.sensitive:
         by_column = f" in {one.column}" if several else ""
         rows.append(("l", f"{one.distinct:,}", f"fewest different values of {one.column} in a class"))
         rows.append(("t", number(one.t), f"farthest a class is from the table{by_column}; 0 tells nothing"))
-    if found.disclosure is not None:
-        told = f"{found.disclosure.disclosed:,} of {found.disclosure.records:,} with {found.disclosure.secret}"
-        rows.append(("secret certain", percent(found.disclosure.risk), f"{told} are in classes where all have it"))
+    if secret := evaluation.disclosure:
+        certain = f"{secret.disclosed:,} of {secret.records:,} with {secret.secret}"
+        rows.append(("secret certain", percent(secret.risk), f"{certain} are in classes where all have it"))
     return rows
 
 
-def _cost_rows(found: Evaluation) -> list[tuple[str, str, str]]:
+def _utility_rows(utility: Utility) -> list[tuple[str, str, str]]:
+    """What analysts find as rows: name, number, sentence."""
+    rows = [
+        (f"{ways}-way tables", number(distance), "share of records in other cells than before, on average")
+        for ways, distance in enumerate(utility.marginals, 1)
+    ]
+    most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"
+    rows.append(("pMSE", number(utility.propensity_mse), most))
+    if utility.overlap is not None:
+        meaning = f"of {len(utility.coefficients):,} coefficients for {utility.outcome}: 1 the same, below 0 apart"
+        rows.append(("intervals overlap", number(utility.overlap), meaning))
+    if utility.score_original is not None and utility.score_protected is not None:
+        before = (
+            f"trained on the protected table, tested on the original; {number(utility.score_original)} if trained there"
+        )
+        rows.append(("prediction", number(utility.score_protected), before))
+    return rows
+
+
+def _cost_rows(evaluation: Evaluation) -> list[tuple[str, str, str]]:
     """The cost of protection as rows: name, number, sentence."""
-    rows = [("detail kept", percent(found.granularity), "granularity: 100% is the original, 0% is nothing left")]
-    if found.information_loss is not None:
+    rows = [("detail kept", percent(evaluation.granularity), "granularity: 100% is the original, 0% is nothing left")]
+    if evaluation.information_loss is not None:
         rows.append(
             (
                 "information loss",
-                number(found.information_loss),
+                number(evaluation.information_loss),
                 "how far a value may be from what is written, in standard deviations, a column",
             )
         )
-    if found.suppressed:
-        rows.append(("rows dropped", f"{found.suppressed:,}", "suppressed"))
-    if found.correlation_change is not None:
-        mean, most = found.correlation_change
+    if evaluation.suppressed:
+        rows.append(("rows dropped", f"{evaluation.suppressed:,}", "suppressed"))
+    if evaluation.correlation_change is not None:
+        mean, most = evaluation.correlation_change
         rows.append(("correlations moved", number(mean), f"on average over pairs of columns; {number(most)} at most"))
-    if found.contradicting:
+    if evaluation.contradicting:
         rows.append(
-            ("contradicting", f"{found.contradicting:,}", "cells that do not cover the original: is the order right?")
+            (
+                "contradicting",
+                f"{evaluation.contradicting:,}",
+                "cells that do not cover the original: is the order right?",
+            )
         )
     return rows

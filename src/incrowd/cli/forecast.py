@@ -24,9 +24,9 @@ from incrowd.errors import InputError
 if TYPE_CHECKING:
     from incrowd._support.progress import Progress
     from incrowd.curves import Curve
-    from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
-    from incrowd.pitman_yor.model_checks import HoldOut, RankSize
+    from incrowd.pitman_yor.curve_fit import Metric as Fitted
+    from incrowd.pitman_yor.model_checks import RankSize
 
 At = Annotated[
     str, typer.Option("--at", help="Populations: numbers and names (city, us, eu, world), or name=number. Commas.")
@@ -55,7 +55,9 @@ def forecast_population(
         str | None, typer.Option("--k", help="Also: share of people in classes smaller than k. Commas.")
     ] = None,
     uniqueness: Annotated[bool, typer.Option("--uniqueness", help="Fit the curve's uniqueness.")] = False,
-    maximum_likelihood: Annotated[bool, typer.Option("--ml", help="Class sizes: fit without the prior.")] = False,
+    maximum_likelihood: Annotated[
+        bool, typer.Option("--ml", help="The scaling law without its prior: γ as the data have it.")
+    ] = False,
     compare: Annotated[bool, typer.Option("--compare", help="Also: what other curves say.")] = False,
     predictive_check: Annotated[
         bool, typer.Option("--predictive-check", help="Class sizes: also say whether the law gives such class sizes.")
@@ -79,9 +81,9 @@ def forecast_population(
 ) -> None:
     """Forecast how many people are named correctly in populations that were never measured.
 
-    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. The
-    answer follows the scaling law. Of a table `incrowd population` and `incrowd assess` know more than the law does.
-    Several files are techniques to compare: `incrowd forecast faces.csv voices.csv --at 1e6,world`.
+    The input is a curve (a file with columns n and correctness) or a table, with the options of `incrowd curve`. Of a
+    table with --qi the answer is that of `incrowd population` for every population asked; a curve, and a table with
+    --ml, follow the scaling law. Several files are techniques to compare: `incrowd forecast faces.csv voices.csv`.
     """
     if compare and uniqueness:
         raise InputError("--compare shows curves of the correctness; leave out --uniqueness")
@@ -125,16 +127,18 @@ def _technique(
     label: str, source: Source, asked: Asked, unique: bool, maximum_likelihood: bool, people: int | None
 ) -> Technique:
     """Fit the law to one technique and forecast."""
-    from incrowd.forecasts.api import check_forecast, forecast
+    from incrowd.forecasts import forecast, forecast_table
 
+    source.refuse_mixed()
+    columns = options.names(source.qi)
+    given: dict[str, Any] = {"k": asked.ks, "populations": asked.named, "seed": asked.seed}
     with terminal.working("fitting the scaling law") as progress:
         curve, fit = _fitted(source, unique, maximum_likelihood, people, asked.seed, progress)
-        named, seed = asked.named, asked.seed
-        answer = forecast(fit, asked.populations, k=asked.ks, populations=named, seed=seed, progress=progress)
-        answer, check, why_not_checked = check_forecast(answer, fit, seed=asked.seed)
-    if why_not_checked is not None:
-        terminal.note(f"the fit was not checked on a part of the data: {why_not_checked}")
-    return Technique(label, curve, fit, answer, check)
+        if source.table is None or not columns or maximum_likelihood:
+            return Technique(label, curve, fit, forecast(fit, asked.populations, progress=progress, **given))
+        how: dict[str, Any] = {"quasi_identifiers": columns, "person": source.person, "progress": progress, **given}
+        found = forecast_table(source.table, asked.populations, **how)
+        return Technique(label, curve, fit, found.forecast, found.curve)
 
 
 def _answer(
@@ -145,26 +149,26 @@ def _answer(
 
     from incrowd.pitman_yor import CurveFit, compare_fits
 
-    answer, check = one.answer, one.check
+    answer = one.answer
     with terminal.working("checking the fit") as progress:
         others = compare_fits(one.curve, seed=seed) if compare else {}
         others = {name: other for name, other in others.items() if name != "PYC"}
         bands = _predictive_checks(one.fit, seed, progress) if predictive_check else None
     if plot is not None:
-        _save(one.curve, one.fit, answer, check, list(others.values()), plot, force, seed)
+        _save(one, list(others.values()), plot, force, seed)
     if json:
         baselines = {name: np.atleast_1d(fit.model.correctness(answer.at)).tolist() for name, fit in others.items()}
         terminal.as_json(
             {
                 "fit": one.fit.to_dict(),
                 "forecast": answer.to_dict(),
-                "hold_out": check.to_dict() if check else None,
+                "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
                 "baselines": baselines,
                 "predictive_check": [band.to_dict() for band in bands] if bands else None,
             }
         )
         return
-    show_forecast(answer, check, others, from_curve=isinstance(one.fit, CurveFit))
+    show_forecast(answer, others, from_curve=isinstance(one.fit, CurveFit))
     if bands:
         show_predictive_check(*bands)
 
@@ -190,15 +194,12 @@ def _fitted(
     from incrowd.curves import Curve, correctness_curve
     from incrowd.pitman_yor import fit_class_sizes, fit_curve
 
-    source.refuse_mixed()
     table, quasi_identifiers = source.table, options.names(source.qi)
     classes = table is not None and bool(quasi_identifiers)
     asked = source.qi or source.person or source.item or source.known or source.ranks
     given = table is not None and not asked and {"n", "correctness"} <= set(table.columns)
     if people is not None and not given:
         raise InputError("--people goes with a curve file; other input says itself how many people there are")
-    if maximum_likelihood and not classes:
-        raise InputError("--ml is a fit to class sizes: it goes with a table and --qi")
     if unique and (classes or source.robust or source.ranks):
         raise InputError("--uniqueness fits a curve that has it: a curve file, or sparse matching")
     if table is not None and classes:
@@ -211,7 +212,8 @@ def _fitted(
         curve = replace(curve, people=people or curve.people)
     else:
         curve = source.curve(seed, progress)
-    return curve, fit_curve(curve, metric="uniqueness" if unique else "correctness")
+    fitted: Fitted = "uniqueness" if unique else "correctness"
+    return curve, fit_curve(curve, metric=fitted, prior=None if maximum_likelihood else "cautious")
 
 
 def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
@@ -238,23 +240,15 @@ def _populations(text: str) -> tuple[list[float | str], dict[str, float]]:
     return wanted, named
 
 
-def _save(
-    curve: Curve,
-    fit: ClassSizeFit | CurveFit,
-    answer: Forecast,
-    check: HoldOut | None,
-    baselines: list[CurveFit],
-    plot: Path,
-    force: bool,
-    seed: int,
-) -> None:
+def _save(one: Technique, baselines: list[CurveFit], plot: Path, force: bool, seed: int) -> None:
     import numpy as np
 
     from incrowd.figures import forecast_plot
     from incrowd.forecasts import forecast
 
     # a smooth line and band: the same forecast at sizes in between
-    largest = max(float(answer.at.max()), float(curve.sizes[-1]))
+    largest = max(float(one.answer.at.max()), float(one.curve.sizes[-1]))
     between = np.unique(np.rint(np.geomspace(2, largest, 40)))
-    smooth = forecast(fit, between.tolist(), seed=seed)
-    save_figure(forecast_plot(curve, smooth, asked=answer, check=check, baselines=baselines), plot, force=force)
+    smooth = one.smooth or forecast(one.fit, between.tolist(), seed=seed)
+    figure = forecast_plot(one.curve, smooth, headline=one.answer, check=one.answer.hold_out, baselines=baselines)
+    save_figure(figure, plot, force=force)

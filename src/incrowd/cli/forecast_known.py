@@ -49,7 +49,7 @@ def show_known(
     json: bool,
 ) -> None:
     """Expected shares in every population; nothing is estimated, so there is no interval."""
-    from incrowd.forecasts.api import settle_populations
+    from incrowd.forecasts.population_sizes import settle_populations
 
     names, sizes = settle_populations(populations, named)
     rows: list[dict[str, Any]] = [

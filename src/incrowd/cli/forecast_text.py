@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from incrowd.curves import Curve
     from incrowd.forecasts import Forecast
     from incrowd.pitman_yor import ClassSizeFit, CurveFit
-    from incrowd.pitman_yor.model_checks import HoldOut, RankSize
+    from incrowd.pitman_yor.model_checks import RankSize
 
 
 class Technique(NamedTuple):
@@ -23,7 +23,7 @@ class Technique(NamedTuple):
     curve: Curve
     fit: ClassSizeFit | CurveFit
     answer: Forecast
-    check: HoldOut | None
+    smooth: Forecast | None = None
 
 
 def label_techniques(names: list[str]) -> list[str]:
@@ -44,7 +44,7 @@ def plain(techniques: list[Technique]) -> dict[str, Any]:
                 "name": one.name,
                 "fit": one.fit.to_dict(),
                 "forecast": one.answer.to_dict(),
-                "hold_out": one.check.to_dict() if one.check else None,
+                "hold_out": one.answer.hold_out.to_dict() if one.answer.hold_out else None,
             }
             for one in techniques
         ]
@@ -70,7 +70,7 @@ def show_side_by_side(techniques: list[Technique]) -> None:
     )
     terminal.table(
         ["technique", "h, nats", "γ", "forecast of its own largest size"],
-        [[one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.check)] for one in techniques],
+        [[one.name, number(one.answer.h[0]), number(one.answer.gamma[0]), _checked(one.answer)] for one in techniques],
     )
     for at, label in enumerate(labels):
         order = sorted(techniques, key=lambda one: -float(one.answer.correctness.value[at]))
@@ -99,13 +99,14 @@ def _share(answer: Forecast, at: int) -> str:
     return f"{percent(shares.value[at])} ({percent_interval(shares.low[at], shares.high[at])})"
 
 
-def _checked(check: HoldOut | None) -> str | None:
+def _checked(answer: Forecast) -> str | None:
+    check = answer.hold_out
     if check is None:
         return None
     return f"{percent(check.forecast)}, measured {percent(check.measured)}" + ("" if check.inside else ": OUTSIDE")
 
 
-def show_forecast(answer: Forecast, check: HoldOut | None, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
+def show_forecast(answer: Forecast, others: dict[Any, CurveFit], *, from_curve: bool) -> None:
     """The forecast of one technique, with its check and what other curves say."""
     terminal.heading("Who would be named correctly")
     labels = [population(name, size) for name, size in zip(answer.names, answer.at, strict=True)]
@@ -123,6 +124,7 @@ def show_forecast(answer: Forecast, check: HoldOut | None, others: dict[Any, Cur
         "information."
     )
     terminal.line(f"Tail complexity γ = {number(gamma[0])} ({number_interval(gamma[1], gamma[2])}): {_tail(gamma[0])}.")
+    check = answer.hold_out
     if check is not None:
         left_out = "all points at larger sizes left out" if from_curve else "nine people in ten left out at random"
         verdict = "inside" if check.inside else "OUTSIDE"
@@ -140,10 +142,10 @@ def show_forecast(answer: Forecast, check: HoldOut | None, others: dict[Any, Cur
             ["population", *values],
             [[label, *(percent(column[i]) for column in values.values())] for i, label in enumerate(labels)],
         )
-    if not from_curve:
+    if not from_curve and answer.method == "law":
         terminal.line(
-            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns. "
-            "`incrowd population` and `incrowd assess` use the columns too: where they differ, believe those."
+            "These numbers follow the scaling law, which knows how many people look alike and nothing of the columns: "
+            "without --ml the columns are used too, and that forecast is the one to believe."
         )
     for text in answer.notes:
         terminal.note(text)

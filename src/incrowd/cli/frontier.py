@@ -10,7 +10,8 @@ from incrowd.cli import options, terminal
 from incrowd.cli.evaluate import Secret, read_secret
 from incrowd.cli.outputs import save_figure
 from incrowd.errors import InputError
-from incrowd.wording import percent
+from incrowd.recipients import in_words
+from incrowd.wording import number, percent
 
 
 @options.opens_table
@@ -26,6 +27,9 @@ def frontier_of_table(
     sensitive: options.Sensitive = None,
     secret: Secret = None,
     person: options.Person = None,
+    recipient: Annotated[
+        str | None, typer.Option("--recipient", help="Mark the most detail within this recipient's limits.")
+    ] = None,
     plot: options.Plot = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -37,7 +41,7 @@ def frontier_of_table(
         raise InputError("--secret says what to keep secret, but not in which column; add --sensitive")
     wanted = options.quasi_identifiers(qi, table)
     with terminal.working("protecting in every way") as progress:
-        found = frontier(
+        compared = frontier(
             table,
             quasi_identifiers=wanted,
             methods=options.names(methods) or None,  # type: ignore[arg-type]  # checked by frontier
@@ -45,31 +49,37 @@ def frontier_of_table(
             sensitive=options.names(sensitive, table.columns) or None,
             secret=read_secret(secret),
             person=person,
+            recipient=recipient,
             progress=progress,
         )
     if plot is not None:
         from incrowd.figures.protection_charts import frontier_chart
 
-        save_figure(frontier_chart(found), plot, force=force)
+        save_figure(frontier_chart(compared), plot, force=force)
     if json:
-        terminal.as_json(found.to_dict())
+        terminal.as_json(compared.to_dict())
         return
-    terminal.heading(f"What protection leaves and costs, {found.records:,} records")
+    terminal.heading(f"What protection leaves and costs, {compared.records:,} records")
     terminal.table(
         ("method", "unique", "named", "secret", "detail", "loss", "s"),
         [
             (
-                f"{point.method} {point.setting}",
+                f"{point.method} {point.setting}" + (" ←" if point is compared.chosen else ""),
                 percent(point.uniqueness),
                 percent(point.correctness),
                 None if point.disclosure is None else percent(point.disclosure),
                 percent(point.granularity),
                 point.information_loss,
-                f"{point.seconds:.2f}",
+                number(point.seconds, digits=2),
             )
-            for point in found.points
+            for point in compared.points
         ],
     )
     terminal.line("unique: still unique; named: guessed correctly; secret: certain; detail: granularity kept.")
-    best = ", ".join(f"{point.method} {point.setting}" for point in found.best)
+    best = ", ".join(f"{point.method} {point.setting}" for point in compared.best)
+    if recipient is not None and compared.chosen is None:
+        terminal.line(f"Nothing that was tried is within the limits for {in_words(recipient)}.")
+    elif compared.chosen is not None:
+        chosen = f"{compared.chosen.method} {compared.chosen.setting}"
+        terminal.line(f"← the most detail within the limits for {in_words(recipient or '')}: {chosen}.")
     terminal.line(f"Not beaten in both risk and detail: {best}.")

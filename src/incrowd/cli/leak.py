@@ -191,10 +191,10 @@ def _recursion(sizes: ClassSizes, leaked: int, targets: int, method: Method) -> 
 
 def _wanted(targets: str) -> list[int]:
     """`--targets 1,5,5` as [1, 5]."""
-    found = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
-    if not found:
+    counts = [options.count(entry, "--targets", like="1,5,15") for entry in options.names([targets])]
+    if not counts:
         raise InputError("say how many people the attacker looks for with --targets, such as 1,5,15")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(counts))
 
 
 def parse_leak_size(text: str | None, people: int) -> int:

@@ -68,20 +68,15 @@ def measure_table(
             raise typer.Exit(1)
         return
     by_name = options.groups(groups)
-    wanted = options.names(qi, table.columns) or list(
-        dict.fromkeys(name for members in by_name.values() for name in members)
-    )
-    if not wanted:
-        raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
+    wanted = options.quasi_identifiers(qi, table, dict.fromkeys(name for group in by_name.values() for name in group))
     if person is not None and fit:
         raise InputError("--fit looks at records, not at people with several; leave out --person or --fit")
     if person is not None and minimal is not None:
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
-    if max_risk is not None and not 0 <= max_risk <= 1:
-        raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    options.check_share(max_risk, "--max-risk")
     place = None if records is None else _records_place(records, person)
     with terminal.working("counting people who look alike") as progress:
-        found = measure(
+        measurement = measure(
             table,
             quasi_identifiers=wanted,
             sensitive=options.names(sensitive, table.columns),
@@ -99,14 +94,14 @@ def measure_table(
         _note_masked(generalised_columns(table, wanted))
     if json:
         fitted = {} if fitting is None else {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
-        terminal.as_json(_plain(found, by_group, by_set, single) | fitted)
+        terminal.as_json(_plain(measurement, by_group, by_set, single) | fitted)
     else:
-        _show(found, by_group, by_set, single)
+        _show(measurement, by_group, by_set, single)
         if fitting is not None:
-            _show_fitting(fitting, found.records)
+            _show_fitting(fitting, measurement.records)
         if place is not None:
             terminal.line(f"The size of every record's class is in {masked(str(place))}, in the column class_size.")
-    if _over(found, min_k, max_risk):
+    if _over(measurement, min_k, max_risk):
         raise typer.Exit(1)
 
 
@@ -134,9 +129,12 @@ def _records_place(records: str, person: str | None) -> str | Path:
 
 
 def _plain(
-    found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
+    measurement: Measurement,
+    by_group: Sequence[KnowledgeRisk],
+    by_set: Sequence[KnowledgeRisk],
+    single: MinimalSets | None,
 ) -> dict[str, Any]:
-    plain = found.to_dict()
+    plain = measurement.to_dict()
     if by_group:
         plain["by_group"] = [risk.to_dict() for risk in by_group]
     if by_set:
@@ -147,12 +145,15 @@ def _plain(
 
 
 def _show(
-    found: Measurement, by_group: Sequence[KnowledgeRisk], by_set: Sequence[KnowledgeRisk], single: MinimalSets | None
+    measurement: Measurement,
+    by_group: Sequence[KnowledgeRisk],
+    by_set: Sequence[KnowledgeRisk],
+    single: MinimalSets | None,
 ) -> None:
-    known = len(found.quasi_identifiers)
+    known = len(measurement.quasi_identifiers)
     terminal.heading(f"Who can be picked out by {known} attribute{'s' if known > 1 else ''}")
-    terminal.table(("", "", "what it means"), _facts(found))
-    for column in found.sensitive:
+    terminal.table(("", "", "what it means"), _facts(measurement))
+    for column in measurement.sensitive:
         terminal.heading(f"What classes give away about {column.column}")
         terminal.table(("", "", "what it means"), _secrets(column))
     if by_group:
@@ -166,24 +167,24 @@ def _show(
         _show_minimal(single)
 
 
-def _facts(found: Measurement) -> list[tuple[str, str, str]]:
+def _facts(measurement: Measurement) -> list[tuple[str, str, str]]:
     """The facts as rows: name, number, sentence."""
-    lone, people = found.uniques, found.people
+    lone, people = measurement.uniques, measurement.people
     rows = [
-        ("people", f"{people:,}", f"in {found.records:,} records" if found.person else "one record each"),
-        ("classes", f"{found.classes:,}", "groups of people who share all of these attributes"),
-        ("smallest class (k)", f"{found.k:,}", _k_in_words(found.k)),
-        ("unique", f"{lone:,} ({percent(found.uniqueness)})", "people nobody else in the table looks like"),
-        ("largest class", f"{found.largest_class:,}", "people who all look alike"),
+        ("people", f"{people:,}", f"in {measurement.records:,} records" if measurement.person else "one record each"),
+        ("classes", f"{measurement.classes:,}", "groups of people who share all of these attributes"),
+        ("smallest class (k)", f"{measurement.k:,}", _k_in_words(measurement.k)),
+        ("unique", f"{lone:,} ({percent(measurement.uniqueness)})", "people nobody else in the table looks like"),
+        ("largest class", f"{measurement.largest_class:,}", "people who all look alike"),
         (
             "average risk (κ)",
-            number(found.correctness),
-            f"an attacker who guesses for everybody names {found.expected_reidentifications:,} of them",
+            number(measurement.correctness),
+            f"an attacker who guesses for everybody names {measurement.expected_reidentifications:,} of them",
         ),
-        ("highest risk", number(found.maximum_risk), "the chance of naming the person easiest to name"),
+        ("highest risk", number(measurement.maximum_risk), "the chance of naming the person easiest to name"),
     ]
     rows += [
-        (f"in classes below {k}", percent(found.share_below(k)), f"people with fewer than {k - 1} look-alikes")
+        (f"in classes below {k}", percent(measurement.share_below(k)), f"people with fewer than {k - 1} look-alikes")
         for k in (3, 5, 10)
     ]
     return rows
@@ -234,17 +235,17 @@ def _show_minimal(single: MinimalSets) -> None:
     terminal.table(("attribute", "share of the score"), [(name, percent(part)) for name, part in parts])
 
 
-def _over(found: Measurement, min_k: int | None, max_risk: float | None) -> bool:
+def _over(measurement: Measurement, min_k: int | None, max_risk: float | None) -> bool:
     """Whether a stated threshold is crossed; says which."""
     over = False
-    if min_k is not None and found.k < min_k:
+    if min_k is not None and measurement.k < min_k:
         terminal.note(
-            f"over the threshold: the smallest class has {found.k:,} people, at least {min_k:,} were asked for"
+            f"over the threshold: the smallest class has {measurement.k:,} people, at least {min_k:,} were asked for"
         )
         over = True
-    if max_risk is not None and found.correctness > max_risk:
+    if max_risk is not None and measurement.correctness > max_risk:
         terminal.note(
-            f"over the threshold: the average risk is {number(found.correctness)}, at most {number(max_risk)} "
+            f"over the threshold: the average risk is {number(measurement.correctness)}, at most {number(max_risk)} "
             "was asked for"
         )
         over = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.outputs import FIGURE_OUTPUT, Input
 from incrowd.errors import InputError
+from incrowd.wording import number
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
@@ -24,7 +25,8 @@ TablePath = Annotated[
     Any,  # a path on the command line, a Table when the verb gets it
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file, or postgresql://… or sqlite:///….",
+        help="File (CSV, Parquet, Excel, SPSS, Stata, SAS, R, … also compressed), folder, pattern, - for standard "
+        "input, or postgresql://… or sqlite:///….",
         show_default=False,
     ),
     Input(),
@@ -45,7 +47,7 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice."
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]
 Hierarchies = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", help="column=file.csv, in ARX's layout. Repeat."),
+    typer.Option("--hierarchy", help="age=5,10,20, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."),
     Input(after="="),
 ]
 
@@ -72,6 +74,13 @@ MaxRisk = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 
+
+def check_share(given: float | None, flag: str) -> None:
+    """Refuse a limit that is no share."""
+    if given is not None and not 0 <= given <= 1:
+        raise InputError(f"{flag} must be between 0 and 1; {number(given)} was given")
+
+
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
 _TYPES: Mapping[str, Any] = {
@@ -97,33 +106,46 @@ def annotation(option: Option) -> Any:
 
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
 
+_LAYOUT = _READING["layout"]
+_READING |= {"layout": Annotated[_LAYOUT, Input()]}
+_SWITCHES = {option.name for option in READING if option.kind == "switch"}
+
 _AFTER = {
     "after_table": Annotated[str | None, typer.Option("--after-table", help="--table of AFTER, if it is another.")],
     "after_query": Annotated[str | None, typer.Option("--after-query", help="--query of AFTER, if it is another.")],
 }
 
 
+def add_options(
+    command: Callable[..., None], added: Mapping[str, tuple[Any, Any]], *, after: Container[str] | None = None
+) -> Callable[..., None]:
+    """Give a verb further options, in place of its `**` parameter.
+
+    Args:
+        command: the verb.
+        added: annotation and default of each option, by name.
+        after: the parameters that the options follow; all of them unless given.
+    """
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command, eval_str=True).parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    further = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in added.items()
+    ]
+    place = 1 + max(index for index, parameter in enumerate(own) if after is None or parameter.name in after)
+    command.__signature__ = inspect.Signature([*own[:place], *further, *own[place:]])  # type: ignore[attr-defined]
+    return command
+
+
 def takes(more: Mapping[str, tuple[Any, str]], *, after: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare options for the `**` parameter of a verb: name, type and help text of each; unset ones are None."""
-
-    def with_more(command: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(command, eval_str=True).parameters.values())[:-1]
-        added = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=None,
-                annotation=_optional(kind, f"--{name.replace('_', '-')}", words),
-            )
-            for name, (kind, words) in more.items()
-        ]
-        own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-        place = 1 + [parameter.name for parameter in own].index(after)
-        whole = inspect.Signature([*own[:place], *added, *own[place:]])
-        command.__signature__ = whole  # type: ignore[attr-defined]
-        return command
-
-    return with_more
+    added = {
+        name: (_optional(kind, f"--{name.replace('_', '-')}", words), None) for name, (kind, words) in more.items()
+    }
+    return lambda command: add_options(command, added, after=(after,))
 
 
 def _optional(kind: Any, name: str, words: str) -> Any:
@@ -182,28 +204,19 @@ def _add_reading_options(
     options: Mapping[str, Any] = _READING,
 ) -> Callable[..., None]:
     """Add options to a verb; `open_paths` replaces the paths among its arguments by tables."""
-    signature = inspect.signature(command, eval_str=True)
-    reading = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "skip_bad_lines" else None, annotation=kind
-        )
-        for name, kind in options.items()
-    ]
-    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
-    own = [
-        parameter.replace(annotation=Annotated[str | None, *parameter.annotation.__metadata__])
-        if parameter.name in paths
-        else parameter
-        for parameter in own
-    ]
 
     @functools.wraps(command)
     def with_tables(**given: Any) -> None:
         open_paths(given, {name: given.pop(name) for name in options})
         command(**given)
 
-    with_tables.__signature__ = inspect.Signature([*own, *reading])  # type: ignore[attr-defined]
-    with_tables.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *reading]}
+    add_options(with_tables, {name: (kind, False if name in _SWITCHES else None) for name, kind in options.items()})
+    parameters = [
+        one.replace(annotation=Annotated[str | None, *one.annotation.__metadata__]) if one.name in paths else one
+        for one in inspect.signature(with_tables).parameters.values()
+    ]
+    with_tables.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_tables.__annotations__ = {one.name: one.annotation for one in parameters}
     return with_tables
 
 
@@ -244,16 +257,16 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
     ['income, net']
     """
     existing = set(columns)
-    found: list[str] = []
+    parsed: list[str] = []
     for entry in given or ():
         parts = [entry] if entry in existing else entry.split(",")
-        found += [part if part in existing else part.strip() for part in parts if part.strip()]
-    return found
+        parsed += [part if part in existing else part.strip() for part in parts if part.strip()]
+    return parsed
 
 
-def quasi_identifiers(given: Sequence[str] | None, table: Table) -> list[str]:
-    """The columns named with --qi; one at least."""
-    wanted = names(given, table.columns)
+def quasi_identifiers(given: Sequence[str] | None, table: Table, otherwise: Iterable[str] = ()) -> list[str]:
+    """The columns named with --qi, or those otherwise; one at least."""
+    wanted = names(given, table.columns) or list(otherwise)
     if not wanted:
         raise InputError(f"name the columns an attacker may know with --qi; the table has: {', '.join(table.columns)}")
     return wanted
@@ -265,15 +278,24 @@ def groups(given: Sequence[str] | None) -> dict[str, list[str]]:
     >>> groups(["census=age,sex", "spatial=zip"])
     {'census': ['age', 'sex'], 'spatial': ['zip']}
     """
-    found: dict[str, list[str]] = {}
+    parsed: dict[str, list[str]] = {}
     for entry in given or ():
         label, equals, members = entry.partition("=")
         if not equals or not label.strip() or not names([members]):
             raise InputError(f"group {entry!r} is not understood; write it like census=age,sex")
-        if label.strip() in found:
+        if label.strip() in parsed:
             raise InputError(f"group {label.strip()!r} is given twice; name each once")
-        found[label.strip()] = names([members])
-    return found
+        parsed[label.strip()] = names([members])
+    return parsed
+
+
+def rules(given: Sequence[str] | None) -> dict[str, str]:
+    """Parse `--hierarchy age=5,10 --hierarchy zip=zip.csv` into a text by column.
+
+    >>> rules(["age=5,10", "zip=zip.csv"])
+    {'age': '5,10', 'zip': 'zip.csv'}
+    """
+    return {name: ",".join(members) for name, members in groups(given).items()}
 
 
 def count(text: str, what: str, like: str = "60000000 or 6e7") -> int:

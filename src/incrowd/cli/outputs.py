@@ -52,7 +52,7 @@ class Output:
         advice: the endings to name in a message.
         store: whether an address of a store is taken too, which only Spark writes to.
         replaces: whether the verb itself decides about a file that exists.
-        beside: the option is a flag that writes a file of this name into the folder of the table.
+        next_to_table: the option is a flag that writes a file of this name into the folder of the table.
     """
 
     what: str = "file"
@@ -60,14 +60,14 @@ class Output:
     advice: str = ""
     store: bool = False
     replaces: bool = False
-    beside: str = ""
+    next_to_table: str = ""
 
     def path(self, value: Any, given: Mapping[str, Any]) -> str:
         """The file that is written."""
-        if not self.beside:
+        if not self.next_to_table:
             return str(value)
         table = str(given.get("table"))
-        return str((Path() if _ADDRESS.match(table) else Path(table).parent) / self.beside)
+        return str((Path() if _ADDRESS.match(table) else Path(table).parent) / self.next_to_table)
 
 
 TABLE_OUTPUT = Output("table", TABLES, ".parquet or .csv")
@@ -77,12 +77,12 @@ FIGURE_OUTPUT = Output("figure", FIGURES, ".html, .svg or .png")
 
 def declared(command: Callable[..., Any], kind: type[Input] | type[Output]) -> dict[str, Any]:
     """The marker of that kind of each parameter that has one."""
-    found = {}
+    markers = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         for one in getattr(parameter.annotation, "__metadata__", ()):
             if isinstance(one, kind):
-                found[name] = one
-    return found
+                markers[name] = one
+    return markers
 
 
 def check_files(command: Callable[..., None]) -> Callable[..., None]:

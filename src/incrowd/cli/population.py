@@ -10,7 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import UnsupportedError
 from incrowd.recipients import judge
 from incrowd.wording import number, number_interval, out_of_hundred, percent, percentage_points
 
@@ -39,7 +39,7 @@ def population_of_table(
     ] = None,
     person: options.Person = None,
     method: Annotated[
-        str, typer.Option("--method", help="combined, posterior, anchored, gaussian, dvine or average.")
+        str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
     draws: Annotated[int, typer.Option("--draws", help="Synthetic populations to draw.")] = 1,
     reference: Annotated[
@@ -64,8 +64,7 @@ def population_of_table(
     from incrowd.populations import classical_risk, population_risk
     from incrowd.populations import sensitivity as for_other_populations
 
-    if max_risk is not None and not 0 <= max_risk <= 1:
-        raise InputError(f"--max-risk must be between 0 and 1; {max_risk:g} was given")
+    options.check_share(max_risk, "--max-risk")
     place = None if records is None else outputs.place_of(records)
     known: dict[str, Any] = {
         "quasi_identifiers": options.quasi_identifiers(qi, table),
@@ -175,6 +174,9 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
     ]
     if risk.population_uniques is not None:
         rows.append(("unique in the population", _people(risk), "people nobody else looks like"))
+    if risk.population_uniques_interval is not None:
+        low, high = risk.population_uniques_interval
+        rows.append(("  95% interval", f"{low:,.0f} to {high:,.0f}", "people, in the whole population"))
     if risk.still_unique is not None:
         rows.append(
             ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")
@@ -185,7 +187,7 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
 
 def _people(risk: PopulationRisk) -> str:
     alone = risk.population_uniques or 0.0
-    return f"{alone:,.0f} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
+    return f"{round(alone):,} ({percent(alone / risk.population)})" if alone >= 1 else "fewer than 1"
 
 
 def _classical_row(estimate: ClassicalEstimate) -> tuple[str, str, str, str]:

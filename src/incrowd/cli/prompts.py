@@ -105,14 +105,14 @@ def _ask_roles(table: Table, roles: Roles) -> Roles:
 
 def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
     """What the options and the settings leave open: how many people there are, and who is to get the table."""
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     if question.population is None and roles.weight is None:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
-        found["population"] = _ask(_people, "population> ")
+        answers["population"] = _ask(_people, "population> ")
     if question.recipient is None:
         terminal.line(f"Who is to get it? {listed()}; Enter: public.")
-        found["recipient"] = _ask(_recipient, "recipient> ")
-    return found
+        answers["recipient"] = _ask(_recipient, "recipient> ")
+    return answers
 
 
 def _ask(parse: Callable[[str], Any], prompt: str) -> Any:
@@ -165,15 +165,15 @@ def _show(table: Table, roles: Roles) -> None:
 def change_roles(roles: Roles, text: str, columns: tuple[str, ...] | list[str]) -> Roles:
     """Roles with the changes of a line such as `age=other, charge=qi`; a column's name may have commas itself."""
     known = "|".join([*_roles(), *_SHORT])
-    found = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
+    changes = re.findall(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", text, flags=re.IGNORECASE)
     left = re.sub(rf"\s*(.+?)\s*=\s*({known})\s*(?:,|$)", "", text, flags=re.IGNORECASE).strip()
-    if left or not found:
+    if left or not changes:
         raise InputError(
             f"{left or text!r} is not understood; write column=role, the roles being {', '.join(_roles())}"
             if text
             else "no column is a quasi-identifier, so there is nothing to assess; name one, such as age=qi"
         )
-    for name, role in found:
+    for name, role in changes:
         if name not in columns:
             raise InputError(f"there is no column {name!r}; there are: {', '.join(columns[:30])}")
         roles = _with_role(roles, name, _SHORT.get(role.lower(), role.lower()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +19,7 @@ from incrowd.wording import listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
+    from incrowd.assessment.solver import Trial
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
@@ -33,7 +35,10 @@ def protect_table(
         outputs.STORED_TABLE,
     ],
     qi: options.QuasiIdentifiers = None,
-    k: Annotated[int, typer.Option("--k", help="Everybody looks like at least k - 1 others.")] = 5,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="Everybody looks like at least k - 1 others. Default 5, or what --recipient needs."),
+    ] = None,
     t: Annotated[
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
@@ -74,16 +79,38 @@ def protect_table(
     bottom: Annotated[
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
     ] = None,
+    importance: Annotated[
+        list[str] | None, typer.Option("--importance", help="What a loss weighs by column: age=3,zip=0. Default 1.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="Columns to know that stay as they are: no class mixes them.")
+    ] = None,
+    widest: Annotated[
+        list[str] | None, typer.Option("--widest", help="Longest range, or largest set, by column: age=10,town=3.")
+    ] = None,
+    nominal: Annotated[
+        list[str] | None, typer.Option("--nominal", help="Columns whose numbers are codes: sets, never ranges.")
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", help="range, bounds, midpoint, mean, mode or label; for all, or age=mean,zip=label."),
+    ] = None,
+    codebook: Annotated[
+        str | None,
+        typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
+        outputs.Output("codebook", frozenset({".json", ".md"}), ".json or .md"),
+    ] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
     recipient: Annotated[
         str | None,
-        typer.Option("--recipient", help="Also say what assess says of the result for this recipient; exit 1 if no."),
+        typer.Option("--recipient", help="For whom: the least protection that assess says yes to; exit 1 if none."),
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
-    from incrowd.protection import protect, write_protected
+    from incrowd.assessment import find_release
+    from incrowd.protection import make_codebook, protect, write_protected
 
     place = outputs.place_of(out)
     question = None
@@ -97,38 +124,52 @@ def protect_table(
         )
         _ = question.limits  # refuses a recipient that is not known before any work
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
-    given |= _read_options(resolution, suppress, step) | _read_limits(top=top, bottom=bottom)
+    given |= _read_options(resolution, suppress, step)
+    given |= _read_numbers(top=top, bottom=bottom, importance=importance, widest=widest)
+    given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
+    given["output"] = _read_output(output)
     wanted = options.quasi_identifiers(qi, table)
     in_cluster = not table.backend.rows_are_local
+    if codebook is not None and in_cluster:
+        raise InputError("--codebook is for tables that are protected on this machine")
     with terminal.working("protecting", lines=in_cluster) as progress:
-        safe = protect(
-            table,
-            quasi_identifiers=wanted,
-            k=k,
-            t=_read_t(t),
-            l=l,
-            sensitive=options.names(sensitive, table.columns) or None,
-            c=c,
-            person=person,
-            identifiers=_read_identifiers(identifier, table.columns),
-            leave_out=options.names(drop, table.columns),
-            other=options.names(other, table.columns) or None,
-            hierarchies={name: members[0] for name, members in options.groups(hierarchy).items()},
-            progress=progress,
-            out=place if in_cluster else None,
-            force=force,
-            **given,
-        )
+        given |= {
+            "quasi_identifiers": wanted,
+            "t": _read_t(t),
+            "l": l,
+            "sensitive": options.names(sensitive, table.columns) or None,
+            "c": c,
+            "person": person,
+            "identifiers": _read_identifiers(identifier, table.columns),
+            "leave_out": options.names(drop, table.columns),
+            "other": options.names(other, table.columns) or None,
+            "hierarchies": options.rules(hierarchy),
+        }
+        trials: Sequence[Trial] = ()
+        if question is not None and k is None and not in_cluster:
+            solution = find_release(table, question, progress=progress, **given)
+            safe, trials = solution.protected, solution.trials
+        else:
+            place = place if in_cluster else None
+            safe = protect(table, k=5 if k is None else k, progress=progress, out=place, force=force, **given)
         cost = None
         if not in_cluster:
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
             write_protected(safe, out, force=force, progress=progress)
+            if codebook is not None:
+                make_codebook(safe).write(codebook, force=force)
         verdict = None if question is None else _judge(safe, out, question)
     if json:
         found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
+        if trials:
+            found["trials"] = [trial.to_dict() for trial in trials]
         terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
     else:
+        for trial in trials:
+            values = f", {trial.l:g} values of every secret" if trial.l else ""
+            gone = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
+            terminal.note(f"tried classes of {trial.k:,}{values}{gone}: {trial.decision}")
         _show(safe, cost, masked(out))
         for text in () if verdict is None else (verdict.recommendation, verdict.sentence, *verdict.exposures):
             terminal.line(text)
@@ -148,7 +189,8 @@ def _judge(safe: Protected, out: str, question: Question) -> Verdict:
     from incrowd.tables import read_table
 
     released = read_table(safe.table if "://" in out else out)
-    return judge_release(released, question.about_release(safe.removed))
+    asked = replace(question.about_release(safe.removed), quasi_identifiers=safe.released_quasi_identifiers)
+    return judge_release(released, asked)
 
 
 def _read_t(given: str | None) -> float | Literal["bound"] | None:
@@ -183,17 +225,27 @@ def _read_options(resolution: str | None, suppress: float | None, step: Sequence
     return extra
 
 
-def _read_limits(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
-    """Limits of top and bottom coding, as age=85."""
+def _read_numbers(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
+    """Numbers by column, as age=85."""
     found: dict[str, dict[str, float]] = {}
     for which, texts in given.items():
-        for name, _, limit in (text.partition("=") for text in options.names(texts)):
+        for name, _, text in (one.partition("=") for one in options.names(texts)):
             try:
-                number = float(limit)
+                number = float(text)
             except ValueError:
                 raise InputError(f"--{which} needs a column and a number: age=85") from None
             found.setdefault(which, {})[name.strip()] = int(number) if number.is_integer() else number
     return found
+
+
+def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:
+    """What columns are written as: one word for all, or age=mean,zip=label."""
+    parts = options.names(given)
+    if len(parts) == 1 and "=" not in parts[0]:
+        return parts[0]
+    if not all("=" in part for part in parts):
+        raise InputError("--output takes one word for all columns, or a word for each: age=mean,zip=label")
+    return {name.strip(): kind.strip() for name, _, kind in (part.partition("=") for part in parts)} or None
 
 
 def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:

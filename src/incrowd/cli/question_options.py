@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,25 +16,12 @@ ASSESS = tuple(option.name for option in OPTIONS if option.flag is not None and 
 def asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a verb with `**` these options of a question, after its table; `question_from` reads what was typed."""
 
-    def with_options(command: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(command, eval_str=True).parameters.values())
-        tables = [parameter for parameter in own if parameter.name in ("table", "before", "after")]
-        added = [
-            inspect.Parameter(
-                option.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=option.default if option.kind == "switch" else None,
-                annotation=options.annotation(option),
-            )
-            for option in OPTIONS
-            if option.name in names
-        ]
-        rest = [one for one in own if one not in tables and one.kind is not inspect.Parameter.VAR_KEYWORD]
-        several = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*tables, *added, *rest)]
-        command.__signature__ = inspect.Signature(several)  # type: ignore[attr-defined]
-        return command
-
-    return with_options
+    added = {
+        option.name: (options.annotation(option), option.default if option.kind == "switch" else None)
+        for option in OPTIONS
+        if option.name in names
+    }
+    return lambda command: options.add_options(command, added, after=("table", "before", "after"))
 
 
 def _values(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:

@@ -88,7 +88,8 @@ def problem(text: str) -> None:
 
 def as_json(result: Any) -> None:
     """Write the result as JSON."""
-    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    plain = (getattr(sys.stdout, "encoding", None) or "").lower() not in ("utf-8", "utf8")
+    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=plain, allow_nan=False) + "\n")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:

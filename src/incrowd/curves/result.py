@@ -17,6 +17,7 @@ from incrowd.special import Floats
 from incrowd.tables import Table, read_table, write_table
 
 Kind = Literal["exact", "sparse", "robust", "published"]
+_MOST_PEOPLE = 10**12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,6 +184,6 @@ def _kind(table: Table) -> Kind:
 
 
 def _people_tested(people: int) -> int:
-    if people < 0 or people != int(people):
-        raise InputError(f"the people tested are a whole number, 0 if it is not known; {people} was given")
+    if not (people == 0 or 2 <= people <= _MOST_PEOPLE) or people != int(people):
+        raise InputError(f"the people tested are a whole number of 2 or more, 0 if it is not known; {people} was given")
     return int(people)

@@ -144,11 +144,13 @@ def _refuse_identifiers(table: pa.Table, what: str) -> None:
     # vectors may be whole numbers themselves (quantised to 256 levels): few rows of those differ by chance
     if table.num_rows < 2 or (len(whole) == table.num_columns and table.num_rows <= 256):
         return
-    found = [name for name in whole if pc.count_distinct(table.column(name), mode="all").as_py() == table.num_rows]
-    if found:
+    serial_numbers = [
+        name for name in whole if pc.count_distinct(table.column(name), mode="all").as_py() == table.num_rows
+    ]
+    if serial_numbers:
         raise InputError(
             f"these columns of {what} hold a different whole number in each row, as identifiers do: "
-            f"{', '.join(found[:10])}; leave them out, or store vectors as decimal numbers"
+            f"{', '.join(serial_numbers[:10])}; leave them out, or store vectors as decimal numbers"
         )
 
 

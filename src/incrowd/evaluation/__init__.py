@@ -7,8 +7,10 @@ from incrowd.evaluation.distributions import ColumnDistribution, distributions
 from incrowd.evaluation.frontier import Frontier, FrontierPoint, frontier
 from incrowd.evaluation.masked_alone import count_fitting_uniques, generalised_columns
 from incrowd.evaluation.result import ColumnCost, Evaluation
+from incrowd.evaluation.utility import Coefficient, Utility
 
 __all__ = [
+    "Coefficient",
     "ColumnCost",
     "ColumnDistribution",
     "Disclosure",
@@ -16,6 +18,7 @@ __all__ = [
     "Frontier",
     "FrontierPoint",
     "Uniques",
+    "Utility",
     "attribute_disclosure",
     "changed_columns",
     "count_fitting_uniques",

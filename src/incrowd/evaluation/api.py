@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import encode
+from incrowd.backends import Coded, encode
 from incrowd.classes import assign_classes, indistinguishable_groups
 from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.evaluation.boxes import Uniques, unique_records
@@ -18,6 +18,7 @@ from incrowd.evaluation.disclosure import attribute_disclosure
 from incrowd.evaluation.labels import understand
 from incrowd.evaluation.loss import changed_cells, correlations, granularity, information_loss
 from incrowd.evaluation.result import ColumnCost, Evaluation
+from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
 from incrowd.protection.validate import require_sensitive
@@ -34,6 +35,8 @@ def evaluate(
     person: str | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     kept_rows: NDArray[np.int64] | None = None,
+    utility: bool = False,
+    outcome: str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure what a protected table still gives away, and what protecting it cost.
@@ -51,10 +54,13 @@ def evaluate(
         hierarchies: by column, what labels mean that are neither ranges nor sets.
         kept_rows: where rows were dropped, the original's rows that are left. Without it the loss of information
             cannot be measured.
+        utility: also measure what analysts find: marginals and propensity.
+        outcome: a column of numbers or of two values, no quasi-identifier, which regressions on the quasi-identifiers
+            explain; asks for utility too.
         progress: called with what is done and how far it is.
 
     Returns:
-        Risk, loss and disclosure.
+        Risk, loss, disclosure and utility.
 
     Raises:
         InputError: a column is missing, or a label cannot be read.
@@ -93,6 +99,11 @@ def evaluate(
     )
     pairs = correlations(meanings)
     change = np.abs(pairs.change)
+    found_utility = None
+    if utility or outcome is not None:
+        progress("measuring utility", 0.8)
+        explained = None if outcome is None else _require_outcome(before, after, outcome, names)
+        found_utility = measure_utility(meanings, explained, kept_rows)
     columns = encode(after, secrets) if secrets else []
     groups = indistinguishable_groups(after, names, classes, person) if columns else classes
     suppressed = before.rows - after.rows
@@ -115,7 +126,16 @@ def evaluate(
         sensitive=tuple(measure_diversity(groups.numbers, column) for column in columns),
         disclosure=attribute_disclosure(groups, columns[0], secret) if secret is not None else None,
         notes=notes,
+        utility=found_utility,
     )
+
+
+def _require_outcome(before: Table, after: Table, outcome: str, names: Sequence[str]) -> tuple[Coded, Coded]:
+    """The outcome in both tables."""
+    if outcome in names:
+        raise InputError(f"the outcome {outcome!r} is among the quasi-identifiers; take it out of one of them")
+    was, now = (encode(table, table.require([outcome], "outcome"))[0] for table in (before, after))
+    return was, now
 
 
 def _require_columns(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import encode
@@ -14,6 +14,7 @@ from incrowd.evaluation.result import Evaluation
 from incrowd.protection import METHODS, MethodName, protect
 from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import Method
+from incrowd.recipients import Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import read_table
 
@@ -84,10 +85,37 @@ class FrontierPoint(Result):
 
 @dataclass(frozen=True, slots=True)
 class Frontier(Result):
-    """The protected tables of every method. `records` is the size of the original."""
+    """The protected tables of every method.
 
+    `records` is the size of the original, `limits` are those of the recipient, by which `chosen` is chosen.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("chosen",)
     records: int
     points: tuple[FrontierPoint, ...]
+    limits: Limits | None = None
+
+    @property
+    def chosen(self) -> FrontierPoint | None:
+        """The point with the most detail whose class sizes are within the limits, and whose secret is not certain.
+
+        A yes needs more than class sizes: `assess` judges the released table.
+        """
+        limits = self.limits
+        if limits is None:
+            return None
+        passing = [
+            point
+            for point in self.points
+            if judge(1 / max(point.k, 1), limits.highest) == "within"
+            and judge(point.correctness, limits.of_average) == "within"
+            and not point.disclosure
+        ]
+        return max(
+            passing,
+            key=lambda point: (point.granularity * (self.records - point.suppressed), -point.correctness),
+            default=None,
+        )
 
     @property
     def best(self) -> tuple[FrontierPoint, ...]:
@@ -119,6 +147,7 @@ def frontier(
     person: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     suppress: float = 0.02,
+    recipient: str | None = None,
     progress: Progress = silent,
 ) -> Frontier:
     """Protect a table by every method and measure each: the risk that is left against the loss.
@@ -135,6 +164,8 @@ def frontier(
         person: the column that says whose record it is; risk is then that of people.
         hierarchies: for "generalise".
         suppress: for "generalise": the share of rows that may be left out.
+        recipient: for whom; the point with the most detail within their limits is `chosen`, and the class size that
+            the limits ask for is tried.
         progress: called with what is done and how far it is.
 
     Returns:
@@ -156,16 +187,19 @@ def frontier(
     table = read_table(data)
     table.require_order()
     people = table.rows if person is None else encode(table, table.require([person], "person"))[0].size
-    sizes = [size for size in _SIZES if size <= people] if k is None else list(k)
+    limits = None if recipient is None else limits_of(recipient)
+    usual = {*_SIZES, *(() if limits is None else (limits.class_size,))}
+    sizes = sorted(size for size in usual if size <= people) if k is None else list(dict.fromkeys(k))
     chosen: list[str] = (
-        list(methods)
+        list(dict.fromkeys(methods))
         if methods is not None
         else _applicable_methods(sensitive is not None and len(sensitive) == 1, person)
     )
     unknown = [method for method in chosen if method not in FRONTIER_METHODS]
     if unknown:
         raise InputError(f"there is no method {', '.join(map(repr, unknown))}; use {', '.join(FRONTIER_METHODS)}")
-    settings: dict[str | None, Sequence[int | str]] = {"k": sizes, "resolution": resolutions}
+    parts = list({parts_of(resolution): resolution for resolution in resolutions}.values())
+    settings: dict[str | None, Sequence[int | str]] = {"k": sizes, "resolution": parts}
     runs = [(method, setting) for method in chosen for setting in settings[FRONTIER_METHODS[method].entry.compared_by]]
     points: dict[tuple[Any, ...], FrontierPoint] = {}  # settings that make the same table are one point: the last
     for done, (method, setting) in enumerate(runs):
@@ -175,7 +209,7 @@ def frontier(
         safe = protect(table, quasi_identifiers=quasi_identifiers, identifiers=[], warn=False, **options)
         point = _point(method, setting, time.perf_counter() - started, safe.evaluate(secret=secret))
         points[tuple(value for name, value in point.to_dict().items() if name not in ("setting", "seconds"))] = point
-    return Frontier(table.rows, tuple(points.values()))
+    return Frontier(table.rows, tuple(points.values()), limits)
 
 
 def _options(method: str, setting: int | str, suppress: float, hierarchies: Any) -> dict[str, Any]:

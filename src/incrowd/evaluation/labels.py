@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
+from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import as_floats, is_number, offset_of, positions
 from incrowd.protection.recoding import as_text, may_be_generalised
 from incrowd.tables import Anything, Choice, Interval, Prefix, parse_generalised
-
-if TYPE_CHECKING:
-    from incrowd.protection.hierarchies import Hierarchy
 
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}  # in a timestamp's units
 _RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)(?P<end>[\])])$"
@@ -184,17 +182,9 @@ class _Reader:
         if self.hierarchy is None:
             return {}
         levels = self.hierarchy.levels(self.original)
-        found: dict[str, set[int]] = {}
-        for level in levels[1:]:
-            for code, group in enumerate(level.groups.tolist()):
-                label = level.labels[group]
-                if label is not None and not self._needs_no_hierarchy(label):
-                    found.setdefault(label, set()).add(code)
-        for code, group in enumerate(levels[0].groups.tolist()):
-            label = levels[0].labels[group]
-            if label in found:
-                found[label].add(code)
-        return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
+        coarser = {label for level in levels[1:] for label in level.labels if label is not None}
+        covered = covered_by_labels(levels)
+        return {label: covered[label] for label in coarser if not self._needs_no_hierarchy(label)}
 
     def _needs_no_hierarchy(self, label: str) -> bool:
         """Whether a label needs no hierarchy: * always, and ranges and the like of numbers."""

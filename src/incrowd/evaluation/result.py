@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.evaluation.disclosure import Disclosure
+from incrowd.evaluation.utility import Utility
 from incrowd.measures import Diversity
 from incrowd.results import Result
 from incrowd.wording import how_often, percent
@@ -58,6 +59,7 @@ class Evaluation(Result):
     sensitive: tuple[Diversity, ...] = ()
     disclosure: Disclosure | None = None
     notes: tuple[str, ...] = ()
+    utility: Utility | None = None
 
     @property
     def correctness(self) -> float:

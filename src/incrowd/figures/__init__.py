@@ -1,23 +1,7 @@
 """Results → figures, one subject in each file."""
 
-from incrowd.figures.curve_charts import (
-    curve_plot,
-    entropy_plot,
-    forecast_plot,
-    rank_size_plot,
-    tail_plot,
-    unique_people_plot,
-)
+from incrowd.figures.curve_charts import curve_plot, forecast_plot, rank_size_plot
 from incrowd.figures.registry import figure_of
 from incrowd.figures.theme import save
 
-__all__ = [
-    "curve_plot",
-    "entropy_plot",
-    "figure_of",
-    "forecast_plot",
-    "rank_size_plot",
-    "save",
-    "tail_plot",
-    "unique_people_plot",
-]
+__all__ = ["curve_plot", "figure_of", "forecast_plot", "rank_size_plot", "save"]

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from incrowd.errors import InputError
-from incrowd.figures.theme import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, RED, WIDTH, dressed
+from incrowd.figures.theme import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALETTE,
+    RED,
+    chart_of,
+    dressed,
+    inline,
+    limit_line,
+    percent_tooltips,
+)
 from incrowd.recipients import KINDS, Limits
 from incrowd.wording import chosen_percent, percent
 
@@ -52,13 +64,13 @@ def class_sizes(sizes: ClassSizes) -> Any:
     for row in rows:
         row["crowd"] = "nobody else" if row["low"] == 1 else "fewer than 5" if row["low"] < 5 else "5 or more"
     chart = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+        chart_of(rows)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
             x=alt.X("size:N", sort=None, title="people who look alike", axis=_UPRIGHT),
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT),
             color=alt.Color("crowd:N", title="class of", scale=scale),
-            tooltip=["size:N", alt.Tooltip("people:Q", format=","), alt.Tooltip("share:Q", format=".2%"), "classes:Q"],
+            tooltip=["size:N", alt.Tooltip("people:Q", format=","), *percent_tooltips("share"), "classes:Q"],
         )
     )
     alone = sizes.uniqueness
@@ -73,12 +85,12 @@ def against_thresholds(verdict: Verdict) -> Any:
     axis = alt.Axis(format="~%", values=[0, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.75, 1], grid=False)
     x = alt.X("bound:Q", title="chance of being named", axis=axis, scale=alt.Scale(type="sqrt", domain=[0, 1]))
     y = alt.Y("name:N", axis=None, sort=None, scale=alt.Scale(range=[0, 66]))
-    base = alt.Chart(alt.InlineData(values=marks), width=WIDTH, height=150)
+    base = chart_of(marks, 150)
     rules = base.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x)
     words = base.mark_text(align="left", dx=6, fontSize=12).encode(x=x, y=y, text="name:N")
     chart: Any = rules + words
     if verdict.limits.average is not None:
-        limit = alt.Chart(alt.InlineData(values=[{"bound": verdict.limits.average}]))
+        limit = alt.Chart(inline([{"bound": verdict.limits.average}]))
         chart += limit.mark_tick(color=GREY, thickness=3, size=26).encode(x="bound:Q", y=alt.value(130))
     for place, name, risk, interval in (
         (92, "person at highest risk", verdict.highest, verdict.highest_interval),
@@ -95,8 +107,8 @@ _DECISION_COLOURS = {"within": GREEN, "undecided": ORANGE, "exposed": ORANGE, "b
 def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: tuple[float, float]) -> tuple[Any, ...]:
     """One risk as a diamond with its name, and its interval as a bar."""
     colour = _DECISION_COLOURS[verdict.decision]
-    base = alt.Chart(alt.InlineData(values=[{"name": name, "risk": risk, "low": interval[0], "high": interval[1]}]))
-    tooltip = ["name:N", *(alt.Tooltip(f"{part}:Q", format=".2%") for part in ("risk", "low", "high"))]
+    base = alt.Chart(inline([{"name": name, "risk": risk, "low": interval[0], "high": interval[1]}]))
+    tooltip = ["name:N", *percent_tooltips("risk", "low", "high")]
     bar = base.mark_rule(color=colour, strokeWidth=5, opacity=0.5).encode(x="low:Q", x2="high:Q", y=alt.value(place))
     dot = base.mark_point(color=colour, filled=True, size=240, opacity=1, shape="diamond").encode(
         x="risk:Q", y=alt.value(place), tooltip=tooltip
@@ -120,7 +132,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
         for kind, value in (("named correctly", risk.correctness), ("unique", risk.uniqueness))
     ]
     chart = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+        chart_of(rows)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=60), strokeWidth=2)
         .encode(
             x=alt.X(
@@ -129,7 +141,7 @@ def by_attributes_known(knowledge: Knowledge) -> Any:
             y=alt.Y("share:Q", title="share of people", axis=_PERCENT, scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("kind:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE])),
             strokeDash=alt.StrokeDash("kind:N", title=None),
-            tooltip=["known:Q", "kind:N", alt.Tooltip("share:Q", format=".2%"), "set:N"],
+            tooltip=["known:Q", "kind:N", *percent_tooltips("share"), "set:N"],
         )
     )
     return dressed(chart, title="Risk by what the attacker knows", subtitle="The most telling set of each size")
@@ -164,7 +176,7 @@ def contributions(parts: Contributions) -> Any:
     ]
     chart = _bars(rows, "column", "added", "added to the average risk", ["column:N", "added:Q", "share:Q"])
     if parts.orders is not None:
-        error = alt.Chart(alt.InlineData(values=rows)).mark_rule(color=GREY, strokeWidth=2)
+        error = alt.Chart(inline(rows)).mark_rule(color=GREY, strokeWidth=2)
         chart += error.encode(x="low:Q", x2="high:Q", y=alt.Y("column:N", sort=None))
     how = "all orders averaged" if parts.orders is None else f"{parts.orders:,} random orders averaged"
     return dressed(chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}")
@@ -172,7 +184,7 @@ def contributions(parts: Contributions) -> Any:
 
 def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[str]) -> Any:
     return (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=24 * len(rows))
+        chart_of(rows, 24 * len(rows))
         .mark_bar(color=BLUE, cornerRadiusTopRight=2, cornerRadiusBottomRight=2)
         .encode(
             x=alt.X(f"{value}:Q", title=words, axis=alt.Axis(format="~%", tickCount=8)),
@@ -182,64 +194,61 @@ def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip
     )
 
 
-def population(found: Assessment) -> Any:
+def population(result: Assessment) -> Any:
     """The average risk in the table and in the population, with the interval."""
-    risk = found.population
+    risk = result.population
     if risk is None:
         raise InputError("the assessment was made without a population; give population= to assess()")
     low, high = risk.ends
-    table, known = found.facts.correctness, risk.population_to_sample
+    table, known = result.facts.correctness, risk.population_to_sample
     rows = [
         {"where": "known to be in the table", "risk": table, "low": table, "high": table},
         {"where": "record, in the population", "risk": risk.sample_to_population, "low": low, "high": high},
         {"where": "anybody, in the table", "risk": known, "low": known, "high": known},
     ]
     y = alt.Y("where:N", sort=None, title=None, axis=alt.Axis(labelLimit=300, grid=True))
-    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=40 * len(rows))
+    base = chart_of(rows, 40 * len(rows))
     x = alt.X("low:Q", title="average risk", axis=alt.Axis(format="~%", tickCount=8), scale=alt.Scale(domainMin=0))
-    tooltip = ["where:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high"))]
+    tooltip = ["where:N", *percent_tooltips("risk", "low", "high")]
     chart: Any = base.mark_rule(color=BLUE, strokeWidth=5, opacity=0.4).encode(x=x, x2="high:Q", y=y)
     chart += base.mark_point(color=BLUE, filled=True, size=130, opacity=1).encode(x="risk:Q", y=y, tooltip=tooltip)
-    line = alt.Chart(alt.InlineData(values=[{"bound": found.verdict.threshold}]))
-    chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(x="bound:Q")
+    chart += limit_line(result.verdict.threshold, "x")
     return dressed(chart, title="In the table and in the population", subtitle="Bar: 95%. Dashed: the threshold.")
 
 
-def forecast(found: Forecast, threshold: float | None = None) -> Any:
+def forecast(result: Forecast, threshold: float | None = None) -> Any:
     """Correctness from the table's size to the world's, with its interval."""
     rows = sorted(
         (
             {"people": float(people), "risk": float(risk), "low": float(low), "high": float(high)}
             for people, risk, low, high in zip(
-                found.at, found.correctness.value, found.correctness.low, found.correctness.high, strict=True
+                result.at, result.correctness.value, result.correctness.low, result.correctness.high, strict=True
             )
         ),
         key=lambda row: row["people"],
     )
     x = alt.X("people:Q", title="people in the population", scale=alt.Scale(type="log", nice=False), axis=_POWERS)
-    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
-    tooltip = [alt.Tooltip("people:Q", format=",.0f")]
-    tooltip += [alt.Tooltip(f"{name}:Q", format=".2%") for name in ("risk", "low", "high")]
+    base = chart_of(rows)
+    tooltip = [alt.Tooltip("people:Q", format=",.0f"), *percent_tooltips("risk", "low", "high")]
     y = alt.Y("risk:Q", title="named correctly", axis=_PERCENT, scale=alt.Scale(domainMin=0))
     chart: Any = base.mark_area(color=BLUE, opacity=0.2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q")
     chart += base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y)
     chart += base.mark_point(color=BLUE, filled=True, size=40, opacity=1).encode(x=x, y=y, tooltip=tooltip)
     if threshold is not None:
-        line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
-        chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-    line_is = "the law fitted to the table" if found.method == "law" else "the estimate from the table"
-    said = f"Line: {line_is}. Band: {chosen_percent(found.level)} interval. Dashed: the threshold."
-    return dressed(chart, title="In larger populations", subtitle=said)
+        chart += limit_line(threshold)
+    line_is = "the law fitted to the table" if result.method == "law" else "the estimate from the table"
+    subtitle = f"Line: {line_is}. Band: {chosen_percent(result.level)} interval. Dashed: the threshold."
+    return dressed(chart, title="In larger populations", subtitle=subtitle)
 
 
-def leaks(found: Leaks, protection: Protection | None = None) -> Any:
+def leaks(result: Leaks, protection: Protection | None = None) -> Any:
     """The chance that one person is named against the share that leaks, as it is and as protection would leave it.
 
     Where no protection was tried: for tables in which every class has exactly k people.
     """
     rows = [
         {"leaked": risk.share_leaked, "chance": risk.probability, "table": "as it is"}
-        for risk in found.risks
+        for risk in result.risks
         if risk.targets == 1
     ]
     if protection is not None and protection.costs:
@@ -248,48 +257,47 @@ def leaks(found: Leaks, protection: Protection | None = None) -> Any:
             for cost in protection.costs[:3]
             for share, chance in cost.leaks
         ]
-    elif found.planned is not None:
+    elif result.planned is not None:
         rows += [
             {"leaked": risk.share_leaked, "chance": risk.probability, "table": f"if all classes had {k}"}
-            for k, series in zip(found.planned.ks, found.planned.risks, strict=True)
+            for k, series in zip(result.planned.ks, result.planned.risks, strict=True)
             for risk in series
         ]
     order = list(dict.fromkeys(str(row["table"]) for row in rows))
     chart = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+        chart_of(rows)
         .mark_line(point=alt.OverlayMarkDef(filled=True, size=50), strokeWidth=2)
         .encode(
             x=alt.X("leaked:Q", title="share of the table that leaks", axis=_PERCENT, scale=alt.Scale(type="log")),
             y=alt.Y("chance:Q", title="chance that a person is named", axis=_PERCENT),
             color=alt.Color("table:N", title="the table", sort=order, scale=alt.Scale(range=[RED, *PALETTE[:3]])),
-            tooltip=["table:N", alt.Tooltip("leaked:Q", format=".0%"), alt.Tooltip("chance:Q", format=".2%")],
+            tooltip=["table:N", alt.Tooltip("leaked:Q", format=".0%"), *percent_tooltips("chance")],
         )
     )
     return dressed(chart, title="If part of it is stolen", subtitle="Exact; every part of that size equally likely")
 
 
-def protection(found: Protection, threshold: float | None = None) -> Any:
+def protection(result: Protection, threshold: float | None = None) -> Any:
     """Risk left against detail kept, for each k."""
     rows = [
-        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in found.costs
+        {"k": f"k = {cost.k}", "kept": cost.granularity, "risk": cost.risk, "order": cost.k} for cost in result.costs
     ]
-    base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT)
+    base = chart_of(rows)
     x = alt.X("kept:Q", title="detail kept", axis=_PERCENT, scale=alt.Scale(zero=False, padding=30))
     y = alt.Y("risk:Q", title="average risk left", axis=_PERCENT, scale=alt.Scale(domainMin=0))
-    tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), alt.Tooltip("risk:Q", format=".2%")]
+    tooltip = ["k:N", alt.Tooltip("kept:Q", format=".1%"), *percent_tooltips("risk")]
     chart: Any = base.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y, order="order:Q")
     chart += base.mark_point(color=BLUE, filled=True, size=90, opacity=1).encode(x=x, y=y, tooltip=tooltip)
     chart += base.mark_text(align="right", dx=-9, dy=-7, fontSize=12).encode(x=x, y=y, text="k:N")
-    said = "Dashed: the threshold"
-    if threshold is not None and threshold > 4 * max((cost.risk for cost in found.costs), default=1.0):
+    subtitle = "Dashed: the threshold"
+    if threshold is not None and threshold > 4 * max((cost.risk for cost in result.costs), default=1.0):
         # with the line of the threshold the points would be one flat row
-        said = f"The threshold of {chosen_percent(threshold)} is far above"
+        subtitle = f"The threshold of {chosen_percent(threshold)} is far above"
     elif threshold is not None:
-        line = alt.Chart(alt.InlineData(values=[{"bound": threshold}]))
-        chart += line.mark_rule(color=GREY, strokeDash=[5, 4]).encode(y="bound:Q")
-    return dressed(chart, title="What protection leaves and costs", subtitle=said)
+        chart += limit_line(threshold)
+    return dressed(chart, title="What protection leaves and costs", subtitle=subtitle)
 
 
-def overview(found: Assessment) -> Any:
+def overview(result: Assessment) -> Any:
     """The figure of a whole assessment: highest and average risk on the line of limits."""
-    return against_thresholds(found.verdict)
+    return against_thresholds(result.verdict)

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from incrowd.errors import InputError
-from incrowd.figures.theme import BLUE, GREY, HEIGHT, PALETTE, WIDTH, dressed
+from incrowd.figures.theme import GREY, PALETTE, chart_of, dressed, percent_tooltips
 from incrowd.leaks import LeakRisk, LeakSimulation
 from incrowd.recipients import recipient_of
 from incrowd.wording import chosen_percent
@@ -47,7 +47,7 @@ def against_leak(
             .mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=1.5)
             .encode(x="leaked:Q")
         )
-    return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+    return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
 def _limit_in_words(bound: float) -> str:
@@ -81,7 +81,7 @@ def against_targets(
     Labels in `dashed` are drawn broken, to set kinds apart.
     """
     chart = _lines(risks, simulations, "targets", "People the attacker looks for", legend, frozenset(dashed))
-    return dressed(chart, title=title, subtitle=_said(subtitle, simulations))
+    return dressed(chart, title=title, subtitle=with_trials(subtitle, simulations))
 
 
 def single_risks(
@@ -103,51 +103,11 @@ def single_risks(
         .encode(
             x=alt.X("risk:N", sort=alt.SortField("order", order="descending"), title="Chance of being named"),
             y=alt.Y("share:Q", title="Share of people", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            tooltip=["label:N", "risk:N", alt.Tooltip("share:Q", format=".2%")],
+            tooltip=["label:N", "risk:N", *percent_tooltips("share")],
         )
         for index, label in enumerate(simulations)
     ]
     return dressed(alt.hconcat(*panels), title=title, subtitle=subtitle)
-
-
-def against_k(
-    exact: Mapping[int, float], simulations: Mapping[int, LeakSimulation], *, title: str = "Larger classes, less risk"
-) -> Any:
-    """Chance of naming one person against the size of classes (the paper's Fig. 3a, left)."""
-    line = [{"k": k, "chance": chance} for k, chance in exact.items()]
-    points = [{"k": k, "chance": found.probability, **_bar(found)} for k, found in simulations.items()]
-    x = alt.X(
-        "k:Q", title="People in a class, k", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False, zero=False)
-    )
-    y = alt.Y("chance:Q", title="Chance that the person is named", scale=alt.Scale(zero=True))
-    base = alt.Chart({"values": points})
-    chart = (
-        alt.Chart({"values": line}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2, color=BLUE).encode(x=x, y=y)
-        + base.mark_rule(color=BLUE).encode(x=x, y="low:Q", y2="high:Q")
-        + base.mark_circle(size=55, opacity=1, color=BLUE).encode(x=x, y=y)
-    )
-    return dressed(chart, title=title, subtitle=_said("The line is exact", {"": list(simulations.values())}))
-
-
-def error_against_leak(
-    errors: Iterable[tuple[int, str, str, float]],
-    *,
-    title: str = "The recursion is close, not exact",
-    subtitle: str = "It draws a new leak for every person looked for, and counts classes instead of people",
-) -> Any:
-    """Relative errors against the people leaked: a colour for each second, a kind of line for each third entry."""
-    rows = [{"leaked": leaked, "label": label, "kind": kind, "off": off} for leaked, label, kind, off in errors]
-    order = list(dict.fromkeys(str(row["label"]) for row in rows))
-    apart = alt.Axis(format=",d", labelOverlap="greedy", labelSeparation=8)
-    x = alt.X("leaked:Q", title="People leaked", axis=apart, scale=alt.Scale(nice=False))
-    base = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).encode(
-        x=x,
-        y=alt.Y("off:Q", title="Recursion against the exact chance", axis=alt.Axis(format="+.1%")),
-        color=alt.Color("label:N", title=None, scale=alt.Scale(domain=order, range=PALETTE)),
-    )
-    dashes = alt.StrokeDash("kind:N", title=None, legend=alt.Legend(symbolType="stroke"))
-    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dashes)
-    return dressed(lines + base.mark_circle(size=30, opacity=1), title=title, subtitle=subtitle)
 
 
 def _written(risk: float) -> str:
@@ -183,13 +143,13 @@ def _lines(
     )
     log = alt.Scale(type="log")
     y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=_chance_axis(rows))
-    chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
+    chart: Any = chart_of(rows).mark_line(strokeWidth=2)
     chart = chart.encode(x=x, y=y, color=colour, tooltip=_tooltip(across))
     if dashed:
         scale = alt.Scale(domain=labels, range=strokes)
         chart = chart.encode(strokeDash=alt.StrokeDash("label:N", title=named, scale=scale))
     points = [
-        {"label": label, across: getattr(one, across), "probability": one.probability, **_bar(one)}
+        {"label": label, across: getattr(one, across), "probability": one.probability, **interval_of(one)}
         for label, series in (simulations or {}).items()
         for one in series
         if one.probability > 0
@@ -209,13 +169,14 @@ def _chance_axis(rows: Sequence[Mapping[str, Any]]) -> Any:
     return alt.Axis(values=ticks, labelExpr=words)
 
 
-def _bar(simulated: LeakSimulation) -> dict[str, float]:
+def interval_of(simulated: LeakSimulation) -> dict[str, float]:
     """The interval; a point without one stands alone."""
     low, high = simulated.interval or (simulated.probability, simulated.probability)
     return {"low": low, "high": high}
 
 
-def _said(subtitle: str, simulations: Simulations | None) -> str:
+def with_trials(subtitle: str, simulations: Simulations | None) -> str:
+    """The subtitle, with how many leaks were simulated."""
     trials = {one.trials for series in (simulations or {}).values() for one in series}
     if not trials:
         return subtitle

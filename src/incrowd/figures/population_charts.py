@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _RISK = "sample → population (B)"
 
 
-def plot_sensitivity(found: Sensitivity) -> Any:
+def plot_sensitivity(result: Sensitivity) -> Any:
     """B against the population assumed, with its interval and the usual limits."""
-    data = alt.InlineData(values=[{**row, "label": f"×{number(row['factor'])}"} for row in found.rows])
-    sizes = [row["population"] for row in found.rows]
+    base = theme.chart_of({**row, "label": f"×{number(row['factor'])}"} for row in result.rows)
+    sizes = [row["population"] for row in result.rows]
     across = alt.X(
         "population:Q",
         title="people in the population",
@@ -28,38 +28,40 @@ def plot_sensitivity(found: Sensitivity) -> Any:
         axis=alt.Axis(values=sizes, format=".3~s", labelOverlap=True),
     )
     up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(zero=True))
-    base = alt.Chart(data).encode(x=across)
-    band = base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
+    base = base.encode(x=across)
     line = base.mark_line(color=theme.BLUE, point={"size": 60, "color": theme.BLUE}).encode(
         y=up, tooltip=_tooltip("B", "low", "high")
     )
     labels = base.mark_text(dy=-14, color=theme.GREY, fontSize=12).encode(y=up, text="label:N")
     return theme.dressed(
-        alt.layer(band, line, labels, *_limits(found)).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        alt.layer(_band(base), line, labels, *_limits(result)),
         title="If the population is not what you think",
-        subtitle=f"{found.assumed.people:,} people sampled, {found.assumed.population:,} assumed; band: 95% interval",
+        subtitle=f"{result.assumed.people:,} people sampled, {result.assumed.population:,} assumed; band: 95% interval",
     )
 
 
-def plot_by_fraction(found: Sensitivity) -> Any:
+def plot_by_fraction(result: Sensitivity) -> Any:
     """B against the share of the population that is in the sample."""
-    data = alt.InlineData(values=found.rows)
     across = alt.X("fraction:Q", title="share of the population in the sample", scale=alt.Scale(type="log"))
     up = alt.Y("B:Q", title=_RISK, scale=alt.Scale(domain=[0, 1]))
-    base = alt.Chart(data).encode(x=across)
-    band = base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
+    base = theme.chart_of(result.rows).encode(x=across)
     line = base.mark_line(color=theme.BLUE, point=True).encode(y=up, tooltip=_tooltip("B"))
     return theme.dressed(
-        alt.layer(band, line).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        alt.layer(_band(base), line),
         title="The smaller a part of everybody the sample is, the lower the risk",
-        subtitle=f"{found.assumed.people:,} people sampled; band: 95% interval",
+        subtitle=f"{result.assumed.people:,} people sampled; band: 95% interval",
     )
 
 
-def _limits(found: Sensitivity) -> list[Any]:
+def _band(base: Any) -> Any:
+    """The interval of B."""
+    return base.mark_area(opacity=0.18, color=theme.BLUE).encode(y=alt.Y("low:Q", title=_RISK), y2="high:Q")
+
+
+def _limits(result: Sensitivity) -> list[Any]:
     """The limits for each kind of recipient that lie within the figure, each with its name."""
-    highest = max(row["high"] for row in found.rows)
-    right = max(row["population"] for row in found.rows)
+    highest = max(row["high"] for row in result.rows)
+    right = max(row["population"] for row in result.rows)
     by_limit: dict[float, list[str]] = {}
     for name, limit in RECIPIENTS.items():
         by_limit.setdefault(limit, []).append(in_words(name))
@@ -70,7 +72,7 @@ def _limits(found: Sensitivity) -> list[Any]:
     ]
     if not shown:
         return []
-    data = alt.InlineData(values=shown)
+    data = theme.inline(shown)
     rules = alt.Chart(data).mark_rule(color=theme.RED, strokeDash=[4, 4], opacity=0.7).encode(y="limit:Q")
     names = (
         alt.Chart(data)
@@ -85,5 +87,5 @@ def _tooltip(*shares: str) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("population:Q", format=",.0f"),
         alt.Tooltip("fraction:Q", format=".3~g"),
-        *(alt.Tooltip(f"{name}:Q", format=".2%") for name in shares),
+        *theme.percent_tooltips(*shares),
     ]

@@ -25,14 +25,14 @@ _RISKS = {
 }
 
 
-def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
+def frontier_chart(result: Frontier, risk: str = "correctness") -> Any:
     """Risk against loss: down and to the left is better; a cross still has unique records.
 
     `risk` is correctness, uniqueness, or disclosure of the secret that the frontier was asked about.
     """
     if risk not in _RISKS:
         raise InputError(f"there is no risk {risk!r} to draw; use {', '.join(_RISKS)}")
-    if any(getattr(point, risk) is None for point in found.points):
+    if any(getattr(point, risk) is None for point in result.points):
         raise InputError("the frontier was made without a secret; give sensitive= and secret= to frontier()")
     rows = [
         {
@@ -43,17 +43,12 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
             "order": order,
             "uniques": "some records still unique" if point.uniqueness else "nobody unique",
         }
-        for order, point in enumerate(found.points)
+        for order, point in enumerate(result.points)
     ]
-    top = min(1.0, max(getattr(point, risk) for point in found.points) * 1.15) or 0.01
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    top = min(1.0, max(getattr(point, risk) for point in result.points) * 1.15) or 0.01
+    base = theme.chart_of(rows).encode(
         x=alt.X("lost:Q", title="detail lost", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
-        y=alt.Y(
-            "risk:Q",
-            title=_RISKS[risk],
-            axis=alt.Axis(format="%"),
-            scale=alt.Scale(domain=[0, top]),
-        ),
+        y=alt.Y("risk:Q", title=_RISKS[risk], axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, top])),
         color=alt.Color("method:N", title=None, sort=list(NAMES.values())),
     )
     lines = base.mark_line(strokeWidth=2).encode(order="order:Q")
@@ -64,16 +59,16 @@ def frontier_chart(found: Frontier, risk: str = "correctness") -> Any:
             scale=alt.Scale(domain=["nobody unique", "some records still unique"], range=["circle", "cross"]),
             legend=alt.Legend(symbolFillColor=theme.GREY, symbolStrokeColor=theme.GREY),
         ),
-        tooltip=["method:N", "setting:N", alt.Tooltip("risk:Q", format=".2%"), alt.Tooltip("lost:Q", format=".2%")],
+        tooltip=["method:N", "setting:N", *theme.percent_tooltips("risk", "lost")],
     )
     # S4 costs about as much as S2: its names go below the points, so that they do not cover each other
     below = alt.datum.method == NAMES["tcloseness"]
     names = [base.transform_filter(~below).mark_text(align="left", dx=8, dy=-6, fontSize=11).encode(text="setting:N")]
-    if any(point.method == "tcloseness" for point in found.points):
+    if any(point.method == "tcloseness" for point in result.points):
         lower = base.transform_filter(below).mark_text(align="right", dx=-6, dy=10, fontSize=11)
         names.append(lower.encode(text="setting:N"))
     return theme.dressed(
-        alt.layer(lines, dots, *names).properties(width=theme.WIDTH, height=theme.HEIGHT),
+        alt.layer(lines, dots, *names),
         title="What protection leaves and costs",
         subtitle="Down and to the left is better: less risk, less detail lost.",
     )
@@ -87,34 +82,34 @@ def before_and_after(before: ClassSizes, after: ClassSizes) -> Any:
     x = alt.X("size:N", sort=None, title="people who look alike", axis=alt.Axis(labelAngle=0))
     y = alt.Y("share:Q", title="share of people", axis=alt.Axis(format="~%"))
     chart = _paired_bars(rows, x, y, theme.HEIGHT, ["size:N", alt.Tooltip("people:Q", format=",")])
-    said = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
-    return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=said)
+    subtitle = f"{percent(before.uniqueness)} of the people stood alone before, {percent(after.uniqueness)} after"
+    return theme.dressed(chart, title="How large the crowds are, before and after", subtitle=subtitle)
 
 
-def distribution_chart(found: ColumnDistribution) -> Any:
+def distribution_chart(result: ColumnDistribution) -> Any:
     """The values of one column before protection and after it, side by side."""
     rows = [
         {"values": group, "share": share, "table": table}
-        for table, shares in zip(_ORDER, (found.before, found.after), strict=True)
-        for group, share in zip(found.groups, shares, strict=True)
+        for table, shares in zip(_ORDER, (result.before, result.after), strict=True)
+        for group, share in zip(result.groups, shares, strict=True)
     ]
     x = alt.X("values:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40, labelLimit=110))
     y = alt.Y("share:Q", title="share of rows", axis=alt.Axis(format="~%", tickCount=4))
-    said = f"{percent(found.distance)} of the rows would have to move to make both alike"
-    return theme.dressed(_paired_bars(rows, x, y, 220, ["values:N"]), title=found.column, subtitle=said)
+    subtitle = f"{percent(result.distance)} of the rows would have to move to make both alike"
+    return theme.dressed(_paired_bars(rows, x, y, 220, ["values:N"]), title=result.column, subtitle=subtitle)
 
 
 def _paired_bars(rows: list[dict[str, Any]], x: alt.X, y: alt.Y, height: int, tooltip: list[Any]) -> Any:
     """Two bars side by side at each place: before and after."""
     scale = alt.Scale(domain=_ORDER, range=[theme.ORANGE, theme.BLUE])
     return (
-        alt.Chart(alt.InlineData(values=rows), width=theme.WIDTH, height=height)
+        theme.chart_of(rows, height)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
         .encode(
             x=x,
             xOffset=alt.XOffset("table:N", sort=_ORDER),
             y=y,
             color=alt.Color("table:N", title=None, sort=_ORDER, scale=scale),
-            tooltip=["table:N", *tooltip, alt.Tooltip("share:Q", format=".2%")],
+            tooltip=["table:N", *tooltip, *theme.percent_tooltips("share")],
         )
     )

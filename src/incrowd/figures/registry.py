@@ -34,7 +34,7 @@ FIGURES: Mapping[type[Result], Callable[[Any], Any]] = {
     Knowledge: assessment_charts.by_attributes_known,
     LeakTable: _planned_leaks,
     Leaks: assessment_charts.leaks,
-    Measurement: lambda found: assessment_charts.class_sizes(found.sizes),
+    Measurement: lambda result: assessment_charts.class_sizes(result.sizes),
     Protection: assessment_charts.protection,
     RankSize: curve_charts.rank_size_plot,
     Sensitivity: population_charts.plot_sensitivity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,26 @@ def dressed(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
         .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
         .configure_view(stroke=None)
     )
+
+
+def chart_of(rows: Iterable[Mapping[str, Any]], height: int = HEIGHT) -> Any:
+    """A chart of rows of data, in the common size."""
+    return alt.Chart(inline(rows), width=WIDTH, height=height)
+
+
+def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows as a chart's data; a tuple of them, which altair does not copy with every chart it puts into another."""
+    return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
+
+
+def limit_line(bound: float, across: str = "y") -> Any:
+    """A dashed line at a limit."""
+    return alt.Chart(inline([{"bound": bound}])).mark_rule(color=GREY, strokeDash=[5, 4]).encode(**{across: "bound:Q"})
+
+
+def percent_tooltips(*fields: str) -> list[Any]:
+    """Tooltips with shares in percent."""
+    return [alt.Tooltip(f"{field}:Q", format=".2%") for field in fields]
 
 
 def check_path(path: str | Path, *, force: bool = False) -> None:

@@ -1,6 +1,7 @@
 """Correctness at any population size, with an interval."""
 
-from incrowd.forecasts.api import POPULATIONS, forecast
+from incrowd.forecasts.api import forecast
+from incrowd.forecasts.population_sizes import POPULATIONS
 from incrowd.forecasts.result import Estimate, Forecast, TableForecast
 from incrowd.forecasts.table_forecast import forecast_table
 

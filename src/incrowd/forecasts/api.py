@@ -6,29 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.curves import Curve
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts.law import forecast_class_size_fit, forecast_curve_fit
+from incrowd.forecasts.law import forecast_fit
+from incrowd.forecasts.population_sizes import settle_populations
 from incrowd.forecasts.result import Forecast
+from incrowd.forecasts.table_forecast import forecast_table
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_class_sizes, fit_curve
-from incrowd.pitman_yor.model_checks import HoldOut, hold_out
-from incrowd.special import Floats
+from incrowd.pitman_yor.model_checks import hold_out
 from incrowd.tables import read_table
 
-POPULATIONS: Mapping[str, int] = {
-    "city": 1_000_000,
-    "us": 331_000_000,
-    "eu": 449_000_000,
-    "world": 7_530_000_000,  # as in the scaling-law paper
-}
-"""Populations that have a name: a city of a million, the United States, the European Union, the world."""
-
-_LARGEST = 1e12
-_LARGEST_K = 100
+TABLE_LEVEL = 0.95
+"""The level of the intervals of a population estimate."""
 
 
 def forecast(
@@ -43,10 +34,12 @@ def forecast(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Forecast:
-    """Forecast correctness, uniqueness and k-anonymity violations in populations of any size, by the scaling law.
+    """Forecast correctness, uniqueness and k-anonymity violations in populations of any size.
 
-    A fit to class sizes is carried on from the people at hand, who are part of the population; a fit to a curve gives
-    the law's value. Of a table `forecast_table` and `population_risk` know more than the law does.
+    Of a table the forecast is the estimate of `population_risk` at each size, by `forecast_table`. Class sizes, curves
+    and fits follow the scaling law: a fit to class sizes is carried on from the people at hand, who are part of the
+    population; a fit to a curve gives the law's value. The law is checked on held-out data (`hold_out` of the result),
+    and a note says where it fails.
 
     Args:
         data: a table (a path, a frame or a `Table`) with `quasi_identifiers`, or with the columns `n` and
@@ -57,7 +50,7 @@ def forecast(
         k: sizes of classes; the share of people in smaller ones is forecast for each.
         populations: sizes of further populations by name.
         level: of the intervals.
-        seed: is noted on the result; the forecast itself has no random draws.
+        seed: of the synthetic people of a table, and of the people held out; the law itself has no random draws.
         progress: called with what is done and the share that is done.
 
     Returns:
@@ -72,31 +65,34 @@ def forecast(
     >>> answer.names, round(float(answer.correctness.value[0]), 2)
     (('10,000', 'world'), 0.28)
     """
-    if not 0 < level < 1:
-        raise InputError(f"the level of an interval is between 0 and 1; {level:g} was given")
-    if any(one < 2 or one > _LARGEST_K or one != int(one) for one in k):
-        raise InputError(f"k must be whole numbers from 2 to {_LARGEST_K}")
     names, sizes = settle_populations(at, populations or {})
+    if not isinstance(data, ClassSizeFit | CurveFit | Curve | ClassSizes):
+        data = read_table(data)
+        if quasi_identifiers or person is not None or not {"n", "correctness"} <= set(data.columns):
+            if level != TABLE_LEVEL:
+                raise InputError(
+                    f"intervals of a table's forecast have a level of {TABLE_LEVEL:g}, as those of population_risk; "
+                    f"{level:g} was given: leave it out, or give the class sizes"
+                )
+            known = class_sizes_of(data, quasi_identifiers, person)
+            columns = quasi_identifiers or ()
+            return forecast_table(
+                data, at, quasi_identifiers=columns, person=person, k=k, populations=populations, seed=seed,
+                sizes=known, progress=progress,
+            ).forecast  # fmt: skip
     fit = _fit_of(data, quasi_identifiers, person)
-    if isinstance(fit, ClassSizeFit):
-        return forecast_class_size_fit(fit, names, sizes, k, level, seed, progress)
-    return forecast_curve_fit(fit, names, sizes, k, level, seed, progress)
+    return _checked(forecast_fit(fit, names, sizes, k, level, seed, progress), fit, seed)
 
 
-def check_forecast(
-    answer: Forecast, fit: ClassSizeFit | CurveFit, *, seed: int = 0
-) -> tuple[Forecast, HoldOut | None, str | None]:
-    """The forecast with a note where its fit fails on held-out data; the check; and why there is none, where so.
-
-    >>> fit = fit_curve([10, 100, 1000], correctness=[0.99, 0.9, 0.6])
-    >>> check_forecast(forecast(fit, at="city"), fit)[1].size
-    1000
-    """
+def _checked(answer: Forecast, fit: ClassSizeFit | CurveFit, seed: int) -> Forecast:
+    """The forecast with the check of its fit on held-out data, and a note where it failed or could not be made."""
     try:
         check = hold_out(fit, seed=seed)
     except UnsupportedError as reason:
-        return answer, None, str(reason)
-    return (replace(answer, notes=(*answer.notes, check.warning)) if check.warning else answer), check, None
+        note = f"the fit was not checked on a part of the data: {reason}"
+        return replace(answer, notes=(*answer.notes, note))
+    notes = (*answer.notes, check.warning) if check.warning else answer.notes
+    return replace(answer, hold_out=check, notes=notes)
 
 
 def _fit_of(data: Any, quasi_identifiers: Sequence[str] | None, person: str | None) -> ClassSizeFit | CurveFit:
@@ -107,31 +103,4 @@ def _fit_of(data: Any, quasi_identifiers: Sequence[str] | None, person: str | No
         return fit_curve(data) if isinstance(data, Curve) else data
     if isinstance(data, ClassSizes):
         return fit_class_sizes(class_sizes_of(data, quasi_identifiers, person))
-    table = read_table(data)
-    if not quasi_identifiers and person is None and {"n", "correctness"} <= set(table.columns):
-        return fit_curve(Curve.read(table))
-    return fit_class_sizes(class_sizes_of(table, quasi_identifiers, person))
-
-
-def settle_populations(
-    at: Sequence[float | str] | float | str, more: Mapping[str, float]
-) -> tuple[tuple[str, ...], Floats]:
-    """Names and sizes of the populations."""
-    known = {**POPULATIONS, **{name.lower(): size for name, size in more.items()}}
-    wanted = [at] if isinstance(at, str | int | float | np.number) else list(at)
-    names, sizes = [], []
-    for one in wanted:
-        if isinstance(one, str):
-            if one.lower() not in known:
-                raise InputError(f"no population is called {one!r}; there are {', '.join(known)}; or give a number")
-            names.append(one)
-            sizes.append(float(known[one.lower()]))
-        else:
-            names.append(f"{one:,.0f}")
-            sizes.append(float(one))
-    array = np.array(sizes)
-    if not array.size or not np.all(np.isfinite(array)) or np.any(array < 1) or np.any(array != np.floor(array)):
-        raise InputError("populations must be whole numbers of 1 or more")
-    if array.max() > _LARGEST:
-        raise InputError(f"populations can be at most {_LARGEST:.0e}")
-    return tuple(names), array
+    return fit_curve(Curve.read(data))

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from incrowd._support.progress import Progress
 from incrowd.classes import ClassSizes
@@ -16,13 +17,33 @@ from incrowd.forecasts.result import Estimate, Forecast, Parameter
 from incrowd.pitman_yor.class_size_fit import ClassSizeFit
 from incrowd.pitman_yor.curve_fit import H_LIMITS, CurveFit, people_tested
 from incrowd.pitman_yor.curve_prediction import CurvePrediction
+from incrowd.pitman_yor.model_checks import error_beyond
 from incrowd.pitman_yor.prediction import SamplePrediction
 from incrowd.special import Floats
 
+_LARGEST_K = 100
 _SMALL_MISFIT = 0.01  # of a share: no decision depends on less
 
 
-def forecast_curve_fit(
+def forecast_fit(
+    fit: ClassSizeFit | CurveFit,
+    names: tuple[str, ...],
+    at: Floats,
+    k: Sequence[int],
+    level: float,
+    seed: int,
+    progress: Progress,
+) -> Forecast:
+    """The forecast by a fit, at populations `at`."""
+    if not 0 < level < 1:
+        raise InputError(f"the level of an interval is between 0 and 1; {level:g} was given")
+    if any(one < 2 or one > _LARGEST_K or one != int(one) for one in k):
+        raise InputError(f"k must be whole numbers from 2 to {_LARGEST_K}")
+    by_law = _from_class_sizes if isinstance(fit, ClassSizeFit) else _from_curve
+    return by_law(fit, names, at, k, level, seed, progress)  # type: ignore[arg-type]
+
+
+def _from_curve(
     fit: CurveFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     """The law's values at populations `at`, with intervals from the posterior given the points."""
@@ -32,10 +53,12 @@ def forecast_curve_fit(
         raise InputError("robust matching has no classes of people who look alike, so there is no k; leave it out")
     progress("weighing what the points allow", 0.1)
     prediction = CurvePrediction.of(fit)
+    error = error_beyond(fit) if fit.curve.kind in ("sparse", "robust") else 0.0
 
     def estimate(value: Floats, interval: Callable[[float], tuple[float, float]]) -> Estimate:
         low, high = np.array([interval(size) for size in at]).T
-        return Estimate.containing(value, low, high)
+        beyond = error * np.log(np.maximum(at / fit.curve.sizes[-1], 1.0))
+        return _widen(Estimate.containing(value, low, high), beyond)
 
     correctness = estimate(model.correctness(at), partial(prediction.correctness, level=level))
     uniqueness = None
@@ -44,18 +67,21 @@ def forecast_curve_fit(
     violations = {
         one: estimate(model.violations(at, one), partial(prediction.violations, k=one, level=level)) for one in k
     }
-    h, gamma = Parameter(fit.h, *prediction.entropy(level)), Parameter(fit.gamma, *prediction.tail(level))
+    h, gamma = (  # an estimate at the end of its range may lie a rounding beside the end of its interval
+        Parameter(value, min(low, value), max(high, value))
+        for value, (low, high) in ((fit.h, prediction.entropy(level)), (fit.gamma, prediction.tail(level)))
+    )
     notes = (*fit.curve.notes, *_note_assumption(fit), *_note_doubts(h, gamma, fit.evidence_below_zero or 0.0))
     notes += _note_misfit(fit)
     measured = int(fit.curve.sizes[-1])
     return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, measured, seed, notes)
 
 
-def forecast_class_size_fit(
+def _from_class_sizes(
     fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[int], level: float, seed: int, progress: Progress
 ) -> Forecast:
     """Populations that contain the people at hand: exact up to their number, predicted by the posterior above."""
-    sizes, posterior, other = fit.sizes, fit.posterior(), fit.other_sign()
+    sizes, posterior, other = fit.sizes, fit.posterior(), fit.below_zero()
     both = [SamplePrediction(sizes, one) for one in (posterior, other) if one is not None]
     progress("carrying the classes on", 0.5)
     inside = at <= sizes.people
@@ -86,6 +112,17 @@ def forecast_class_size_fit(
     )
     notes = _note_doubts(h, gamma, fit.evidence_below_zero)
     return Forecast(at, names, correctness, uniqueness, violations, h, gamma, level, sizes.people, seed, notes)
+
+
+def _widen(estimate: Estimate, half: Floats) -> Estimate:
+    """The estimate with intervals widened on the log-odds scale, by `half` to each side in quadrature."""
+    if not np.any(half):
+        return estimate
+    middle, low, high = (
+        logit(np.clip(one, 1e-15, 1.0 - 1e-15)) for one in (estimate.value, estimate.low, estimate.high)
+    )
+    ends = expit(middle - np.hypot(middle - low, half)), expit(middle + np.hypot(high - middle, half))
+    return Estimate.containing(estimate.value, np.minimum(ends[0], estimate.low), np.maximum(ends[1], estimate.high))
 
 
 def _exact_shares(sizes: ClassSizes, at: Floats) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from incrowd.pitman_yor import ClassSizeFit
+from incrowd.pitman_yor.model_checks import HoldOut
 from incrowd.results import Result
 from incrowd.special import Floats
 
@@ -48,7 +49,7 @@ class Forecast(Result):
     `violations` maps k to the share of people in classes smaller than k. `uniqueness` is None for robust matching,
     where there are no classes to be alone in. `measured` is how many people were measured. `notes` says what limits the
     answer. `method` is "law" where the estimates are those of the fitted law, and "combined" where they are those of
-    `population_risk`.
+    `population_risk`. `hold_out` is the check of the law on data it did not see, where it could be made.
     """
 
     at: Floats
@@ -63,6 +64,8 @@ class Forecast(Result):
     seed: int
     notes: tuple[str, ...] = ()
     method: Literal["law", "combined"] = "law"
+    hold_out: HoldOut | None = None
+    _hidden: ClassVar[frozenset[str]] = frozenset({"hold_out"})
     _derived: ClassVar[tuple[str, ...]] = ("people_named", "people_unique")
 
     @property

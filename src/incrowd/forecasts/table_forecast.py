@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +10,16 @@ import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.classes import ClassSizes, class_sizes_of
-from incrowd.forecasts.api import POPULATIONS, forecast
+from incrowd.forecasts.law import forecast_fit
+from incrowd.forecasts.population_sizes import POPULATIONS, forecast_sizes, round_sizes, settle_populations
 from incrowd.forecasts.result import Estimate, Forecast, TableForecast
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
 from incrowd.populations import PopulationRisk
 from incrowd.populations.copula import PATENT
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample
+from incrowd.special import Floats
 from incrowd.tables import read_table
-
-_LEADING_DIGITS = (1, 2, 3, 5, 7)  # of the round sizes of a curve
 
 
 def forecast_table(
@@ -32,6 +31,7 @@ def forecast_table(
     weights: str | None = None,
     person: str | None = None,
     k: Sequence[int] = (),
+    populations: Mapping[str, float] | None = None,
     seed: int = 0,
     sizes: ClassSizes | None = None,
     progress: Progress = silent,
@@ -49,6 +49,7 @@ def forecast_table(
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
         k: sizes of classes; the share of people in smaller ones is forecast for each.
+        populations: sizes of further populations by name.
         seed: of the synthetic people.
         sizes: the class sizes, where they are already counted.
         progress: called with what is done and the share that is done.
@@ -78,36 +79,16 @@ def forecast_table(
     )
     drawn_from, people = None if unknown else sample.population, sizes.people
     fit = _law_of(sample)
-    law = forecast(fit, at, k=k, seed=seed)
+    law = _law_at(fit, *settle_populations(at, populations or {}), k, seed=seed)
     wanted = sorted({*forecast_sizes(people, drawn_from), *(int(size) for size in law.at if size > people)})
     risks = estimate_risks(
         sample, wanted, seed=seed, drawn=max(drawn_from or 0, 4 * people), progress=part(progress, 0.0, 1.0)
     )
     beyond = forecast_from_risks(sample, risks, seed=seed)
     within = [size for size in round_sizes(people) if size < people]
-    curve = _concatenate(forecast(fit, within, seed=seed), beyond) if within else beyond
+    near = [f"{size:,.0f}" for size in within]
+    curve = _concatenate(_law_at(fit, tuple(near), np.array(within), seed=seed), beyond) if within else beyond
     return TableForecast(_read_off(law, beyond, people), curve, fit, drawn_from, sample.why_no_columns())
-
-
-def forecast_sizes(people: int, population: int | None) -> list[int]:
-    """The sizes along which a table is forecast: its own, those with a name, 1 and 3 of every power of ten, and N.
-
-    >>> forecast_sizes(500_000_000, None)
-    [500000000, 1000000000, 3000000000, 7530000000]
-    """
-    largest = max(POPULATIONS["world"], people, population or 0)
-    steps = {step * 10**power for power in range(13) for step in (1, 3)}
-    wanted = {people, *POPULATIONS.values(), *steps} | ({population} if population is not None else set())
-    return sorted(size for size in wanted if people <= size <= largest)
-
-
-def round_sizes(largest: float) -> list[float]:
-    """Round sizes from 1 to `largest`, five for each power of ten, for a curve to draw.
-
-    >>> round_sizes(20)
-    [1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0]
-    """
-    return sorted({min(digit * 10.0**power, largest) for power in range(13) for digit in _LEADING_DIGITS})
 
 
 def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed: int = 0) -> Forecast:
@@ -119,24 +100,27 @@ def forecast_from_risks(sample: Sample, risks: Sequence[PopulationRisk], *, seed
     """
     sizes = sample.sizes
     names = {size: name for name, size in POPULATIONS.items()}
-    law = forecast(_law_of(sample), at=sizes.people, seed=seed)  # h and γ do not depend on the population
-    open_end = -math.expm1(math.log(0.05) / sizes.people)  # nobody unique among n: at most about 3/n are
-    unique_ends = [risk.still_unique_interval or (0.0, 0.0) for risk in risks]
-    least, most = ([ends[side] * sizes.uniqueness for ends in unique_ends] for side in (0, 1))
+    # h and γ do not depend on the population
+    law = _law_at(_law_of(sample), (f"{sizes.people:,}",), np.array([float(sizes.people)]), seed=seed)
     lowest, highest = zip(*(risk.ends for risk in risks), strict=True)
-    unique = [(risk.population_uniques or 0.0) / risk.population for risk in risks]
+    unique = np.array([risk.population_uniques or 0.0 for risk in risks])
+    fewest, most = zip(*(risk.population_uniques_interval or (0.0, 0.0) for risk in risks), strict=True)
+    people = np.array([float(risk.population) for risk in risks])
     nearest, farthest = risks[0].notes, risks[-1].notes
     return replace(
         law,
-        at=np.array([float(risk.population) for risk in risks]),
+        at=people,
         names=tuple(names.get(risk.population, f"{risk.population:,}") for risk in risks),
         correctness=Estimate.containing([risk.sample_to_population for risk in risks], lowest, highest),
-        uniqueness=Estimate.containing(
-            unique, least, most if sizes.uniques else [min(open_end, end) for end in highest]
-        ),
+        uniqueness=Estimate.containing(unique / people, np.array(fewest) / people, np.array(most) / people),
         method="combined",
         notes=tuple(note for note in farthest if note not in nearest and note != PATENT),
     )
+
+
+def _law_at(fit: ClassSizeFit, names: tuple[str, ...], at: Floats, k: Sequence[int] = (), *, seed: int) -> Forecast:
+    """The law's own forecast."""
+    return forecast_fit(fit, names, at, k, 0.95, seed, silent)
 
 
 def _law_of(sample: Sample) -> ClassSizeFit:
@@ -150,7 +134,7 @@ def _read_off(law: Forecast, beyond: Forecast, people: int) -> Forecast:
 
     def join(exact: Estimate, estimated: Estimate) -> Estimate:
         sides = ((getattr(exact, side), getattr(estimated, side)) for side in ("value", "low", "high"))
-        return Estimate(*(np.where(law.at > people, there[places], here) for here, there in sides))
+        return Estimate(*(np.where(law.at > people, larger[places], within) for within, larger in sides))
 
     return _joined(law, beyond, join, law)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
-from incrowd.wording import counted
+from incrowd.wording import chosen_percent, counted
 
 
 def check_leak(sizes: ClassSizes, leaked: int, targets: int = 1) -> tuple[int, int]:
@@ -70,7 +70,7 @@ def share_of(share: float | Fraction, people: int) -> int:
     4885
     """
     if not 0 <= share <= 1:
-        raise InputError(f"a leak of {float(share) * 100:g} % of the people; give 0 to 100 %")
+        raise InputError(f"a leak of {chosen_percent(float(share))} of the people; give 0 to 100%")
     # 0.07 is not seven hundredths in binary: a decimal is taken as written
     exact = share if isinstance(share, Fraction) else Fraction(repr(float(share)))
     return math.ceil(exact * people)

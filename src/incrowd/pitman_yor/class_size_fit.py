@@ -13,19 +13,20 @@ from incrowd.pitman_yor.likelihood import (
     FiniteClasses,
     InfiniteClasses,
     bound_tail,
+    log_likelihood,
     log_target,
 )
 from incrowd.pitman_yor.model import PitmanYor
 from incrowd.pitman_yor.peak import Peak, find_peak
-from incrowd.pitman_yor.posterior import Posterior, posterior_around
+from incrowd.pitman_yor.posterior import Posterior, posterior_around, posterior_below_zero
 from incrowd.results import Result
 
 CLEAR_EVIDENCE_OF_CLASSES = 5.0
 """How much more likely (in log) the data must be with γ < 0 before it is believed: e⁵ ≈ 150 to one."""
 
 UNDECIDED = 2.0
-"""How much less likely (in log) the data may be with γ < 0 for it to be part of an interval: half the 95 % quantile of χ²
-with one degree of freedom."""
+"""How much less likely (in log) the data may be with the other sign of γ for it to be part of an interval: about half
+the 95 % quantile of χ² with one degree of freedom."""
 
 _INSIDE = 0.01  # a best d above this is well inside d > 0, so the likelihood below 0 is lower
 
@@ -70,18 +71,10 @@ class ClassSizeFit(Result):
             )
         return self._made[0]
 
-    def other_sign(self) -> Posterior | None:
-        """Weighted points over (d, α) with γ < 0 where the fit has γ ≥ 0, or None where the data rule it out.
-
-        Where the fit itself has γ < 0 the evidence was clear, so that there is no other side.
-        """
-        if self.gamma < 0:
-            return None
-        finite, sizes = FiniteClasses(self.sizes.people, self.sizes.classes), self.sizes
-        peak, height = _best_model(finite, sizes, 0.0)
-        if height < self.log_likelihood - UNDECIDED:
-            return None
-        return posterior_around(finite, peak, lambda points: log_target(finite, sizes, points, strength=0.0))
+    def below_zero(self) -> Posterior | None:
+        """Weighted points over (d, α) with γ < 0, or None where the data rule out a finite number of classes."""
+        found, height = posterior_below_zero(lambda d, alpha: log_likelihood(self.sizes, d, alpha), self.h)
+        return found if height >= self.log_likelihood - UNDECIDED else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, with the parameters of the model."""

@@ -77,11 +77,10 @@ def fit_curve(
     name: Name = "PYC",
     metric: Metric | None = None,
     weighting: Literal["log", "binomial"] = "log",
+    prior: Literal["cautious"] | None = "cautious",
     seed: int = 0,
 ) -> CurveFit:
     """Fit the scaling law to a measured curve by weighted least squares, as published.
-
-    γ < 0 (a finite number of classes) is chosen on clear evidence only.
 
     Args:
         curve: a curve, or gallery sizes together with `correctness` or `uniqueness`.
@@ -91,6 +90,8 @@ def fit_curve(
         name: "PYC" (the scaling law) or a baseline: "ENT", "EXP", "POL" or "RND".
         metric: which of a curve's two shares is fitted; the correctness unless given.
         weighting: points weigh "log" n, as published, or by their "binomial" noise.
+        prior: "cautious" chooses γ < 0 (a finite number of classes) on clear evidence only, and the middle of what the
+            points allow where they leave γ open; None is plain least squares with γ free.
         seed: of the random baseline "RND".
 
     Returns:
@@ -109,7 +110,11 @@ def fit_curve(
     evidence: float | None = None
     model: CurveModel
     if name == "PYC":
-        model, evidence = fit_scaling_law(sizes, values, weights, wanted, people_tested(points))
+        if prior not in ("cautious", None):
+            raise InputError(f"the prior is 'cautious' or None; {prior!r} was given")
+        model, evidence = fit_scaling_law(
+            sizes, values, weights, wanted, people_tested(points), cautious=prior is not None
+        )
     else:
         model = _baseline(name, sizes, values, weights, wanted, seed)
     fitted = model_values(model, wanted, sizes)
@@ -158,11 +163,11 @@ def fit_scaling_law(
     metric: Metric,
     people: float,
     *,
-    clear_evidence: float = CLEAR_EVIDENCE,
+    cautious: bool = True,
 ) -> tuple[PitmanYor, float]:
-    """The model with the smallest weighted sum of squares, and the evidence for γ < 0 (chosen above `clear_evidence`).
+    """The model with the smallest weighted sum of squares, and the evidence for γ < 0.
 
-    Where many models fit equally well, the middle one is taken.
+    Where `cautious`, γ < 0 is chosen above `CLEAR_EVIDENCE` only, and of models that fit equally well the middle one.
     """
     points = (sizes, values, np.sqrt(weights), metric == "uniqueness")
     noise = binomial_variance(values, people)
@@ -173,8 +178,10 @@ def fit_scaling_law(
         misfit = [_misfit(points, noise, *found) for found in (infinite, finite)]
         # all points come from the same people: fifty of them say little more than two
         evidence = 0.5 * min(1.0, 2.0 / sizes.size) * (misfit[0] - misfit[1])
-        if evidence > clear_evidence:
+        if evidence > (CLEAR_EVIDENCE if cautious else 0.0):
             return PitmanYor.from_entropy(h=finite[0], gamma=finite[1]), evidence
+    if not cautious:
+        return PitmanYor.from_entropy(h=infinite[0], gamma=infinite[1]), evidence
     h, gamma = _middle_of_allowed(points, infinite, _TOLERANCE * float(weights @ noise))
     return PitmanYor.from_entropy(h=h, gamma=gamma), evidence
 

@@ -21,10 +21,10 @@ from scipy.stats import chi2
 
 from incrowd.pitman_yor.class_size_fit import UNDECIDED
 from incrowd.pitman_yor.curve_fit import CurveFit, binomial_variance, people_tested, usable_points
-from incrowd.pitman_yor.likelihood import Coordinates, FiniteClasses, InfiniteClasses
+from incrowd.pitman_yor.likelihood import Coordinates, InfiniteClasses
 from incrowd.pitman_yor.model import entropy_and_tail, expected_correctness, expected_uniqueness
 from incrowd.pitman_yor.peak import Peak, find_peak
-from incrowd.pitman_yor.posterior import Posterior, posterior_around
+from incrowd.pitman_yor.posterior import Posterior, posterior_around, posterior_below_zero
 from incrowd.special import Floats, log_chance_missed, log_gamma_ratio
 
 # so many points, down to this part of the largest size: more of them say hardly more, but their covariance then has
@@ -121,22 +121,22 @@ class Likelihood:
     covariance: Covariance
 
     def __call__(self, points: Floats) -> Floats:
-        misfit, log_variance = self._parts(points)
-        return np.asarray(-0.5 * (misfit + log_variance.sum(axis=-1)))
+        return self.of_models(*self.coordinates.parameters(points))[0]
 
     def misfit(self, points: Floats) -> Floats:
         """Sum of squares in units of the noise: as many as there are points, less two, if the law is right."""
-        return self._parts(points)[0]
+        return self.of_models(*self.coordinates.parameters(points))[1]
 
-    def _parts(self, points: Floats) -> tuple[Floats, Floats]:
-        d, alpha = self.coordinates.parameters(points)
+    def of_models(self, d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+        """Log likelihood and misfit of each model."""
         unit_lower, log_variance = self.covariance(d, alpha)
         # the mean of a logarithm is half its variance below the logarithm of the mean
         half = 0.5 * np.einsum("...ij,...j->...i", unit_lower**2, np.exp(log_variance))
         error = np.log(1.0 - self.measured.values) - np.log(self.measured.shortfall(d, alpha)) + half
         for row in range(1, error.shape[1]):  # solve U e = error, all models at once
             error[:, row] -= np.sum(unit_lower[..., row, :row] * error[:, :row], axis=-1)
-        return np.asarray(np.sum(error**2 * np.exp(-log_variance), axis=1)), log_variance
+        misfit = np.asarray(np.sum(error**2 * np.exp(-log_variance), axis=1))
+        return np.asarray(-0.5 * (misfit + log_variance.sum(axis=-1))), misfit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,42 +197,60 @@ def _powers(unit: Floats, degree: int) -> Floats:
 
 
 def curve_posteriors(fit: CurveFit) -> tuple[Posterior, ...]:
-    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors.
+    """Weighted points over (d, α) given a curve, with the prior of class-size posteriors, for each sign of γ.
 
-    First those with γ of the fit's sign; then those with the other sign, unless the points rule it out.
+    A sign that the points rule out is left out, but never that of the fit.
     """
-    measured, people = Measured.of(fit), int(people_tested(fit.curve))
-    sides: tuple[Coordinates, Coordinates] = InfiniteClasses(people), FiniteClasses(people, 2)
-    own, other = (
-        _posterior_on(coordinates, fit, measured) for coordinates in (sides if fit.gamma >= 0 else sides[::-1])
-    )
+    measured = Measured.of(fit)
+    above, below = _posterior_above_zero(fit, measured), _posterior_below_zero(fit, measured)
+    own, other = (above, below) if fit.gamma >= 0 else (below, above)
     return (own[0],) if other[1] < own[1] - UNDECIDED else (own[0], other[0])
 
 
-def _posterior_on(coordinates: Coordinates, fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
-    """The posterior for one sign of γ, and the log likelihood at its peak.
+def _posterior_above_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
+    """The posterior over γ ≥ 0, and the highest log likelihood there.
 
     The covariance is first that of the fit; then, once it is known which models are plausible, that of each.
     """
-    model = fit.pitman_yor
-    likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(model.d, model.alpha)))
+    coordinates = InfiniteClasses(int(people_tested(fit.curve)))
+    likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(fit.pitman_yor.d, fit.pitman_yor.alpha)))
     peak = find_peak(likelihood, coordinates.starts(), coordinates.limits)
     if measured.moments is not None:
         flattened = Peak(peak.at, _FLAT * peak.height, _FLAT * peak.precision)
         wide = posterior_around(coordinates, flattened, lambda points: _FLAT * likelihood(points), along=_COARSE)
-        few = measured.moments.people > _MANY_PEOPLE
-        nodes = wide.thinned(_FEW_NODES if few else _NODES)
-        likelihood = Likelihood(
-            measured, coordinates, Interpolated.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
-        )
+        likelihood = Likelihood(measured, coordinates, _covariance_over(wide, measured, measured.moments))
         peak = find_peak(likelihood, peak.at[None, :], coordinates.limits)
-    # where no model comes near the points, as flat as it takes for the best one to be plausible
-    freedom = measured.values.size - 2
-    excess = float(likelihood.misfit(peak.at[None, :])[0]) / chi2.ppf(_STRANGE, freedom) if freedom else 1.0
-    scale = 1.0 / max(excess, 1.0)
     height = float(likelihood(peak.at[None, :])[0])
+    scale = _flattening(float(likelihood.misfit(peak.at[None, :])[0]), measured)
     peak = Peak(peak.at, scale * peak.height, scale * peak.precision)
     return posterior_around(coordinates, peak, lambda points: scale * likelihood(points), along=_GRID), height
+
+
+def _posterior_below_zero(fit: CurveFit, measured: Measured) -> tuple[Posterior, float]:
+    """The posterior over γ < 0, and the highest log likelihood there."""
+    model, coordinates = fit.pitman_yor, InfiniteClasses(int(people_tested(fit.curve)))
+    likelihood = Likelihood(measured, coordinates, Constant(*measured.factors(model.d, model.alpha)))
+    if measured.moments is not None:
+        wide, _ = posterior_below_zero(lambda d, alpha: _FLAT * likelihood.of_models(d, alpha)[0], fit.h)
+        likelihood = Likelihood(measured, coordinates, _covariance_over(wide, measured, measured.moments))
+    found, height = posterior_below_zero(lambda d, alpha: likelihood.of_models(d, alpha)[0], fit.h)
+    scale = _flattening(float(likelihood.of_models(found.d, found.alpha)[1].min()), measured)
+    if scale < 1.0:
+        found, _ = posterior_below_zero(lambda d, alpha: scale * likelihood.of_models(d, alpha)[0], fit.h)
+    return found, height
+
+
+def _covariance_over(wide: Posterior, measured: Measured, moments: CurveMoments) -> Interpolated:
+    """The covariance of each model, from some of those that are plausible."""
+    few = moments.people > _MANY_PEOPLE
+    nodes = wide.thinned(_FEW_NODES if few else _NODES)
+    return Interpolated.through(measured, nodes.d, nodes.alpha, degree=1 if few else 2)
+
+
+def _flattening(misfit: float, measured: Measured) -> float:
+    """How flat a likelihood must be for the best model to be plausible, where none comes near the points; at most 1."""
+    freedom = measured.values.size - 2
+    return 1.0 / max(misfit / chi2.ppf(_STRANGE, freedom), 1.0) if freedom else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

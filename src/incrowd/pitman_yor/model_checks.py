@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from incrowd._support.progress import Progress, silent
 from incrowd.classes import ClassSizes
@@ -19,6 +20,8 @@ from incrowd.results import Result
 from incrowd.special import Floats
 
 _HELD_OUT = 0.1  # the part of the largest size up to which the model may look
+_HELD_OUT_PARTS = (0.1, 0.3)
+_ERROR_SEEN, _ERROR_UNSEEN = 2.5, 0.2
 _RANKS = 200
 
 
@@ -58,15 +61,36 @@ def hold_out(fit: ClassSizeFit | CurveFit, *, seed: int = 0) -> HoldOut:
     A curve gives up its larger points (at least the largest; two must stay). Class sizes give up nine people in ten,
     at random. Raises UnsupportedError where too little is left.
     """
-    return _hold_out_people(fit, seed) if isinstance(fit, ClassSizeFit) else _hold_out_points(fit)
+    return _hold_out_people(fit, seed) if isinstance(fit, ClassSizeFit) else _hold_out_points(fit, _HELD_OUT)
 
 
-def _hold_out_points(fit: CurveFit) -> HoldOut:
+def error_beyond(fit: CurveFit) -> float:
+    """How far the law may be off, in log odds for every e-fold beyond the largest size of a sparse or robust curve.
+
+    Such curves are not made of classes, and the law holds for them only nearly. Held-out sizes say how nearly: fits to
+    a tenth and to three tenths of the largest size miss it by a root mean square of r for every e-fold, of which
+    half an interval is a multiple; and an error that none of them shows is added. Both constants hold 95 % of the
+    truths on sub-galleries of two tables of purchases and visits, and of simulated vectors.
+    """
+    rates = []
+    for part in _HELD_OUT_PARTS:
+        try:
+            check = _hold_out_points(fit, part)
+        except UnsupportedError:
+            continue
+        if check.seen < check.size:
+            odds = logit(np.clip([check.measured, check.forecast], 1e-9, 1.0 - 1e-9))
+            rates.append(float(odds[0] - odds[1]) / np.log(check.size / check.seen))
+    seen = float(np.sqrt(np.mean(np.square(rates)))) if rates else 0.0
+    return float(np.hypot(_ERROR_SEEN * seen, _ERROR_UNSEEN))
+
+
+def _hold_out_points(fit: CurveFit, part_seen: float) -> HoldOut:
     sizes = fit.curve.sizes[fit.curve.sizes > 1]
     if sizes.size < 3:
         raise UnsupportedError("holding out the largest size needs three or more sizes above 1")
     largest = int(sizes[-1])
-    limit = max(int(_HELD_OUT * largest), int(sizes[1]))
+    limit = max(int(part_seen * largest), int(sizes[1]))
     part = fit_curve(fit.curve.up_to(limit), metric=fit.metric, weighting=fit.weighting)
     prediction = CurvePrediction.of(part)
     if fit.metric == "correctness":

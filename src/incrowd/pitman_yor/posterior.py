@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from incrowd.pitman_yor.likelihood import POSTERIOR_STRENGTH, Coordinates, bound_tail, log_prior, log_prior_volume
-from incrowd.pitman_yor.model import entropy_and_tail
+from incrowd.pitman_yor.likelihood import (
+    POSTERIOR_DECAY,
+    POSTERIOR_STRENGTH,
+    Coordinates,
+    bound_tail,
+    log_prior,
+    log_prior_volume,
+)
+from incrowd.pitman_yor.model import discount_and_concentration, entropy_and_tail
 from incrowd.pitman_yor.peak import Peak, is_peaked
 from incrowd.results import Result
 from incrowd.special import Floats
@@ -18,6 +25,7 @@ from incrowd.special import Floats
 _ALONG = 45  # points along each axis of the grid
 _REACH = 7.0  # half its width at first, in standard deviations
 _NEGLIGIBLE = 14.0  # in log density below the highest point
+_CLOSER, _FEWER = 8, 300  # times that a grid over (h, γ) closes in, and how many of its points stand for all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +113,31 @@ def posterior_around(
         centre, axes, reach = _frame(points[kept], weight, axes, reach, along)
     d, alpha = bound_tail(*coordinates.parameters(points[kept]))
     return Posterior(d, alpha, weight)
+
+
+def posterior_below_zero(log_likelihood: Callable[[Floats, Floats], Floats], h: float) -> tuple[Posterior, float]:
+    """Posterior over d < 0 with the prior over (h, γ), and the highest log likelihood; `h` is about where to look.
+
+    Small tables allow γ from 0 to −1 alike, too far for a grid around a peak. The grid is over (h, γ) itself, and
+    closes in on the points that count until they fill it.
+    """
+    limits = np.array([[0.3 * h, 2.0 * h], [-1.0, -1e-3]])
+    for _ in range(_CLOSER):
+        first, second = (np.linspace(low, high, _ALONG) for low, high in limits)
+        points = np.stack([axis.ravel() for axis in np.meshgrid(first, second)], axis=1)
+        d, alpha = discount_and_concentration(points[:, 0], points[:, 1])
+        likelihood = log_likelihood(d, alpha)
+        density = likelihood - POSTERIOR_DECAY * points[:, 0]
+        kept = density > density.max() - _NEGLIGIBLE
+        cell = np.diff(limits, axis=1)[:, 0] / (_ALONG - 1)
+        low, high = points[kept].min(axis=0) - cell, points[kept].max(axis=0) + cell
+        closer = np.stack([np.maximum(low, limits[:, 0]), np.minimum(high, limits[:, 1])], axis=1)
+        if np.all(np.diff(closer, axis=1) > 0.5 * np.diff(limits, axis=1)):
+            break
+        limits = closer
+    weight = np.exp(density[kept] - density.max())
+    found = Posterior(d[kept], alpha[kept], weight / weight.sum())
+    return found.thinned(_FEWER), float(likelihood.max())
 
 
 def _axes(peak: Peak) -> Floats:

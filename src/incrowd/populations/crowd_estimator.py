@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ _TOTAL = 1_500_000  # people in all growths of one population together
 _FEWEST, _MOST = 3, 12  # growths
 _TRIAL = 4  # the tail is tried on the last step of the growth by this factor
 _STEEPEST = 0.2  # most that a trial may change the log-odds for every e-fold
+_LEFT_OUT = 3  # growths in which columns are left out
 _LARGE, _FEWEST_OF_LARGE = 200_000, 2  # records of a sample so large that chance moves its estimate little
 
 
@@ -45,12 +46,15 @@ class SampleClasses:
         unique: whether the record is unique there; the chance of it where the population is larger.
         low: F, or the lower end of its 95 % interval.
         high: F, or the upper end of its 95 % interval.
+        without: for each column of the model, F ÷ how many people share all values but that column's; None where not
+            asked for.
     """
 
     inverse: Floats
     unique: Floats
     low: NDArray[np.int64]
     high: NDArray[np.int64]
+    without: Floats | None = None
 
 
 class _Means(NamedTuple):
@@ -111,6 +115,7 @@ def grow_sample(
     *,
     seed: Sequence[int],
     keep: int | None = None,
+    leave_out: bool = False,
     progress: Progress = silent,
 ) -> dict[int, CrowdEstimate]:
     """Grow a sample to populations larger than it.
@@ -122,6 +127,7 @@ def grow_sample(
         populations: the sizes of the populations.
         seed: of the random draws.
         keep: the population in which the classes of all records are kept.
+        leave_out: whether the classes without each of the columns are counted there too.
         progress: called with what is done and the share that is done.
 
     Returns:
@@ -145,6 +151,8 @@ def grow_sample(
             here = [one for one in sizes if people_grown(people, one) == stop]
             for size, classes in _classes_at(grown, here, tried):
                 found[size] = classes if size == keep else _means_of(classes)
+                if size == keep and leave_out and number < _LEFT_OUT:
+                    found[size] = replace(classes, without=_shares_without(grown))
         return found
 
     growths: list[dict[int, Any]] = []
@@ -154,6 +162,12 @@ def grow_sample(
             growths.append(found)
             progress("growing the sample to the population", (done + 1) / total)
     return {size: _summarise(size, people, [found[size] for found in growths if size in found]) for size in wanted}
+
+
+def _shares_without(grown: GrownPopulation) -> Floats:
+    """Of the people who are like a record in all columns but one, the share who are like it in that one too."""
+    sizes = [grown.sizes_without(column) for column in range(grown.values.shape[0])]
+    return np.asarray(grown.sample_class_sizes / np.array(sizes), dtype=np.float64)
 
 
 def _means_of(classes: SampleClasses) -> _Means:

@@ -33,6 +33,16 @@ class GrownPopulation:
     class_sizes: NDArray[np.int64]
     values: NDArray[np.int32]
 
+    def sizes_without(self, column: int) -> NDArray[np.int64]:
+        """How many people are like each person of the sample in every column but this one."""
+        from incrowd.populations import kernels_crowd
+
+        people = self.sample_class_sizes.size
+        found: NDArray[np.int64] = kernels_crowd.class_sizes_without(
+            self.values, people, column, 2 << int(people).bit_length()
+        )
+        return found
+
 
 class _Urn:
     """Everything the compiled loop keeps of the people added so far; arrays double when they are full."""

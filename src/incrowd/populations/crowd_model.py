@@ -57,6 +57,7 @@ class CrowdModel:
         levels: the contexts, column by column, the most specific first.
         log_chances: log of the chance of each record's values, by the model without that record.
         shares: the share of each stratum among the people to come, where the first column is the stratum; else empty.
+        order: which of the columns given each column is, in the order of the model and without the stratum.
     """
 
     codes: tuple[Codes, ...]
@@ -64,6 +65,7 @@ class CrowdModel:
     levels: tuple[Level, ...]
     log_chances: NDArray[np.float64]
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    order: tuple[int, ...] = ()
 
     @property
     def hidden(self) -> int:
@@ -84,7 +86,7 @@ class CrowdModel:
         """Log of how many of the people to come are expected to have each record's values."""
         more = np.log(max(population - self.people, 1))
         if not self.hidden:
-            return more + self.log_chances
+            return np.asarray(more + self.log_chances)
         numbers = _joint(list(self.codes[1:]))  # records alike in different strata get their mean
         expected = self.shares[self.codes[0]] * np.exp(self.log_chances)
         mean = np.bincount(numbers, weights=expected) / np.bincount(numbers)
@@ -105,7 +107,8 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         UnsupportedError: every column has one value only.
     """
     coded = [_recode(column) for column in columns]
-    coded = [column for column in coded if column.max(initial=0) > 0]
+    telling = [place for place, column in enumerate(coded) if column.max(initial=0) > 0]
+    coded = [coded[place] for place in telling]
     if not coded:
         raise UnsupportedError("every column has one value only, so there is nothing to model")
     entropies = [_entropy(column) for column in coded]
@@ -121,18 +124,19 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         discount, strength, base = _fit_margin(codes, some)
         margins.append((discount, strength))
         chain = []
-        for given in _contexts(coded, column, hidden):
-            context = prefix if len(given) == column else _joint([coded[place] for place in given])
+        for before in _contexts(coded, column, hidden):
+            context = prefix if len(before) == column else _joint([coded[place] for place in before])
             fitted = _fit_level(context, codes, base, some)
             if fitted is not None:
                 discount, strength, base = fitted
-                chain.append(Level(column, given, discount, strength))
+                chain.append(Level(column, before, discount, strength))
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)
         prefix = _joint([prefix, codes])
     shares = np.empty(0) if design is None else design.shares
-    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares)
+    given = tuple(telling[place] for place in order)
+    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given)
 
 
 def _recode(column: NDArray[Any]) -> Codes:

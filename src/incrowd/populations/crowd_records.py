@@ -37,12 +37,14 @@ class CrowdRecords:
         unique: P(F = 1).
         low: lower end of the 95 % interval of 1/F.
         high: upper end.
+        without: for each column of the model, E[1/F] if nobody knew that column; None where not asked for.
     """
 
     risk: Floats
     unique: Floats
     low: Floats
     high: Floats
+    without: Floats | None = None
 
     @property
     def highest(self) -> tuple[float, tuple[float, float]]:
@@ -80,7 +82,9 @@ def assess_records(
     rest = _rake(rest, scale, correctness * seen.size - chance.sum())
     risk = chance + scale * rest
     low, high = _intervals(estimate, likely, seen)
-    return CrowdRecords(risk, chance, np.minimum(low, risk), np.maximum(high, risk))
+    shares = [growth.without for growth in estimate.growths if growth.without is not None]
+    without = risk * np.mean(shares, axis=0) if shares else None
+    return CrowdRecords(risk, chance, np.minimum(low, risk), np.maximum(high, risk), without)
 
 
 def _rake(shares: Floats, scale: Floats, total: float) -> Floats:

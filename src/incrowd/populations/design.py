@@ -1,4 +1,4 @@
-"""Survey designs: how many people each record stands for, in which strata, and in which clusters it was drawn."""
+"""Survey designs: how many people each record stands for, and strata of records with similar weights."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Weights:
         note = (
             f"the weights add up to {self.total:,.0f} and not to the population of {population:,}: they were rescaled"
         )
+        if self.total < population:
+            note += "; if whole strata are missing from the table, the estimate does not hold for their people"
         return replace(self, values=self.values * (population / self.total), notes=(*self.notes, note))
 
     def of_classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:

@@ -46,6 +46,7 @@ class Options:
     draws: int
     reference: bool
     progress: Progress
+    leave_out: bool = False
 
 
 def estimate_from_class_sizes(sample: Sample) -> MethodEstimate:
@@ -158,6 +159,7 @@ class FittedSample:
                 larger,
                 seed=[options.seed],
                 keep=sample.population,
+                leave_out=options.leave_out,
                 progress=part(options.progress, 0.0, 0.7),
             )
         # the copula does not know of weights

@@ -207,3 +207,27 @@ def class_sizes_of(values, classes, people, hidden):  # type: ignore[no-untyped-
             whole += _mark(column, values[column, person])
         found[person] = np.int64(classes[_row(classes, _mix(whole) | np.uint64(1)), 1])
     return found
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sizes_without(values, people, left_out, room):  # type: ignore[no-untyped-def]
+    """How many of all people are like each of the first `people` in every column but one; `room` is a power of two."""
+    table = np.zeros((room, 2), dtype=np.uint64)
+    found = np.empty(people, dtype=np.int64)
+    one = np.uint64(1)
+    for counting in (False, True):
+        for person in range(values.shape[1] if counting else people):
+            key = np.uint64(0)
+            for column in range(values.shape[0]):
+                if column != left_out:
+                    key += _mark(column, values[column, person])
+            key = _mix(key) | one
+            row = _row(table, key)
+            if not counting:
+                table[row, 0] = key
+                found[person] = np.int64(row)
+            elif table[row, 0] == key:
+                table[row, 1] += one
+    for person in range(people):
+        found[person] = np.int64(table[found[person], 1])
+    return found

@@ -26,7 +26,7 @@ from incrowd.special import Floats
 from incrowd.tables import to_native
 
 COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
-"""The columns that are added: `risk` is E 1/F, `risk_low` and `risk_high` hold 1/F, `risk_unique` is P(F = 1)."""
+"""The columns that are always added: `risk` is E 1/F, `risk_low` and `risk_high` hold it, `risk_unique` is P(F = 1)."""
 WEIGHTED = "risk_weighted"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
 
@@ -106,7 +106,8 @@ def record_risk(
 
     Returns:
         For every record its class size, the risk E[1/F] with an interval, P(F = 1), and its rank from 1, which records
-        that are alike share.
+        that are alike share. Where the risk is that of its values, also `telling_column`, the column without which
+        the risk would fall most, and `risk_without_it`.
 
     Raises:
         InputError: the population is not known, or no table was given.
@@ -128,10 +129,11 @@ def record_risk(
     classes = assign_classes(sample.table, sample.names, person)
     headline, records = None, None
     if sample.sizes.people > 1 and sample.why_no_columns() is None:
-        headline, records = estimate_with_records(sample, options=Options(seed, 1, False, progress))
+        options = Options(seed, 1, False, progress, leave_out=True)
+        headline, records = estimate_with_records(sample, options=options)
     notes: tuple[str, ...] = sample.notes
     if headline is not None and records is not None:
-        of_class = _risk_of_values(records, classes)
+        of_class = _risk_of_values(records, classes) | _most_telling(records, classes, sample.crowd_columns)
         total, interval, assumptions = headline.sample_to_population, headline.ends, headline.assumptions
         notes = headline.notes
     else:
@@ -221,6 +223,14 @@ def _risk_of_values(records: CrowdRecords, classes: Classes) -> dict[str, NDArra
         "risk_high": records.high[first],
         "risk_unique": records.unique[first],
     }
+
+
+def _most_telling(records: CrowdRecords, classes: Classes, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """For each class the column that makes it stand out most, and the risk if nobody knew that column."""
+    assert records.without is not None
+    without = records.without[:, np.unique(classes.numbers, return_index=True)[1]]
+    most = np.argmin(without, axis=0)
+    return {"telling_column": np.array(names, dtype=object)[most], "risk_without_it": without.min(axis=0)}
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -37,7 +38,12 @@ class PopulationRisk(Result):
     highest_interval: tuple[float, float] | None = None
     seed: int | None = None
     seconds: float = 0.0
-    _derived: ClassVar[tuple[str, ...]] = ("fraction", "population_to_sample", "overall")
+    _derived: ClassVar[tuple[str, ...]] = (
+        "fraction",
+        "population_to_sample",
+        "overall",
+        "population_uniques_interval",
+    )
 
     @property
     def population_to_sample(self) -> float:
@@ -59,6 +65,24 @@ class PopulationRisk(Result):
     def ends(self) -> tuple[float, float]:
         """The interval; the estimate twice where there is none."""
         return self.interval or (self.sample_to_population, self.sample_to_population)
+
+    @property
+    def population_uniques_interval(self) -> tuple[float, float] | None:
+        """Holds `population_uniques` with 95 % probability; None where the method has no interval for it.
+
+        The sample's uniques stand for those of the population, with the interval of `still_unique`. Where nobody is
+        unique in a sample of n, a share of up to 1 − 0.05^(1/n), about 3/n, may be in the population.
+        """
+        if self.population_uniques is None or self.interval is None:
+            return None
+        if self.uniques and self.still_unique_interval is None:
+            return None
+        ends, share = self.still_unique_interval or (0.0, 1.0), self.uniques / self.people
+        if not self.uniques:
+            counted = self.people == self.population
+            share = 0.0 if counted else min(-math.expm1(math.log(0.05) / self.people), self.interval[1])
+        low, high = (self.population * share * end for end in ends)
+        return min(low, self.population_uniques), max(high, self.population_uniques)
 
     @property
     def fraction(self) -> float:

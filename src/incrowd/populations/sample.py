@@ -81,7 +81,9 @@ class Sample:
         counted = table.backend.counted_rows(self.names)
         needed = counted.backend.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(self.names))
         require_memory(f"an estimate from the columns of {counted.backend.rows:,} records", needed, table.memory)
-        coded = [column for column in encode(counted.backend, self.names) if column.size > 1]
+        every = list(zip(self.names, encode(counted.backend, self.names), strict=True))
+        coded = [column for _, column in every if column.size > 1]
+        self._made["names"] = [name for name, column in every if column.size > 1]
         if not coded:
             return Columns(np.zeros((1, counted.backend.rows), dtype=np.int64), (1,), counted.times)
         codes = np.stack([column.codes.astype(np.int64) for column in coded])
@@ -111,6 +113,11 @@ class Sample:
             codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
             self._made["crowd"] = fit_crowd_model(list(codes), self.design)
         return self._made["crowd"]  # type: ignore[no-any-return]
+
+    @property
+    def crowd_columns(self) -> list[str]:
+        """The names of the crowd model's columns, in its order."""
+        return [self._made["names"][place] for place in self.crowd_model.order]
 
     @property
     def design(self) -> Design | None:

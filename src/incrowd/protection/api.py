@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import encode
+from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
+from incrowd.protection.outputs import OutputKind, read_outputs
 from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
 from incrowd.protection.registry import MethodName, choose_method
@@ -53,6 +54,7 @@ def protect(
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
     nominal: Sequence[str] | None = None,
+    output: OutputKind | Mapping[str, OutputKind] | None = None,
     warn: bool = True,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -102,6 +104,10 @@ def protect(
         widest: for "partition" and "generalise": by column, the longest range allowed, in its own unit (days for
             dates); for text, the largest set.
         nominal: quasi-identifiers whose numbers are codes of categories: written as sets, never as ranges.
+        output: what quasi-identifiers are written as, by column or for all that can be: "range" (text of ranges and
+            sets), "bounds" (two columns, `age_low` and `age_high`), "midpoint", "mean" or "mode" of the class (one
+            value of the column's own type), or "label" (of its hierarchy). None: labels where there is a hierarchy,
+            else ranges.
         warn: whether the result's notes tell which kept columns undo the protection.
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
@@ -136,7 +142,7 @@ def protect(
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
-        if person is not None or hierarchies or wishes or nominal:
+        if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
             raise UnsupportedError(
                 f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
@@ -150,6 +156,8 @@ def protect(
         return protect_in_cluster(table, names, demand, method=method_name, removed=removed, left=left, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
+    nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]
+    removed = [*removed, *nested]
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
     require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
@@ -161,16 +169,18 @@ def protect(
         demand,
         encode(table, secrets) if secrets else (),
         settle_aim(aim, columns),
-        _read_hierarchies(hierarchies, names),
+        _read_hierarchies(hierarchies, columns),
         options,
         progress,
         wishes=wishes,
     )
-    build = Build(table, problem, method_name, person, removed)
-    recoding, released, guarantee, classes = build.run()
-    left = [name for name in released.column_names if name not in {*names, *secrets, person}] if warn else []
+    outputs = read_outputs(output, columns, problem.hierarchies)
+    build = Build(table, problem, method_name, person, removed, outputs)
+    recoding, released, generalised, released_names, guarantee, classes = build.run()
+    left = [name for name in generalised.column_names if name not in {*names, *secrets, person}] if warn else []
     changed = [name for name, cells in recoding.changed.items() if cells]
-    warnings = tuple(warn_of_undoing(table, released, names, left, changed=changed, person=person, unknown=unknown))
+    set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -185,7 +195,7 @@ def protect(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
+        notes=(*recoding.notes, *build.notes, *set_aside, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,
@@ -193,14 +203,21 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
+        outputs=outputs,
+        released_quasi_identifiers=released_names,
+        generalised=generalised if outputs else None,
+        method_help=entry.help,
     )
 
 
-def _read_hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Hierarchy]:
+def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded]) -> dict[str, Hierarchy]:
+    """The hierarchies that were given, and prefixes for codes of places that have none."""
+    names = [column.name for column in columns]
     stray = next((name for name in given or () if name not in names), None)
     if stray is not None:
         raise InputError(f"a hierarchy for {stray!r}, which is not a quasi-identifier")
-    return {
+    places = {column.name: Hierarchy.places() for column in columns if column.scale == "place"}
+    return places | {
         name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
         for name, hierarchy in (given or {}).items()
     }

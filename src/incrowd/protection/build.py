@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 from incrowd.backends import Coded, encode
 from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.outputs import Outputs
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, escape_unchanged
 from incrowd.protection.registry import METHODS
@@ -20,10 +22,15 @@ from incrowd.tables import Table, read_table
 
 
 class Built(NamedTuple):
-    """A recoding, the table it makes, and what was counted on that table."""
+    """A recoding, the table it makes, and what was counted on that table.
+
+    `generalised` is the table with all its ranges and sets; `quasi_identifiers` are their columns in the released one.
+    """
 
     recoding: Recoding
     table: pa.Table
+    generalised: pa.Table
+    quasi_identifiers: tuple[str, ...]
     guarantee: Guarantee
     classes: Classes
 
@@ -37,6 +44,7 @@ class Build:
     method: str
     person: str | None
     removed: list[str]
+    outputs: Mapping[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def run(self) -> Built:
@@ -124,17 +132,26 @@ class Build:
             raise UnsupportedError(
                 "every row would have to go; ask for a smaller k or give coarser steps or hierarchies"
             )
+        generalised, names = released, [column.name for column in self.problem.columns]
+        if self.outputs:
+            write = Outputs(
+                self.outputs, self.problem.columns, self.problem.hierarchies, recoding.kept_rows, recoding.promises_k
+            ).write
+            released = build_release(write(generalised))
+            limits = {name: (f"{name}_low", f"{name}_high") for name, kind in self.outputs.items() if kind == "bounds"}
+            names = [released_name for name in names for released_name in limits.get(name, (name,))]
         self.problem.progress("checking", 0.9)
+        secrets = self.problem.sensitive
         guarantee, classes = count_guarantee(
-            read_table(released),
-            [column.name for column in self.problem.columns],
+            read_table(released, scales={column.name: column.stated for column in secrets if column.stated}),
+            names,
             self.problem.demand,
             promises_k=recoding.promises_k,
-            sensitive=[column.name for column in self.problem.sensitive],
+            sensitive=[column.name for column in secrets],
             person=self.person,
             bound=recoding.bound,
         )
-        return Built(recoding, released, guarantee, classes)
+        return Built(recoding, released, generalised, tuple(names), guarantee, classes)
 
     def _columns(self, recoding: Recoding) -> dict[str, Any]:
         """The input's columns in their order, recoded ones and pseudonyms in place of what they replace."""

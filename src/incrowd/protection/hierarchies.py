@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
@@ -130,6 +131,11 @@ class Hierarchy:
         return cls("prefixes", lambda column: [prefix_labels(column, length) for length in keep])
 
     @classmethod
+    def places(cls) -> Hierarchy:
+        """Group hierarchical codes, such as NUTS, ISCO, ICD or postcodes: one character less at each level."""
+        return cls("places", _prefixes_of_all_lengths)
+
+    @classmethod
     def dates(cls) -> Hierarchy:
         """Group dates by month, quarter, year and decade, as intervals."""
         return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
@@ -147,6 +153,17 @@ class Hierarchy:
         return cls("automatic", _automatic)
 
 
+def covered_by_labels(levels: Sequence[Level]) -> dict[str, NDArray[np.int64]]:
+    """The codes of the values that every label may mean: all it stands for at any level, and the value of that name."""
+    found: dict[str, set[int]] = {}
+    for level in levels:
+        for code, group in enumerate(level.groups.tolist()):
+            label = level.labels[group]
+            if label is not None:
+                found.setdefault(label, set()).add(code)
+    return {label: np.array(sorted(codes), dtype=np.int64) for label, codes in found.items()}
+
+
 def prefix_labels(column: Coded, keep: int) -> Labels:
     """Hide all but the first characters of codes; shorter codes stay as they are."""
     if is_number(column) and not pa.types.is_integer(column.values.type):
@@ -158,6 +175,11 @@ def prefix_labels(column: Coded, keep: int) -> Labels:
         value[:keep] + ANYTHING * (len(value) - keep) if value is not None and len(value) > keep else written
         for value, written in zip(text, plain, strict=True)
     ]
+
+
+def _prefixes_of_all_lengths(column: Coded) -> list[Labels]:
+    longest = pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1
+    return [prefix_labels(column, length) for length in range(longest - 1, 0, -1)]
 
 
 def _read_numbers(text: str) -> list[float] | None:
@@ -178,6 +200,8 @@ def _level(labels: Labels) -> Level:
 def _automatic(column: Coded) -> list[Labels]:
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
+    if column.scale == "place":
+        return _prefixes_of_all_lengths(column)
     if is_number(column):
         return [grid(column, width, 0.0) for width in round_widths(column)]
     values = [value for value in as_text(column.values).to_pylist() if value is not None]

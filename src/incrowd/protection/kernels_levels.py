@@ -8,7 +8,8 @@ values and how many levels it has.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd._support.compiled import njit
 
 
 @njit(cache=True, nogil=True)

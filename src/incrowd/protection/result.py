@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
+from incrowd._support.services import provided
 from incrowd.backends import encode
 from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure_diversity
 from incrowd.protection.problem import Demand
-from incrowd.results import Result, provided
+from incrowd.results import Result
 from incrowd.tables import Table
 
 if TYPE_CHECKING:
@@ -159,11 +160,16 @@ class Protected(Result):
 
     `classes` are counted on the table; `changed_cells` counts the cells of each quasi-identifier that differ from the
     original; `kept_rows` lists the original's rows that are still there (None: all). `removed` and `pseudonymised` are
-    columns. `kept_column_warnings` are the notes on kept columns that undo the protection.
+    columns. `kept_column_warnings` are the notes on kept columns that undo the protection. `outputs` says by column
+    what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
+    `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(
-        {"table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"}
+        {
+            *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
+            *("outputs", "released_quasi_identifiers", "generalised", "method_help"),
+        }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
 
@@ -186,6 +192,10 @@ class Protected(Result):
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
     kept_column_warnings: tuple[str, ...] = ()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    released_quasi_identifiers: tuple[str, ...] = ()
+    generalised: Any = None
+    method_help: str = ""
 
     @property
     def share_changed(self) -> float:

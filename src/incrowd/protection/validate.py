@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError, UnsupportedError
@@ -15,6 +16,8 @@ from incrowd.tables import Table
 if TYPE_CHECKING:
     from incrowd.protection.registry import Method
     from incrowd.protection.wishes import Wishes
+
+_LARGEST_NUMBER = 1e150
 
 
 def require_sensitive(table: Table, sensitive: Sequence[str] | None) -> list[str]:
@@ -53,8 +56,8 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
         raise InputError(f"t must be above 0 and at most 1; {demand.t!r} was given")
     if demand.diversity not in DIVERSITIES:
         raise InputError(f"there is no diversity {demand.diversity!r}; use {', '.join(DIVERSITIES)}", hint="diversity")
-    if demand.l is not None and not demand.l >= 1:
-        raise InputError(f"l must be 1 or more; {demand.l!r} was given")
+    if demand.l is not None and not 1 <= demand.l <= rows:
+        raise InputError(f"l must be 1 or more, and at most the {rows:,} rows there are; {demand.l!r} was given")
     if demand.l is not None and demand.diversity != "entropy" and demand.l != int(demand.l):
         raise InputError(f"l must be a whole number for {demand.diversity} l-diversity; {demand.l!r} was given")
     if not demand.c > 0:
@@ -72,7 +75,9 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
 def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None) -> None:
     """Refuse wishes for a method that cannot look at them."""
     if not method.takes_wishes:
-        raise UnsupportedError(f"{name!r} takes no wishes; partition and generalise do", hint="method")
+        raise UnsupportedError(f"{name!r} takes no wishes; partition, generalise and blank do", hint="method")
+    if wishes.widest and name == "blank":
+        raise UnsupportedError("blanked cells have no width; use the partition for it", hint="method=partition")
     if wishes.restrict and person is not None:
         raise UnsupportedError("columns that stay as they are and largest widths are wishes for records, not histories")
 
@@ -89,5 +94,18 @@ def check_values(columns: Sequence[Coded]) -> None:
         raise InputError(
             f"{', '.join(map(repr, clocks))} holds times of day or durations; make it a number (minutes, say) first"
         )
+    if huge := [column.name for column in columns if _is_huge(column)]:
+        raise InputError(
+            f"{', '.join(map(repr, huge))} holds infinite numbers, or numbers above 1e150, which cannot be averaged; "
+            "make them null or smaller"
+        )
     if empty:
         raise InputError(f"no row has a value in {', '.join(map(repr, empty))}; leave it out of the quasi-identifiers")
+
+
+def _is_huge(column: Coded) -> bool:
+    """Whether the square of a number overflows."""
+    if not pa.types.is_floating(column.values.type):
+        return False
+    largest = pc.max(pc.abs(column.values)).as_py()
+    return largest is not None and not largest <= _LARGEST_NUMBER

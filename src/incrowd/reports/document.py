@@ -7,32 +7,32 @@ from incrowd.figures import assessment_charts as plots
 from incrowd.recipients import Limits, judge
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.sections import PAGE
-from incrowd.wording import percent, percent_interval
+from incrowd.wording import chosen_percent, percent, percent_interval
 
 _STANDS = {"within": "within it", "borderline": "too close to call", "over": "above it"}
 
 
-def document(found: Assessment, *, external: bool = False) -> tuple[Section, ...]:
+def document(assessment: Assessment, *, external: bool = False) -> tuple[Section, ...]:
     """The sections of a report in order.
 
     Args:
-        found: the assessment.
+        assessment: the assessment.
         external: leave out what would help an attacker.
     """
-    sections = (section(found, external) for section in PAGE)
+    sections = (section(assessment, external) for section in PAGE)
     return tuple(section for section in sections if section is not None)
 
 
-def key_numbers(found: Assessment) -> tuple[Statement, ...]:
+def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
     """The four numbers that stand beside every decision: people, smallest class, highest and average risk.
 
     Args:
-        found: the assessment.
+        assessment: the assessment.
 
     Returns:
         The numbers, each with what it means and how sure it is; none of them helps an attacker.
     """
-    verdict, facts = found.verdict, found.facts
+    verdict, facts = assessment.verdict, assessment.facts
     in_population = verdict.basis == "population"
     attack = "journalist risk" if in_population else "prosecutor risk"
     where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
@@ -44,7 +44,7 @@ def key_numbers(found: Assessment) -> tuple[Statement, ...]:
             "person at highest risk",
             verdict.highest,
             percent(verdict.highest),
-            f"Chance of naming them {where} ({attack}); {_limit_in_words(verdict.limits.highest)} is accepted.",
+            f"Chance of naming them {where} ({attack}); 1/{verdict.limits.class_size} is accepted.",
             _sure(verdict.highest_interval, in_population),
             "the attacker knows all quasi-identifiers",
         ),
@@ -70,14 +70,9 @@ def _sure(interval: tuple[float, float] | None, estimated: bool) -> str:
     return "estimated" if estimated else "counted"
 
 
-def _limit_in_words(limit: float) -> str:
-    size = Limits(limit).class_size
-    return f"1/{size}"
-
-
-def verdict_figure(found: Assessment) -> Figure:
+def verdict_figure(assessment: Assessment) -> Figure:
     """The highest and the average risk on lines with the limits of every recipient."""
-    verdict = found.verdict
+    verdict = assessment.verdict
     return Figure(
         "verdict",
         "The risk and the limits",
@@ -97,8 +92,8 @@ def _limit_row(name: str, limits: Limits, verdict: Verdict) -> tuple[str | int, 
     return (
         name,
         limits.class_size,
-        f"{100 * limits.highest:.3g}%",
+        chosen_percent(limits.highest),
         _STANDS[highest],
-        "–" if limits.average is None else f"{100 * limits.average:.3g}%",
+        "–" if limits.average is None else chosen_percent(limits.average),
         "–" if limits.average is None else _STANDS[average],
     )

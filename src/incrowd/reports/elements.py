@@ -44,12 +44,12 @@ class Section:
     notes: tuple[str | Advice, ...] = ()
 
 
-def about(found: Assessment, section: str) -> tuple[Statement, ...]:
+def about(assessment: Assessment, section: str) -> tuple[Statement, ...]:
     """The statements of one section."""
-    return tuple(statement for statement in found.statements if statement.section == section)
+    return tuple(statement for statement in assessment.statements if statement.section == section)
 
 
-def missing(found: Assessment, section: str) -> Advice:
+def missing(assessment: Assessment, section: str) -> Advice:
     """Why a section has no answer."""
-    reason = found.skipped.get(section, Advice("not asked for"))
+    reason = assessment.skipped.get(section, Advice("not asked for"))
     return Advice(f"Not answered: {reason}.", reason.hint)

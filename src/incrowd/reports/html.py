@@ -15,11 +15,11 @@ from incrowd.reports.fixed_text import CAVEATS, GLOSSARY, METHODS, OUTSIDE
 from incrowd.reports.template_values import TEMPLATES, plain_document, safe_json, templates
 
 
-def write_html(found: Assessment, path: str | Path, *, external: bool = False, force: bool = False) -> Path:
+def write_html(assessment: Assessment, path: str | Path, *, external: bool = False, force: bool = False) -> Path:
     """Write the report as one page.
 
     Args:
-        found: the assessment.
+        assessment: the assessment.
         path: the file.
         external: leave out what would help an attacker.
         force: replace an existing file.
@@ -31,18 +31,18 @@ def write_html(found: Assessment, path: str | Path, *, external: bool = False, f
         InputError: the file exists and may not be replaced.
     """
     with written_whole(path, force=force) as temporary:
-        temporary.write_text(to_html(found, external=external), encoding="utf-8", newline="\n")
+        temporary.write_text(to_html(assessment, external=external), encoding="utf-8", newline="\n")
     return Path(path)
 
 
-def to_html(found: Assessment, *, external: bool = False) -> str:
+def to_html(assessment: Assessment, *, external: bool = False) -> str:
     """The report as HTML.
 
     Args:
-        found: the assessment.
+        assessment: the assessment.
         external: make the short page that leaves out what would help an attacker.
     """
-    plain = plain_document(found, external=external)
+    plain = plain_document(assessment, external=external)
     engine = chart_engine()
     script = (TEMPLATES / "charts.js").read_text(encoding="utf-8")
     return (

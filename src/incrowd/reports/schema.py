@@ -22,10 +22,10 @@ def schema() -> dict[str, Any]:
     >>> schema()["properties"]["schema"]
     {'const': 'incrowd/assessment/2'}
     """
-    found: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
     for section in SECTIONS:
-        found["properties"].setdefault(section.name, {"type": ["object", "null"]})
-    return found
+        content["properties"].setdefault(section.name, {"type": ["object", "null"]})
+    return content
 
 
 def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -44,12 +44,12 @@ def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     name = Path(path).name
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the name and the folder you are in") from None
     except (OSError, ValueError):
         raise InputError(f"{name} is not JSON text; give an assessment that was saved as JSON", hint="json") from None
-    stated = found.get("schema") if isinstance(found, dict) else None
+    stated = content.get("schema") if isinstance(content, dict) else None
     if stated == "incrowd/assessment/1":
         raise InputError(
             f"{name} is an assessment of version 1, which held only the average against a limit; assess the table again"
@@ -57,9 +57,9 @@ def read_assessment(path: str | os.PathLike[str]) -> dict[str, Any]:
     if stated != SCHEMA:
         other = f"it says {stated!r}" if isinstance(stated, str) else "it does not say what it is"
         raise InputError(f"{name} is not an assessment of this version ({SCHEMA}): {other}")
-    wrong = next(iter(jsonschema.Draft202012Validator(schema()).iter_errors(found)), None)
+    wrong = next(iter(jsonschema.Draft202012Validator(schema()).iter_errors(content)), None)
     if wrong is not None:
         where = "/".join(str(part) for part in wrong.absolute_path) or "the top"
         raise InputError(f"{name} does not keep to the schema of an assessment at {where}; make it anew")
-    plain: dict[str, Any] = found
+    plain: dict[str, Any] = content
     return plain

@@ -14,7 +14,7 @@ from incrowd.figures import assessment_charts as plots
 from incrowd.measures.secret_values import parse_secret
 from incrowd.populations.copula import PATENT
 from incrowd.reports.elements import ROWS, DataTable, Figure, Section, about, missing
-from incrowd.wording import chosen_percent, listed, people, percent, percentage_points
+from incrowd.wording import chosen_percent, listed, number, people, percent, percent_interval, percentage_points
 
 _FLAGS = {option.name: option.flag for option in OPTIONS}  # what was declared is quoted as it was said
 _OUTSIDE = (
@@ -25,8 +25,8 @@ _OUTSIDE = (
 )  # what outsiders need to know
 
 
-def facts(found: Assessment, external: bool) -> Section | None:
-    facts = found.facts
+def facts(assessment: Assessment, external: bool) -> Section | None:
+    facts = assessment.facts
     rows = tuple(
         (row["size"], row["classes"], row["people"], percent(row["share"]))
         for row in plots.class_size_bins(facts.sizes)
@@ -40,7 +40,7 @@ def facts(found: Assessment, external: bool) -> Section | None:
         plots.class_sizes(facts.sizes),
         DataTable("People by the size of their class", ("people alike", "classes", "people", "share"), rows),
     )
-    stated = (*about(found, "facts"), *about(found, "secrets"))
+    stated = (*about(assessment, "facts"), *about(assessment, "secrets"))
     return Section(
         "facts",
         "The table as it is",
@@ -51,7 +51,7 @@ def facts(found: Assessment, external: bool) -> Section | None:
     )
 
 
-def evidence(found: Assessment, external: bool) -> Section | None:
+def evidence(assessment: Assessment, external: bool) -> Section | None:
     """What the decision rests on besides the classes; it would help an attacker, so outsiders are not shown it."""
     if external:
         return None
@@ -60,15 +60,15 @@ def evidence(found: Assessment, external: bool) -> Section | None:
         "What was judged, and what was not",
         "A yes needs every column judged by a person. A column that nobody judged counts as known to the attacker; a "
         "secret counts as disclosed (attribute disclosure) where it is certain in an equivalence class and is news.",
-        about(found, "evidence"),
+        about(assessment, "evidence"),
         (),
-        tuple(_evidence_tables(found)),
-        tuple(_evidence_notes(found)),
+        tuple(_evidence_tables(assessment)),
+        tuple(_evidence_notes(assessment)),
     )
 
 
-def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
-    evidence = found.evidence
+def _evidence_tables(assessment: Assessment) -> Iterator[DataTable]:
+    evidence = assessment.evidence
     if evidence.undecided:
         yield DataTable(
             "Columns that nobody judged, and what each adds if others know it",
@@ -104,13 +104,13 @@ def _evidence_tables(found: Assessment) -> Iterator[DataTable]:
         )
 
 
-def _evidence_notes(found: Assessment) -> Iterator[str]:
-    evidence = found.evidence
-    for column in found.verdict.declared:
+def _evidence_notes(assessment: Assessment) -> Iterator[str]:
+    evidence = assessment.evidence
+    for column in assessment.verdict.declared:
         yield f"Declared by you ({_FLAGS['other']}): nobody outside can know {column}."
-    if found.provenance.question.rows_are_people:
+    if assessment.provenance.question.rows_are_people:
         yield f"Declared by you ({_FLAGS['rows_are_people']}): every row is another person."
-    for text in found.provenance.question.secrets:
+    for text in assessment.provenance.question.secrets:
         column, secret = parse_secret(text)
         yield f"Declared by you ({_FLAGS['secrets']}): the secret of {column} is {secret.in_words}."
     for one in evidence.secrets.columns if evidence.secrets else ():
@@ -128,15 +128,15 @@ def _evidence_notes(found: Assessment) -> Iterator[str]:
         yield f"Rows may not be people: {evidence.rows.reason}."
 
 
-def knowledge(found: Assessment, external: bool) -> Section | None:
+def knowledge(assessment: Assessment, external: bool) -> Section | None:
     if external:
         return None
-    knowledge = found.knowledge
+    knowledge = assessment.knowledge
     worst = tuple(
         (len(risk.columns), ", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
         for risk in knowledge.worst_by_size
     )
-    told = tuple(
+    small_sets = tuple(
         (", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
         for risk in knowledge.most_telling[:ROWS]
     )
@@ -154,22 +154,22 @@ def knowledge(found: Assessment, external: bool) -> Section | None:
             "The most telling small sets",
             "Whoever knows one of these sets names this share of the people correctly.",
             plots.most_telling_sets(knowledge),
-            DataTable("The most telling sets of at most three attributes", ("attributes", *columns), told),
+            DataTable("The most telling sets of at most three attributes", ("attributes", *columns), small_sets),
         ),
     )
     return Section(
         "knowledge",
         "By what the attacker knows",
         "Few attackers know everything. This is what smaller knowledge is enough for.",
-        about(found, "knowledge"),
+        about(assessment, "knowledge"),
         figures,
-        tuple(_singling_out(found)),
+        tuple(_singling_out(assessment)),
         knowledge.notes,
     )
 
 
-def _singling_out(found: Assessment) -> Iterator[DataTable]:
-    single = found.knowledge.singling_out
+def _singling_out(assessment: Assessment) -> Iterator[DataTable]:
+    single = assessment.knowledge.singling_out
     if single is None:
         return
     yield DataTable(
@@ -187,10 +187,10 @@ def _singling_out(found: Assessment) -> Iterator[DataTable]:
         )
 
 
-def drivers(found: Assessment, external: bool) -> Section | None:
+def drivers(assessment: Assessment, external: bool) -> Section | None:
     if external:
         return None
-    parts = found.knowledge.contributions
+    parts = assessment.knowledge.contributions
     how = (
         "over every order in which they may become known"
         if parts.orders is None
@@ -209,7 +209,7 @@ def drivers(found: Assessment, external: bool) -> Section | None:
     figure = Figure(
         "drivers",
         "What each attribute adds",
-        f"{most.column} adds most: {parts.share(most):.0%} of what all attributes add to the average risk.",
+        f"{most.column} adds most: {percent(parts.share(most))} of what all attributes add to the average risk.",
         plots.contributions(parts),
         DataTable(
             "What each attribute adds", ("attribute", "points of average risk", "share", "points of uniqueness"), rows
@@ -219,26 +219,26 @@ def drivers(found: Assessment, external: bool) -> Section | None:
         "drivers",
         "Which attribute drives the risk",
         f"What each attribute adds to the risk, averaged {how}. The parts add up to the whole.",
-        about(found, "drivers"),
+        about(assessment, "drivers"),
         (figure,),
     )
 
 
-def population(found: Assessment, external: bool) -> Section | None:
-    risk = found.population
+def population(assessment: Assessment, external: bool) -> Section | None:
+    risk = assessment.population
     if external and risk is None:
         return None
     lead = (
         "The table is a sample. Somebody who does not know whether a person is in it has to find them among everybody."
     )
     if risk is None:
-        return Section("population", "Sample against population", lead, notes=(missing(found, "population"),))
+        return Section("population", "Sample against population", lead, notes=(missing(assessment, "population"),))
     rows = (
-        ("somebody known to be in the table", percent(found.facts.correctness), "counted"),
+        ("somebody known to be in the table", percent(assessment.facts.correctness), "counted"),
         (
             "a record among the population (B)",
             percent(risk.sample_to_population),
-            "no interval" if risk.interval is None else " to ".join(map(percent, risk.interval)),
+            "no interval" if risk.interval is None else percent_interval(*risk.interval),
         ),
         ("a person of the population in the table (A)", percent(risk.population_to_sample), "counted"),
     )
@@ -246,35 +246,35 @@ def population(found: Assessment, external: bool) -> Section | None:
         "population",
         "In the table and in the population",
         f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
-        plots.population(found),
+        plots.population(assessment),
         DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
     )
     return Section(
         "population",
         "Sample against population",
         lead,
-        about(found, "population"),
+        about(assessment, "population"),
         (figure,),
         (),
         () if external else tuple(note for note in risk.notes if note != PATENT),
     )
 
 
-def forecast(found: Assessment, external: bool) -> Section | None:
+def forecast(assessment: Assessment, external: bool) -> Section | None:
     if external:
         return None
-    law = found.forecast
+    law = assessment.forecast
     lead = (
         "The same attributes single out fewer people the more there are. This is the risk if the table were a random "
         "sample of so many people, by the same estimate as for a given population."
     )
     if law is None:
-        return Section("forecast", "In larger populations", lead, notes=(missing(found, "forecast"),))
+        return Section("forecast", "In larger populations", lead, notes=(missing(assessment, "forecast"),))
     rows = tuple(
         (
             f"{law.at[index]:,.0f}",
             percent(law.correctness.value[index]),
-            f"{percent(law.correctness.low[index])} to {percent(law.correctness.high[index])}",
+            percent_interval(law.correctness.low[index], law.correctness.high[index]),
             percent(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
         )
         for index in range(len(law.at))
@@ -283,16 +283,16 @@ def forecast(found: Assessment, external: bool) -> Section | None:
         "forecast",
         "From the table to the world",
         f"From {law.measured:,} people to the world, if the table is a random sample of them.",
-        plots.forecast(law, found.verdict.threshold),
+        plots.forecast(law, assessment.verdict.threshold),
         DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),
     )
-    return Section("forecast", "In larger populations", lead, about(found, "forecast"), (figure,), (), law.notes)
+    return Section("forecast", "In larger populations", lead, about(assessment, "forecast"), (figure,), (), law.notes)
 
 
-def leaks(found: Assessment, external: bool) -> Section | None:
+def leaks(assessment: Assessment, external: bool) -> Section | None:
     if external:
         return None
-    risks = found.leaks.risks
+    risks = assessment.leaks.risks
     targets = sorted({risk.targets for risk in risks})
     shares = sorted({risk.share_leaked for risk in risks if risk.targets == 1})
     by = {(risk.share_leaked, risk.targets): risk for risk in risks}
@@ -307,36 +307,36 @@ def leaks(found: Assessment, external: bool) -> Section | None:
         "The chance that a given person is named from a leak, for this table "
         + (
             "and for the protected ones of the next section."
-            if found.protection is not None and found.protection.costs
+            if assessment.protection is not None and assessment.protection.costs
             else "and for tables in which every class has exactly k people; this one may have larger classes, too."
         ),
-        plots.leaks(found.leaks, found.protection),
+        plots.leaks(assessment.leaks, assessment.protection),
         DataTable("Chance by size of the leak", ("leaked", "people", *named), rows),
     )
     return Section(
         "leaks",
         "If part of it is stolen",
         "A thief rarely gets everything. The less leaks, the less likely a given person is in it and found.",
-        about(found, "leaks"),
+        about(assessment, "leaks"),
         (figure,),
     )
 
 
-def protection(found: Assessment, external: bool) -> Section | None:
-    if external and found.protection is None:
+def protection(assessment: Assessment, external: bool) -> Section | None:
+    if external and assessment.protection is None:
         return None
     lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
-    if found.protection is None:
-        return Section("protection", "What protection would cost", lead, notes=(missing(found, "protection"),))
-    costs = found.protection.costs
+    if assessment.protection is None:
+        return Section("protection", "What protection would cost", lead, notes=(missing(assessment, "protection"),))
+    costs = assessment.protection.costs
     rows = tuple(
         (
             cost.k,
             percent(cost.risk),
-            *([" to ".join(map(percent, cost.population_limits))] if cost.population_limits else []),
+            *([percent_interval(*cost.population_limits)] if cost.population_limits else []),
             percent(cost.granularity),
             percent(cost.cells_changed),
-            "–" if cost.information_loss is None else f"{cost.information_loss:.4f}",
+            "–" if cost.information_loss is None else number(cost.information_loss),
         )
         for cost in costs
     )
@@ -349,28 +349,28 @@ def protection(found: Assessment, external: bool) -> Section | None:
         "Risk left and detail kept",
         f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {percent(costs[-1].risk)}, "
         f"{percent(costs[-1].granularity)} of the detail is kept. The limit on the average is "
-        f"{chosen_percent(found.verdict.threshold)}; classes of {found.verdict.limits.class_size} keep that on the "
-        "highest."
+        f"{chosen_percent(assessment.verdict.threshold)}; classes of {assessment.verdict.limits.class_size} keep that "
+        "on the highest."
         if costs
         else "The table is too small to protect.",
-        plots.protection(found.protection, found.verdict.threshold),
+        plots.protection(assessment.protection, assessment.verdict.threshold),
         DataTable("Cost of protection", columns, rows),
     )
     return Section(
         "protection",
         "What protection would cost",
         lead,
-        (*about(found, "protection"), *(() if external else about(found, "secrets left"))),
+        (*about(assessment, "protection"), *(() if external else about(assessment, "secrets left"))),
         (figure,) if costs else (),
-        () if external else tuple(_secrets_left(found.protection)),
-        found.protection.notes,
+        () if external else tuple(_secrets_left(assessment.protection)),
+        assessment.protection.notes,
     )
 
 
 def _secrets_left(protection: Protection) -> Iterator[DataTable]:
     """What classes of each size still give away about each sensitive column."""
     rows = tuple(
-        (secret.column, cost.k, secret.l, f"{secret.t:.3f}", percent(secret.given_away))
+        (secret.column, cost.k, secret.l, number(secret.t, digits=3), percent(secret.given_away))
         for cost in protection.costs
         for secret in cost.secrets
     )
@@ -379,10 +379,10 @@ def _secrets_left(protection: Protection) -> Iterator[DataTable]:
         yield DataTable(caption, ("sensitive column", "k", "l", "t", "given away"), tuple(sorted(rows)))
 
 
-def columns(found: Assessment, external: bool) -> Section | None:
+def columns(assessment: Assessment, external: bool) -> Section | None:
     if external:
         return None
-    roles = found.roles
+    roles = assessment.roles
     rows = tuple(
         (
             one.column,

@@ -41,32 +41,32 @@ def templates(*folders: Path) -> jinja2.Environment:
     return environment
 
 
-def plain_document(found: Assessment, *, external: bool = False) -> dict[str, Any]:
+def plain_document(assessment: Assessment, *, external: bool = False) -> dict[str, Any]:
     """What the templates show of an assessment.
 
     Args:
-        found: the assessment.
+        assessment: the assessment.
         external: leave out what would help an attacker.
 
     Returns:
         Values by the names that the templates use; `specs` are the charts by the name of their figure.
     """
-    shown = display_names([one.column for one in found.roles.suggested] or found.roles.quasi_identifiers)
-    sections = document(found, external=external)
-    figures = [verdict_figure(found), *(figure for section in sections for figure in section.figures)]
-    verdict = _for_outsiders(found.verdict) if external else found.verdict
+    shown = display_names([one.column for one in assessment.roles.suggested] or assessment.roles.quasi_identifiers)
+    sections = document(assessment, external=external)
+    figures = [verdict_figure(assessment), *(figure for section in sections for figure in section.figures)]
+    verdict = _for_outsiders(assessment.verdict) if external else assessment.verdict
     return {
-        "found": found,
+        "found": assessment,
         "external": external,
         "verdict": with_display_names(verdict.to_dict(), shown),
-        "notes": [] if external else with_display_names([str(note) for note in found.notes], shown),
+        "notes": [] if external else with_display_names([str(note) for note in assessment.notes], shown),
         "sections": [_plain_section(section, shown) for section in sections],
         "verdict_figure": plain_figure(figures[0], shown),
-        "cards": [number.to_dict() for number in key_numbers(found)],
-        "options": with_display_names(_options(found, external), shown),
+        "cards": [number.to_dict() for number in key_numbers(assessment)],
+        "options": with_display_names(_options(assessment, external), shown),
         "command": None
         if shown
-        else to_command(found.provenance.question),  # a name that is shown otherwise could not be typed
+        else to_command(assessment.provenance.question),  # a name that is shown otherwise could not be typed
         "specs": {figure.name: with_display_names(chart_spec(figure), shown) for figure in figures},
     }
 
@@ -158,15 +158,17 @@ def _common(texts: Iterable[str]) -> str | None:
 _OUTSIDE = ("population", "recipient", "threshold", "highest")
 
 
-def _options(found: Assessment, external: bool) -> list[tuple[str, str]]:
+def _options(assessment: Assessment, external: bool) -> list[tuple[str, str]]:
     """What was asked, as rows; lists as words. Outsiders are not told which columns single people out."""
     return [
-        (name.replace("_", " "), text) for name, text in _question_in_words(found) if not external or name in _OUTSIDE
+        (name.replace("_", " "), text)
+        for name, text in _question_in_words(assessment)
+        if not external or name in _OUTSIDE
     ]
 
 
-def _question_in_words(found: Assessment) -> Iterator[tuple[str, str]]:
-    for name, value in found.provenance.options.items():
+def _question_in_words(assessment: Assessment) -> Iterator[tuple[str, str]]:
+    for name, value in assessment.provenance.options.items():
         if isinstance(value, dict):
             yield name, "; ".join(f"{label}: {', '.join(members)}" for label, members in value.items()) or "none"
         elif isinstance(value, list):

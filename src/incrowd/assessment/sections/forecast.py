@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from incrowd.assessment.sections.population import risk_curve
 from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.forecasts import Forecast
-from incrowd.forecasts.table_forecast import forecast_from_risks, forecast_sizes
+from incrowd.forecasts.population_sizes import forecast_sizes
+from incrowd.forecasts.table_forecast import forecast_from_risks
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample
 from incrowd.wording import about_people, interval_at, percent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.assessment.sections.section import Section, Statement, Work
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts.table_forecast import forecast_sizes
+from incrowd.forecasts.population_sizes import forecast_sizes
 from incrowd.populations import PopulationRisk
 from incrowd.populations.estimators import estimate_risks
 from incrowd.populations.sample import Sample, read_sample

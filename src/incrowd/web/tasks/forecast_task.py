@@ -10,8 +10,7 @@ from incrowd._support.progress import Progress, part
 from incrowd.curves import Curve, correctness_curve
 from incrowd.figures import forecast_plot
 from incrowd.forecasts import Forecast, forecast, forecast_table
-from incrowd.forecasts.api import check_forecast
-from incrowd.forecasts.table_forecast import round_sizes
+from incrowd.forecasts.population_sizes import round_sizes
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_curve
 from incrowd.pitman_yor.model_checks import HoldOut
 from incrowd.reports import DataTable, Figure
@@ -68,8 +67,7 @@ def points_task(question: models.PointsQuestion) -> Task:
         answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.3, 0.5))
         sizes = round_sizes(max(_LARGEST, float(answer.at.max())))
         smooth = forecast(fit, sizes, seed=question.seed, progress=part(progress, 0.6, 0.95))
-        answer, check, why_not = check_forecast(answer, fit, seed=question.seed)
-        return _outcome(curve, fit, answer, smooth, _method_in_words(answer, None), check=check, why_not=why_not)
+        return _outcome(curve, fit, answer, smooth, _method_in_words(answer, None))
 
     return run
 
@@ -81,8 +79,6 @@ def _outcome(
     smooth: Forecast,
     method: str,
     *,
-    check: HoldOut | None = None,
-    why_not: str | None = None,
     population: int | None = None,
 ) -> Outcome:
     """The forecast with its figure; `population` is the one that the table was drawn from, if it is known."""
@@ -91,12 +87,11 @@ def _outcome(
         "fit": fit.to_dict(),
         "forecast": answer.to_dict(),
         "curve": smooth.to_dict(),
-        "hold_out": check.to_dict() if check else None,
-        "not_checked": why_not,
+        "hold_out": answer.hold_out.to_dict() if answer.hold_out else None,
         "method": method,
         "sentences": [_sentence(answer, index) for index in range(len(answer.names))],
     }
-    return Outcome(answer, lambda: result, lambda: as_figures([_figure(curve, smooth, answer, check)]))
+    return Outcome(answer, lambda: result, lambda: as_figures([_figure(curve, smooth, answer, answer.hold_out)]))
 
 
 def _method_in_words(answer: Forecast, why: str | None) -> str:
@@ -153,7 +148,7 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
         "forecast",
         "How many people are named correctly as the crowd grows",
         _sentence(answer, int(np.argmax(answer.at))),
-        forecast_plot(curve, smooth, asked=answer, check=check),
+        forecast_plot(curve, smooth, headline=answer, check=check),
         DataTable(
             "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
         ),

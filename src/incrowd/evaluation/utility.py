@@ -1,0 +1,301 @@
+"""Utility of a protected table: what an analyst finds in it, against what the original gives.
+
+A protected number is the middle of its range; a category that may be one of several counts for each in equal parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.errors import InputError
+from incrowd.evaluation.labels import Meaning
+from incrowd.protection.problem import as_floats, is_number, moments
+from incrowd.protection.recoding import as_text
+from incrowd.results import Result
+
+_GROUPS = 12  # of the values of a column: quantiles of numbers, the commonest of categories and others
+_MOST_TRIPLES = 84  # sets of three columns that are compared: all of nine
+_BLOCK = 4096  # combinations whose joint shares are held at a time
+_ROUNDS = 30  # of Newton's method
+_RIDGE = 1e-6  # keeps a model with columns that tell the same apart from no model
+_INTERVAL = 1.959963984540054  # standard errors on either side: 95 %
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient(Result):
+    """One coefficient of a regression on the original and on the protected table, with 95 % intervals.
+
+    `overlap` is the share of both intervals that is common, on average (1: the same, 0 or less: apart).
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("overlap",)
+    name: str
+    original: float
+    original_interval: tuple[float, float]
+    protected: float
+    protected_interval: tuple[float, float]
+
+    @property
+    def overlap(self) -> float:
+        """Karr et al. (2006): the common part over each interval's length, averaged; negative where they are apart."""
+        (a, b), (c, d) = self.original_interval, self.protected_interval
+        common = min(b, d) - max(a, c)
+        if b == a or d == c:
+            return 1.0 if self.original == self.protected else 0.0
+        return 0.5 * (common / (b - a) + common / (d - c))
+
+
+@dataclass(frozen=True, slots=True)
+class Utility(Result):
+    """What analysts find in a protected table, against the original.
+
+    - `marginals`: total variation distance of 1-, 2- and 3-way tables of counts, on average (0: the same, 1: apart).
+    - `propensity_mse`: how well a logistic regression tells protected from original records by the quasi-identifiers
+      (pMSE: 0 where it cannot, `propensity_most` where it always can).
+    - `coefficients`: of a regression of the outcome on the quasi-identifiers, None without an outcome.
+    - `score_original`, `score_protected`: of that regression on every other record of the original, trained on the rest
+      of the original and of the protected table: the area under the curve for an outcome of two values, R² for numbers.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("overlap",)
+    marginals: tuple[float, ...]
+    propensity_mse: float
+    propensity_most: float
+    outcome: str | None = None
+    coefficients: tuple[Coefficient, ...] = ()
+    score_original: float | None = None
+    score_protected: float | None = None
+
+    @property
+    def overlap(self) -> float | None:
+        """Overlap of the intervals of coefficients, on average."""
+        return float(np.mean([one.overlap for one in self.coefficients])) if self.coefficients else None
+
+
+def measure_utility(
+    meanings: Sequence[Meaning],
+    outcome: tuple[Coded, Coded] | None = None,
+    kept_rows: NDArray[np.int64] | None = None,
+) -> Utility:
+    """Measure what analysts find in a protected table, against the original.
+
+    Args:
+        meanings: every quasi-identifier of the protected table, as `understand` reads it.
+        outcome: a column to be explained by the quasi-identifiers, in the original and in the protected table: of
+            numbers, or of two values.
+        kept_rows: the original's rows that are left; None where all are, or where it is not known.
+
+    Returns:
+        Distances of marginals, pMSE, and what regressions give.
+
+    Raises:
+        InputError: the outcome is neither a number nor one of two values.
+    """
+    columns = [_Column(meaning) for meaning in meanings]
+    before, after = [column.before() for column in columns], [column.after() for column in columns]
+    joined, names = _features(columns, before, after)
+    features = np.split(joined, [before[0].codes.size])
+    told = np.repeat([0.0, 1.0], [before[0].codes.size, after[0].codes.size])
+    share = float(told.mean())
+    guess = _sigmoid(_with_constant(joined) @ _fit_logistic(_with_constant(joined), told)[0])
+    found = Utility(_marginals(before, after), float(np.mean((guess - share) ** 2)), share * (1 - share))
+    if outcome is None:
+        return found
+    return _with_outcome(found, features, names, outcome, kept_rows)
+
+
+class _Shares(NamedTuple):
+    """What records may be, as shares of groups: the distinct rows of shares, and which of them each record has."""
+
+    rows: Matrix
+    codes: NDArray[np.int64]
+
+
+def _shares(by_label: Matrix, codes: NDArray[Any]) -> _Shares:
+    rows, place = np.unique(by_label, axis=0, return_inverse=True)
+    return _Shares(rows, place.reshape(-1)[codes])
+
+
+class _Column:
+    """A quasi-identifier as shares of a few groups of values, by original value and by protected label."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self.meaning, original = meaning, meaning.original
+        self.name, self.number = original.name, is_number(original)
+        tally = np.bincount(original.codes, minlength=original.size)
+        if original.size <= _GROUPS:
+            groups = np.arange(original.size)
+        elif self.number:
+            groups = (np.cumsum(tally) - tally) * _GROUPS // tally.sum()
+        else:
+            groups = np.minimum(np.argsort(np.argsort(-tally, kind="stable"), kind="stable"), _GROUPS - 1)
+        self.by_value = np.eye(int(groups.max()) + 1)[groups]
+
+    def before(self) -> _Shares:
+        """The group of every original record."""
+        return _shares(self.by_value, self.meaning.original.codes)
+
+    def after(self) -> _Shares:
+        """The share of every group in what each protected record may be."""
+        meaning, filled = self.meaning, self.meaning.original.size - self.meaning.original.has_null
+        sums = np.vstack([np.zeros(self.by_value.shape[1]), np.cumsum(self.by_value, axis=0)])
+        place = meaning.place[:filled]
+        low = np.minimum(np.searchsorted(place, meaning.low), filled - 1)
+        ends = np.searchsorted(place, meaning.high), np.searchsorted(place, meaning.high, side="right")
+        high = np.maximum(np.where(meaning.open_ended, *ends), low + 1)
+        shares = (sums[high] - sums[low]) / (high - low)[:, None]
+        for label, members in enumerate(meaning.members):
+            if members is not None:
+                shares[label] = self.by_value[members].mean(axis=0)
+        shares[meaning.wildcard] = self.by_value.mean(axis=0)
+        return _shares(shares, meaning.codes)
+
+    def middles(self) -> tuple[Matrix, Matrix]:
+        """Standardised numbers of the original, and the middles of protected ranges."""
+        meaning = self.meaning
+        mean, deviation = moments(meaning.original, meaning.place)
+        middle = np.where(meaning.wildcard, mean, (meaning.low + meaning.high) / 2)
+        scale = deviation if deviation > 0 else 1.0
+        return (meaning.place[meaning.original.codes] - mean) / scale, (middle[meaning.codes] - mean) / scale
+
+
+def _features(columns: Sequence[_Column], before: list[_Shares], after: list[_Shares]) -> tuple[Matrix, list[str]]:
+    """What models see of both tables, one below the other: numbers as such, of categories all groups but the first."""
+    parts, names = [], []
+    for column, was, now in zip(columns, before, after, strict=True):
+        if column.number:
+            parts.append(np.concatenate(column.middles())[:, None])
+            names.append(column.name)
+        else:
+            both = np.vstack([one.rows[one.codes] for one in (was, now)])
+            commonest = int(both[: was.codes.size].sum(axis=0).argmax())
+            parts.append(np.delete(both, commonest, axis=1))
+            names += [f"{column.name}, group {group + 1}" for group in range(both.shape[1]) if group != commonest]
+    return np.hstack(parts), names
+
+
+def _marginals(before: list[_Shares], after: list[_Shares]) -> tuple[float, ...]:
+    """Mean total variation distance of 1-, 2- and 3-way tables."""
+    found = []
+    for ways in range(1, min(3, len(before)) + 1):
+        sets = list(combinations(range(len(before)), ways))
+        chosen = sets if len(sets) <= _MOST_TRIPLES else sets[:: -(-len(sets) // _MOST_TRIPLES)]
+        distances = [0.5 * np.abs(_table(before, columns) - _table(after, columns)).sum() for columns in chosen]
+        found.append(float(np.mean(distances)))
+    return tuple(found)
+
+
+def _table(shares: list[_Shares], columns: tuple[int, ...]) -> Matrix:
+    """The joint distribution of some columns, from the distinct combinations of what records may be."""
+    chosen = [shares[column] for column in columns]
+    numbers, sizes = class_numbers(pack(Coded("", one.codes, pa.nulls(len(one.rows))) for one in chosen))
+    first = np.empty(sizes.size, dtype=np.int64)
+    first[numbers] = np.arange(numbers.size)
+    total: Matrix = np.zeros(1)
+    for start in range(0, first.size, _BLOCK):
+        block = first[start : start + _BLOCK]
+        joint = sizes[start : start + _BLOCK, None] / numbers.size
+        for one in chosen[:-1]:
+            joint = (joint[:, :, None] * one.rows[one.codes[block]][:, None, :]).reshape(block.size, -1)
+        total = total + joint.T @ chosen[-1].rows[chosen[-1].codes[block]]
+    return total
+
+
+def _with_outcome(
+    found: Utility,
+    features: Sequence[Matrix],
+    names: list[str],
+    outcome: tuple[Coded, Coded],
+    kept_rows: NDArray[np.int64] | None,
+) -> Utility:
+    """Regressions of the outcome on the quasi-identifiers, on both tables."""
+    is_yes_or_no = outcome[0].size == 2
+    values = _outcome_values(*outcome)
+    fit, score = (_fit_logistic, _area) if is_yes_or_no else (_fit_linear, _explained)
+    both = [_with_constant(table) for table in features]
+    models = [fit(table, told) for table, told in zip(both, values, strict=True)]
+    coefficients = []
+    for at, name in enumerate(["constant", *names]):
+        ends = [(float(b[at] - _INTERVAL * e[at]), float(b[at] + _INTERVAL * e[at])) for b, e in models]
+        coefficients.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
+    found = replace(found, outcome=outcome[0].name, coefficients=tuple(coefficients))
+    kept = np.arange(len(both[0])) if kept_rows is None else kept_rows
+    if kept.size != len(both[1]):
+        return found  # it is not known which records the models may not see
+    tested = np.arange(len(both[0])) % 2 == 1
+    seen = (~tested, ~tested[kept])
+    trained = [fit(both[at][rows], values[at][rows])[0] for at, rows in enumerate(seen)]
+    scores = [score(both[0][tested] @ model, values[0][tested]) for model in trained]
+    return replace(found, score_original=scores[0], score_protected=scores[1])
+
+
+def _outcome_values(before: Coded, after: Coded) -> list[Matrix]:
+    """The outcome as numbers in both tables; of two values, whether it is the second."""
+    if before.size == 2:
+        place = pc.index_in(as_text(after.values), value_set=as_text(before.values))
+        if not place.null_count:
+            return [before.codes.astype(np.float64), place.to_numpy()[after.codes].astype(np.float64)]
+    elif all(is_number(column) and not column.has_null for column in (before, after)):
+        return [as_floats(column.values)[column.codes] for column in (before, after)]
+    raise InputError(
+        f"the outcome {before.name!r} has {before.size:,} values; give numbers without gaps, or one of two values"
+    )
+
+
+def _with_constant(features: Matrix) -> Matrix:
+    return np.hstack([np.ones((len(features), 1)), features])
+
+
+def _sigmoid(values: Matrix) -> Matrix:
+    return 1.0 / (1.0 + np.exp(-np.clip(values, -35.0, 35.0)))
+
+
+def _fit_linear(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
+    """Least squares: coefficients and their standard errors."""
+    gram = features.T @ features + _RIDGE * np.eye(features.shape[1])
+    coefficients = np.linalg.solve(gram, features.T @ values)
+    rest = values - features @ coefficients
+    freedom = max(len(values) - features.shape[1], 1)
+    return coefficients, np.sqrt(np.diag(np.linalg.inv(gram)) * float(rest @ rest) / freedom)
+
+
+def _fit_logistic(features: Matrix, values: Matrix) -> tuple[Matrix, Matrix]:
+    """Logistic regression by Newton's method: coefficients and their standard errors."""
+    coefficients = np.zeros(features.shape[1])
+    ridge = _RIDGE * np.eye(features.shape[1])
+    for _ in range(_ROUNDS):
+        chance = _sigmoid(features @ coefficients)
+        curvature = features.T @ (features * (chance * (1 - chance))[:, None]) + ridge
+        step = np.linalg.solve(curvature, features.T @ (values - chance) - _RIDGE * coefficients)
+        coefficients = coefficients + np.clip(step, -5.0, 5.0)
+        if np.abs(step).max() < 1e-9:
+            break
+    return coefficients, np.sqrt(np.diag(np.linalg.inv(curvature)))
+
+
+def _area(scores: Matrix, values: Matrix) -> float:
+    """The area under the receiver's curve: how often a record with the outcome is scored above one without."""
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(counts) - (counts - 1) / 2)[place]  # of equal scores the mean rank
+    positive = float(values.sum())
+    negative = values.size - positive
+    if not positive or not negative:
+        return 0.5
+    return float((rank[values > 0].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def _explained(scores: Matrix, values: Matrix) -> float:
+    """R²: the share of the variance that is explained."""
+    spread = float(((values - values.mean()) ** 2).sum())
+    return 1.0 - float(((values - scores) ** 2).sum()) / spread if spread else 0.0

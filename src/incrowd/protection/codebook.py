@@ -1,0 +1,181 @@
+"""The codebook of a release: what was done to every column, without a cell."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from incrowd._support.files import written_whole
+from incrowd.errors import InputError
+from incrowd.protection.result import Protected
+from incrowd.results import Result
+from incrowd.tables import read_table
+from incrowd.wording import percent
+
+_WRITTEN = {
+    "range": "ranges [low;high] with both ends, sets {a,b}, * for anything; a plain value stands for itself",
+    "bounds": "two columns, the smallest and the largest value that the class allows for; missing: anything",
+    "midpoint": "the middle of the range of the class; missing: anything",
+    "mean": "the mean of the class; missing: a member has no value",
+    "mode": "the commonest value of the class, the smallest of several",
+    "label": "the finest label of the hierarchy that the class shares; * for anything",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Result):
+    """One released column: its role and type, what was done to it, how it is written, the share of changed cells."""
+
+    name: str
+    role: str
+    type: str
+    treatment: str
+    written: str = ""
+    changed: float = 0.0
+    hierarchy: str | None = None
+    level: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Codebook(Result):
+    """What was done to a table before it was released."""
+
+    method: str
+    method_help: str
+    guarantee: str
+    k: int
+    records: int
+    suppressed_records: int
+    removed: tuple[str, ...]
+    variables: tuple[Variable, ...]
+
+    def to_ddi(self) -> dict[str, Any]:
+        """The codebook under the element names of DDI Codebook 2.5, with what it has no element for beside them."""
+        variables = [
+            {
+                "@name": one.name,
+                "varFormat": {"@type": "numeric" if one.type not in ("text", "other") else "character"},
+                "concept": one.role,
+                "codInstr": ". ".join(filter(None, (one.treatment, one.written))),
+                "anonymisation": one.to_dict(),
+            }
+            for one in self.variables
+        ]
+        described = {name: value for name, value in self.to_dict().items() if name != "variables"}
+        return {
+            "codeBook": {
+                "@version": "2.5",
+                "stdyDscr": {"method": {"dataColl": {"cleanOps": f"{self.method_help} {self.guarantee}."}}},
+                "fileDscr": {"fileTxt": {"dimensns": {"caseQnty": self.records, "varQnty": len(variables)}}},
+                "dataDscr": {"var": variables},
+                "anonymisation": described,
+            }
+        }
+
+    def to_markdown(self) -> str:
+        """The codebook as a page to read."""
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        yield "# Codebook"
+        yield ""
+        yield f"{self.records:,} records, {len(self.variables):,} columns. Method: {self.method}. {self.method_help}"
+        yield f"Guarantee, counted on the released table: {self.guarantee}."
+        if self.suppressed_records:
+            yield f"{self.suppressed_records:,} records were left out."
+        if self.removed:
+            yield f"Columns left out: {', '.join(self.removed)}."
+        yield ""
+        yield "| column | role | type | what was done | cells changed | how it is written |"
+        yield "|---|---|---|---|---|---|"
+        for one in self.variables:
+            cells = (one.name, one.role, one.type, one.treatment, percent(one.changed), one.written)
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the codebook: `.json` under DDI's element names, `.md` to read.
+
+        Raises:
+            InputError: the file exists already, or its name ends otherwise.
+        """
+        target = Path(path)
+        if target.suffix.lower() not in (".json", ".md"):
+            raise InputError(f"a codebook is written to .json or .md, not to {target.name}")
+        text = self.to_markdown() if target.suffix.lower() == ".md" else json.dumps(self.to_ddi(), indent=2) + "\n"
+        with written_whole(target, force=force) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        return target
+
+
+def make_codebook(protected: Protected) -> Codebook:
+    """Describe what was done to every column of a protected table.
+
+    Args:
+        protected: what `protect` returned.
+
+    Returns:
+        The codebook; it holds names of columns and counts, and no cell.
+
+    >>> from incrowd import protect
+    >>> safe = protect({"age": [30, 31, 62, 64]}, quasi_identifiers=["age"], k=2, output="midpoint", identifiers=[])
+    >>> make_codebook(safe).variables[0].treatment
+    'generalised within classes of 2 or more'
+    """
+    table = read_table(protected.table)
+    types = {field.name: _type_of(field.type) for field in table.to_arrow().schema}
+    owner = {name: name for name in table.columns}
+    for name, kind in protected.outputs.items():
+        if kind == "bounds":
+            owner |= {f"{name}_low": name, f"{name}_high": name}
+    return Codebook(
+        protected.method,
+        protected.method_help,
+        protected.guarantee.sentence,
+        protected.guarantee.k,
+        protected.rows,
+        protected.suppressed_rows,
+        protected.removed,
+        tuple(_describe(protected, name, owner[name], types[name]) for name in table.columns),
+    )
+
+
+def _describe(protected: Protected, name: str, original: str, kind: str) -> Variable:
+    if original in protected.pseudonymised:
+        return Variable(name, "person", kind, "replaced by random numbers that nothing can reproduce", changed=1.0)
+    if original not in protected.quasi_identifiers:
+        role = "sensitive" if original in protected.sensitive else "other"
+        return Variable(name, role, kind, "as in the original")
+    changed = protected.changed_cells.get(original, 0) / max(protected.rows, 1)
+    hierarchy = (protected.hierarchies or {}).get(original)
+    usual = "range" if hierarchy is None else "label"
+    crowd = protected.guarantee.asked_k
+    return Variable(
+        name,
+        "quasi-identifier",
+        kind,
+        ("as in the original" if not changed else "generalised" if crowd is None else "")
+        or f"generalised within classes of {crowd:,} or more",
+        _WRITTEN[protected.outputs.get(original, usual)] if changed else "",
+        changed,
+        None if hierarchy is None else hierarchy.name,
+        protected.settings.get("levels", {}).get(original),
+    )
+
+
+def _type_of(kind: pa.DataType) -> str:
+    """A column's type in a word."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    tests = {
+        "text": (pa.types.is_string, pa.types.is_large_string),
+        "whole number": (pa.types.is_integer,),
+        "number": (pa.types.is_floating, pa.types.is_decimal),
+        "date or time": (pa.types.is_temporal,),
+        "yes or no": (pa.types.is_boolean,),
+    }
+    return next((word for word, checks in tests.items() if any(check(kind) for check in checks)), "other")

@@ -1,0 +1,243 @@
+"""What a protected column is written as: text of ranges and sets, two limits, or one value of the column's own type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, class_numbers, encode, pack
+from incrowd.errors import InputError
+from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
+from incrowd.protection.problem import as_floats, is_number, offset_of
+from incrowd.protection.recoding import ANYTHING, as_written, interval_labels, set_labels
+from incrowd.tables import Anything, Interval, Prefix, parse_generalised, read_table
+
+OutputKind = Literal["range", "bounds", "midpoint", "mean", "mode", "label"]
+OUTPUTS: tuple[OutputKind, ...] = get_args(OutputKind)
+_RANGE = r"^\[(?P<low>[^;]+);(?P<high>[^;]+)[\])]$"
+
+
+def read_outputs(
+    given: str | Mapping[str, str] | None, columns: Sequence[Coded], hierarchies: Mapping[str, Hierarchy]
+) -> dict[str, str]:
+    """The kind of output of every column that has one; one kind for all goes to the columns that can have it."""
+    if given is None:
+        return {}
+    kinds = dict.fromkeys((column.name for column in columns), given) if isinstance(given, str) else dict(given)
+    by_name = {column.name: column for column in columns}
+    for name, kind in kinds.items():
+        if name not in by_name:
+            raise InputError(f"an output for {name!r}, not a quasi-identifier")
+        if kind not in OUTPUTS:
+            raise InputError(f"there is no output {kind!r} for {name!r}; use {', '.join(OUTPUTS)}", hint="output")
+    if isinstance(given, str):
+        return {name: kind for name, kind in kinds.items() if not _objection(by_name[name], kind, hierarchies)}
+    for name, kind in kinds.items():
+        objection = _objection(by_name[name], kind, hierarchies)
+        if objection:
+            raise InputError(f"the output {kind!r} for {name!r}, which {objection}", hint="output")
+    return kinds
+
+
+def _objection(column: Coded, kind: str, hierarchies: Mapping[str, Hierarchy]) -> str:
+    """Why a column cannot be written so; empty where it can."""
+    if kind in ("bounds", "midpoint", "mean") and not is_number(column):
+        return "holds categories: use range, mode or label"
+    return "has no hierarchy: give one, or use range" if kind == "label" and column.name not in hierarchies else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outputs:
+    """Writes the columns of a protected table in other ways than as text.
+
+    Attributes:
+        kinds: by column, what is written.
+        columns: the quasi-identifiers of the original.
+        hierarchies: what labels mean that are neither ranges nor sets.
+        kept_rows: the original's rows that are left, None for all.
+        has_classes: whether every class has k records, so that a number about its members may be told.
+    """
+
+    kinds: Mapping[str, str]
+    columns: Sequence[Coded]
+    hierarchies: Mapping[str, Hierarchy]
+    kept_rows: NDArray[np.int64] | None
+    has_classes: bool
+
+    def write(self, generalised: pa.Table) -> dict[str, Any]:
+        """The columns as asked; what looked alike still does, so that no class is smaller."""
+        told = [name for name, kind in self.kinds.items() if kind in ("mean", "mode")]
+        if told and not self.has_classes:
+            raise InputError(
+                f"the output {self.kinds[told[0]]!r} for {told[0]!r} tells about the members of a class, and this "
+                "method promises no class of k; use range, bounds or midpoint",
+                hint="output",
+            )
+        names = [column.name for column in self.columns]
+        numbers = class_numbers(pack(encode(read_table(generalised), names)))[0] if told else None
+        written: dict[str, Any] = {}
+        for name in generalised.column_names:
+            for called, values in self._write_column(name, generalised[name], numbers).items():
+                if called in written or (called != name and called in generalised.column_names):
+                    raise InputError(f"the limits of {name!r} need the name {called!r}, which another column has")
+                written[called] = values
+        return written
+
+    def _write_column(self, name: str, cells: pa.ChunkedArray, numbers: NDArray[np.uint32] | None) -> dict[str, Any]:
+        kind = self.kinds.get(name, "label")
+        if kind == "label":
+            return {name: cells}
+        column = next(column for column in self.columns if column.name == name)
+        if numbers is not None and kind in ("mean", "mode"):
+            codes = column.codes if self.kept_rows is None else column.codes[self.kept_rows]
+            tell = _means if kind == "mean" else _modes
+            return {name: tell(column, codes, numbers).take(pa.array(numbers))}
+        changed = pa.types.is_dictionary(cells.type) or pa.types.is_string(cells.type)
+        hierarchy = self.hierarchies.get(name)
+        covered = covered_by_labels(hierarchy.levels(column)) if hierarchy is not None and changed else {}
+        encoded = pc.dictionary_encode(pa.concat_arrays((cells.cast(pa.string()) if changed else cells).chunks))
+        labels, place = encoded.dictionary, encoded.indices
+        if kind == "range":
+            return {name: _as_ranges(column, labels, covered).take(place) if covered else cells}
+        low, high = _limits(column, labels, covered) if changed else (labels, labels)
+        if kind == "bounds":
+            return {f"{name}_low": low.take(place), f"{name}_high": high.take(place)}
+        return {name: _midpoints(column, low, high).take(place) if changed else cells}
+
+
+def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> pa.Array:
+    """Labels of a hierarchy as the range or set of the values they cover."""
+    written = []
+    for label in labels.to_pylist():
+        codes = covered.get(label)
+        if codes is None or label == ANYTHING:
+            written.append(label)
+        elif is_number(column):
+            written += interval_labels(column, codes[:1], codes[-1:]).to_pylist()
+        else:
+            written += set_labels(
+                column, codes.astype(np.uint64), np.array([0, codes.size], dtype=np.int32)
+            ).to_pylist()
+    return pa.array(written, pa.string())
+
+
+def _limits(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> tuple[pa.Array, pa.Array]:
+    """The smallest and largest value that each label allows for, in the column's own type; null where it may be any."""
+    kind = column.values.type
+    parts = pc.extract_regex(labels, _RANGE)
+    plain = pa.array([None if label in covered else label for label in labels.to_pylist()], pa.string())
+    low, high = (_cast(pc.coalesce(pc.struct_field(parts, end), plain), kind).to_pylist() for end in ("low", "high"))
+    for at, label in enumerate(labels.to_pylist()):
+        if low[at] is not None or label in (None, ANYTHING):
+            continue
+        prefix = parse_generalised(label)
+        if isinstance(prefix, Prefix) and prefix.start.isdigit():
+            ends = _cast(pa.array([prefix.start + digit * prefix.hidden for digit in "09"]), kind)
+        elif label in covered:
+            ends = column.values.take(pa.array(covered[label][[0, -1]]))
+        else:
+            continue
+        low[at], high[at] = ends.to_pylist()
+    return pa.array(low, kind), pa.array(high, kind)
+
+
+def _cast(text: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Text as values of a type, null where it is none."""
+    zone = kind.tz if pa.types.is_timestamp(kind) else None
+    plain = pa.timestamp(kind.unit) if zone is not None else kind
+    text = pc.replace_substring_regex(text, "Z$", "") if zone is not None else text
+    try:
+        values = text.cast(plain)
+    except pa.ArrowInvalid:
+        if len(text) == 1:
+            return pa.nulls(1, kind)
+        return pa.concat_arrays([_cast(text.slice(at, 1), kind) for at in range(len(text))])
+    return values if zone is None else pc.assume_timezone(values, "UTC").cast(kind)
+
+
+def _midpoints(column: Coded, low: pa.Array, high: pa.Array) -> pa.Array:
+    first = offset_of(column)
+    places = (as_floats(low, first) + as_floats(high, first)) / 2
+    return _from_places(column, places)
+
+
+def _means(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
+    """The mean of every class, null where a member has no value."""
+    values = column.values.slice(0, column.size - column.has_null)
+    place = np.append(as_floats(values, offset_of(column)), [np.nan] * column.has_null)
+    sizes = np.bincount(numbers)
+    means = np.bincount(numbers, weights=place[codes]) / sizes
+    low, high = np.full(sizes.size, column.size), np.zeros(sizes.size, dtype=np.int64)
+    np.minimum.at(low, numbers, codes)
+    np.maximum.at(high, numbers, codes)
+    return _from_places(column, np.where(low == high, place[low], means))  # equal values are not rounded
+
+
+def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
+    """The commonest value of every class, the smallest of several."""
+    pairs, counts = np.unique(numbers.astype(np.int64) * column.size + codes, return_counts=True)
+    number, code = np.divmod(pairs, column.size)
+    order = np.lexsort([code, -counts, number])
+    first = order[np.flatnonzero(np.diff(number[order], prepend=-1))]
+    values = column.values if is_number(column) else as_written(column.values)
+    return values.take(pa.array(code[first]))
+
+
+def _from_places(column: Coded, places: NDArray[np.float64]) -> pa.Array:
+    """Positions as values of the column's own type, whole ones rounded; NaN is a null."""
+    kind, first, missing = column.values.type, offset_of(column), np.isnan(places)
+    if pa.types.is_floating(kind):
+        return pa.array(places, pa.float64(), mask=missing).cast(kind)
+    if pa.types.is_decimal(kind):
+        unit = Decimal(1).scaleb(-kind.scale)
+        return pa.array([None if np.isnan(place) else Decimal(place).quantize(unit) for place in places], kind)
+    rounded = np.where(missing, 0.0, np.rint(places)).tolist()
+    whole = pa.array([int(place) + first for place in rounded], pa.int64() if first <= 2**62 else pa.uint64())
+    whole = pc.if_else(pa.array(missing), pa.scalar(None, whole.type), whole)
+    return (whole.cast(pa.int32()) if pa.types.is_date32(kind) else whole).cast(kind)
+
+
+def parse_range(text: str | None) -> tuple[Any, Any]:
+    """Read a cell of a protected column of numbers or dates as the smallest and the largest value it allows for.
+
+    Args:
+        text: the cell: a range, a prefix, a plain value, or `*`.
+
+    Returns:
+        Two numbers or two dates; two None where the cell may be anything, or is missing.
+
+    Raises:
+        InputError: the cell is a set or a word.
+
+    >>> parse_range("[23;25]"), parse_range("937**"), parse_range("24"), parse_range("*")
+    ((23, 25), (93700, 93799), (24, 24), (None, None))
+    >>> parse_range("[2020-01-01;2020-03-31]")
+    (datetime.date(2020, 1, 1), datetime.date(2020, 3, 31))
+    """
+    meaning = None if text is None else parse_generalised(text)
+    if text is None or isinstance(meaning, Anything):
+        return None, None
+    if isinstance(meaning, Interval):
+        return _without_point(meaning.low), _without_point(meaning.high)
+    if isinstance(meaning, Prefix) and meaning.start.isdigit():
+        return int(meaning.start + "0" * meaning.hidden), int(meaning.start + "9" * meaning.hidden)
+    for read in (float, date.fromisoformat):
+        try:
+            value = _without_point(read(text.strip()))
+        except ValueError:
+            continue
+        return value, value
+    raise InputError("a cell is neither a range of numbers or dates nor one of them; its column may hold categories")
+
+
+def _without_point(value: Any) -> Any:
+    """Whole numbers as such."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

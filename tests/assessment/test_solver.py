@@ -1,0 +1,64 @@
+"""The least protection that passes the verdict, against trying every class size."""
+
+import random
+
+import pytest
+
+from incrowd import protect
+from incrowd.assessment import Question, find_release, judge_release
+from incrowd.errors import InputError
+
+NAMES = ["age", "town"]
+
+
+def table_of(rows, seed):
+    draw = random.Random(seed)
+    ages = [draw.randrange(20, 20 + rows // 2) for _ in range(rows)]
+    return {
+        "age": ages,
+        "town": [draw.choice("abc") for _ in range(rows)],
+        "ill": [draw.choice("xy") for _ in range(rows)],
+    }
+
+
+@pytest.mark.parametrize("recipient", ["trusted", "restricted", "public"])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_smaller_class_passes(recipient, seed):
+    table = table_of(80, seed)
+    question = Question(quasi_identifiers=tuple(NAMES), other=("ill",), recipient=recipient)
+    options = {"quasi_identifiers": NAMES, "other": ["ill"], "identifiers": []}
+    found = find_release(table, question, **options)
+
+    def passes(k):
+        safe = protect(table, k=k, **options)
+        return judge_release(safe.table, question.about_release(safe.removed)).decision == "within"
+
+    asked = found.protected.demand.k
+    assert found.passes
+    assert passes(asked)
+    assert not passes(asked - 1)
+    assert found.trials[0].k == question.limits.class_size
+
+
+def test_a_certain_secret_asks_for_more_values():
+    table = {"age": [30 + i // 12 for i in range(72)], "ill": ["rare" if i < 12 else "xyz"[i % 3] for i in range(72)]}
+    question = Question(quasi_identifiers=("age",), sensitive=("ill",), recipient="trusted", secrets=["ill=rare"])
+    options = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "identifiers": []}
+    found = find_release(table, question, **options)
+    assert found.passes
+    assert found.protected.demand.l == 2
+    assert [(trial.l, trial.decision) for trial in found.trials] == [(None, "exposed"), (2, "within")]
+
+
+def test_what_no_class_size_mends_is_said_and_not_searched_for():
+    table = table_of(80, 1)
+    question = Question(quasi_identifiers=("age",), recipient="public")  # nobody judged the other columns
+    found = find_release(table, question, quasi_identifiers=["age"], identifiers=[])
+    assert not found.passes
+    assert len(found.trials) == 1
+    assert found.to_dict()["passes"] is False
+
+
+def test_a_table_too_small_for_the_limit_is_refused():
+    with pytest.raises(InputError, match="classes of 11 from 4 rows"):
+        find_release({"age": [1, 2, 3, 4]}, Question(quasi_identifiers=("age",)), quasi_identifiers=["age"])

@@ -1,0 +1,162 @@
+"""Faults at every step of a command that writes: the n-th call fails, n = 1, 2, 3 …, or the process is killed there.
+
+    python -m tests.fuzz.faults
+
+Python's own calls fail by an audit hook, writes of compiled code by a limit on the size of files. Afterwards the whole
+folder is looked at: the output is there as it should be or not at all, nothing else is, and the input is as it was.
+"""
+
+import errno
+import mmap
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tests.fuzz import run, seeds
+
+from incrowd._support import private_folders
+
+EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod"}
+READ = ["--qi", "age,sex,zip"]
+COMMANDS = {
+    "protect csv": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv"],
+    "protect parquet": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.parquet"],
+    "protect feather": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.feather"],
+    "replace": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv", "--force"],
+    "curve": ["curve", "plain.csv", *READ, "--out", "OUT.csv"],
+    "junit": ["check", "plain.csv", *READ, "--min-k", "2", "--junit", "OUT.xml"],
+    "save": ["assess", "plain.csv", *READ, "--population", "400", "--html", "OUT.html", "--json"],
+}
+_fault = {"left": 0, "kill": False, "folders": ()}  # set in a fork, before its command runs
+_came = mmap.mmap(-1, 1)  # shared with the forks: whether the fault came
+
+
+def _hook(event, arguments):
+    if not _fault["left"] or event not in EVENTS:
+        return
+    paths = [str(one) for one in arguments[:2] if isinstance(one, str | os.PathLike)]
+    if not any(path.startswith(_fault["folders"]) for path in paths):
+        return
+    _fault["left"] -= 1
+    if _fault["left"] == 0:
+        _came[0] = 1
+        if _fault["kill"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), paths[0])
+
+
+def with_fault(number, kill, folders):
+    """A function that arms the n-th fault; run in the fork."""
+
+    def arm():
+        _fault.update(left=number, kill=kill, folders=tuple(map(str, folders)))
+
+    return arm
+
+
+def with_file_limit(size):
+    """A function that lets every write beyond so many bytes of a file fail; run in the fork."""
+
+    def arm():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return arm
+
+
+class Trial:
+    """One command with faults, and what it left."""
+
+    def __init__(self, folder, temporary, command):
+        self.folder, self.temporary = folder, temporary
+        self.words = [word.replace("OUT.", f"{folder}/OUT.") for word in command]
+        self.words = [str(folder / word) if word == "plain.csv" else word for word in self.words]
+        self.out = next(Path(word) for word in self.words if "OUT." in word)
+        self.replaces = "--force" in command
+        self.expected = None
+        assert self.attempt(lambda: None)[0] in (0, 1)
+        self.expected = self.out.stat().st_size
+        self.out.unlink()
+
+    def attempt(self, arm):
+        """Run it once; its exit code and the promises that it broke."""
+        if self.replaces:
+            self.out.write_text("as before")
+        before = seeds._csv()
+        code, said, _, _ = run.run_case(self.folder, self.words, arm)
+        broken = [words for words in run.BROKEN if words in said]
+        if seeds.PLANTED in said:
+            broken.append("a planted value is shown")
+        if (self.folder / "plain.csv").read_bytes() != before:
+            broken.append("the input was changed")
+        left = {path.name for path in self.folder.iterdir()} - {"plain.csv", self.out.name}
+        if left:
+            broken.append(f"left behind: {sorted(left)}")
+        whole = self.out.exists() and (self.expected is None or abs(self.out.stat().st_size - self.expected) <= 200)
+        untouched = self.replaces and self.out.exists() and self.out.read_bytes() == b"as before"
+        if self.out.exists() and not whole and not untouched:
+            broken.append("half an output is there")
+        if code in (0, 1) and not whole:
+            broken.append("it said that it was done, and there is no output")
+        return code, broken
+
+    def clean(self):
+        """Make room for the next trial; what the next run would not remove is a broken promise."""
+        self.out.unlink(missing_ok=True)
+        private_folders._remove_abandoned(self.temporary)
+        left = [path for path in self.temporary.iterdir() if any(path.iterdir())]  # an empty one goes in a minute
+        for path in self.temporary.iterdir():
+            shutil.rmtree(path)
+        return [f"the next run does not remove {path.name}" for path in left]
+
+
+def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000)):
+    """Every fault of every command: how many there were by what came of them, and the broken promises."""
+    counts, failures = Counter(), []
+    sys.addaudithook(_hook)
+    with tempfile.TemporaryDirectory() as place:
+        folder, temporary = Path(place) / "work", Path(place) / "tmp"
+        folder.mkdir()
+        temporary.mkdir()
+        (folder / "plain.csv").write_bytes(seeds._csv())
+        run.warm_up(folder)
+        os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
+        try:
+            for name in names or COMMANDS:
+                trial = Trial(folder, temporary, COMMANDS[name])
+                for kill in (False, True):
+                    for number in range(1, 500, step):
+                        _came[0] = 0
+                        code, broken = trial.attempt(with_fault(number, kill, (folder, temporary)))
+                        broken += trial.clean()
+                        if not _came[0]:
+                            break
+                        _note(counts, failures, name, "killed" if kill else "failed", number, code, broken)
+                for size in sizes:
+                    code, broken = trial.attempt(with_file_limit(size))
+                    _note(counts, failures, name, "file limit", size, code, broken + trial.clean())
+        finally:
+            os.environ.pop("TMPDIR")
+            tempfile.tempdir = None
+    return counts, failures
+
+
+def _note(counts, failures, name, what, number, code, broken):
+    counts[what, code] += 1
+    if broken:
+        failures.append((name, what, number, code, broken))
+
+
+if __name__ == "__main__":
+    counted, failed = trials()
+    for (what, code), times in sorted(counted.items()):
+        sys.stdout.write(f"{what:12} exit {code}: {times:,}\n")
+    for one in failed:
+        sys.stdout.write(f"BROKEN {one}\n")
+    sys.stdout.write(f"{sum(counted.values()):,} faults, {len(failed):,} broken promises\n")
+    sys.exit(bool(failed))

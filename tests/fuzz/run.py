@@ -1,0 +1,205 @@
+"""Runs mutated files through the command line, one forked process each, and says what broke a promise.
+
+    python -m tests.fuzz.run --seconds 3600 --seed 7 --corpus out/fuzz
+
+Every run must end with exit code 0, 1 or 2, within time and memory, without a traceback or "should not have happened",
+without a planted value in what it prints, with its input unchanged and nothing left but the output it was asked for.
+"""
+
+import argparse
+import contextlib
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.fuzz import seeds
+
+from incrowd._support import limited_process, private_folders
+from incrowd.cli import main
+
+SECONDS, MEMORY = 60, 2_000_000_000
+BROKEN = ("should not have happened", "Traceback", "please tell us")
+
+
+def warm_up(folder):
+    """Import and load everything that a run needs, so that a fork costs milliseconds."""
+    import incrowd.tables.formats.excel
+    import incrowd.tables.formats.feather
+
+    limited_process.call_limited = _call_forked
+    for module in (incrowd.tables.formats.excel, incrowd.tables.formats.feather):
+        module.call_limited = _call_forked
+    for command in seeds.COMMANDS:
+        words = [str(folder / "plain.csv") if word == "FILE" else word for word in command if "OUT" not in word]
+        words = [word for word in words if word != "--out"]
+        with (
+            contextlib.suppress(SystemExit),
+            open(os.devnull, "w") as nothing,
+            contextlib.redirect_stdout(nothing),
+            contextlib.redirect_stderr(nothing),
+        ):
+            main(words)
+
+
+def _call_forked(function, *arguments, memory, seconds):
+    """`call_limited` without starting Python anew: a fork of this process instead of a new one."""
+    import importlib
+    import json
+
+    module, _, name = function.partition(":")
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        code = limited_process._BROKEN
+        try:
+            limited_process._limit(memory, seconds)
+            getattr(importlib.import_module(module), name)(*arguments)
+            answer, code = {"value": None}, 0
+        except limited_process.errors.IncrowdError as error:
+            answer, code = {"error": type(error).__name__, "message": str(error), "hint": list(error.hint)}, 0
+        except MemoryError:
+            code = limited_process._OUT_OF_MEMORY
+        finally:
+            if code == 0:
+                os.write(write, json.dumps(answer).encode())
+            os._exit(code)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        raise limited_process.ChildError("memory" if code == limited_process._OUT_OF_MEMORY else "crash")
+    answer = json.loads(said)
+    if "error" in answer:
+        raise getattr(limited_process.errors, answer["error"])(answer["message"], hint=tuple(answer["hint"]))
+    return answer["value"]
+
+
+def run_case(folder, words, arm=lambda: None):
+    """Run one command in a fork, after `arm` in it: its exit code, what it printed, its seconds and its peak memory."""
+    started = time.monotonic()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            os.dup2(write, 1)
+            os.dup2(write, 2)
+            sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+            os.chdir(folder)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            arm()
+            main(words)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 99
+        except BaseException as error:
+            os.write(2, f"Traceback {type(error).__name__}".encode())
+        finally:
+            with contextlib.suppress(BaseException):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                private_folders.remove_all()
+            os._exit(code)
+    os.close(write)
+    os.set_blocking(read, False)
+    said = b""
+    with open(read, "rb", buffering=0) as pipe:
+        while True:
+            pid, status, usage = os.wait4(child, os.WNOHANG)
+            said += pipe.read() or b""
+            if pid:
+                code = os.waitstatus_to_exitcode(status)
+                return code, said.decode(errors="replace"), time.monotonic() - started, usage.ru_maxrss * 1_000
+            if time.monotonic() - started > SECONDS:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.002)
+
+
+def broken_promises(folder, data, file, words, temporary, before):
+    """What a run did that it must not, and its exit code."""
+    code, said, seconds, memory = run_case(folder, words)
+    found = []
+    if code not in (0, 1, 2):
+        found.append(f"exit code {code}")
+    found += [words_of for words_of in BROKEN if words_of in said]
+    shown = seeds.PLANTED in said and seeds.PLANTED.encode() not in data[:300]  # in the header it is a column's name
+    if shown:
+        found.append("a planted value is shown")
+    if seconds > SECONDS:
+        found.append(f"{seconds:.0f} seconds")
+    if memory > MEMORY:
+        found.append(f"{memory / 1e6:.0f} MB")
+    if file.read_bytes() != data:
+        found.append("the input was changed")
+    allowed = {*before, file.name}
+    left = {path.name for path in folder.iterdir()} - allowed
+    outputs = {word for word in words if "OUT." in word}
+    if left - {Path(word).name for word in outputs} or (left and code == 2):
+        found.append(f"left behind: {sorted(left)}")
+    if any(temporary.iterdir()):
+        found.append("temporary files are left")
+    for name in left:
+        (folder / name).unlink()
+    return found, code
+
+
+def fuzz(seconds, seed, corpus=None, only=None):
+    """Mutate until the time is over; how often each exit code came, and the cases that broke a promise."""
+    failures, codes = [], Counter()
+    with tempfile.TemporaryDirectory() as place:
+        folder, temporary = Path(place) / "work", Path(place) / "tmp"
+        folder.mkdir()
+        temporary.mkdir()
+        kinds = {name: one for name, one in seeds.targets(folder).items() if only is None or name in only}
+        (folder / "seed.sqlite").unlink(missing_ok=True)
+        warm_up(folder)
+        os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
+        before = {path.name for path in folder.iterdir()}
+        end, number = time.monotonic() + seconds, 0
+        try:
+            while time.monotonic() < end:
+                for name, target in kinds.items():
+                    rng = random.Random(f"{seed} {name} {number}")
+                    data, command = seeds.case(target, rng)
+                    file = folder / f"mutated{target[1]}"
+                    file.write_bytes(data)
+                    words = [word.replace("FILE", str(file)).replace("OUT.", f"{folder}/OUT.") for word in command]
+                    words = [str(folder / word) if word == "plain.csv" else word for word in words]
+                    found, code = broken_promises(folder, data, file, words, temporary, before)
+                    codes[name, code] += 1
+                    if found:
+                        failures.append((name, number, [Path(word).name for word in words], found))
+                        if corpus is not None:
+                            corpus.mkdir(parents=True, exist_ok=True)
+                            (corpus / f"{name.replace(' ', '-')}-{seed}-{number}{target[1]}").write_bytes(data)
+                    file.unlink()
+                    if time.monotonic() > end:
+                        break
+                number += 1
+        finally:
+            os.environ.pop("TMPDIR")
+            tempfile.tempdir = None
+    return codes, failures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--seed", default=str(time.time_ns()))
+    parser.add_argument("--corpus", type=Path, default=Path("out/fuzz"))
+    parser.add_argument("--only", action="append")
+    given = parser.parse_args()
+    counted, broken = fuzz(given.seconds, given.seed, given.corpus, given.only)
+    for (kind, code), times in sorted(counted.items()):
+        sys.stdout.write(f"{kind:15} exit {code}: {times:,}\n")
+    for one in broken:
+        sys.stdout.write(f"BROKEN {one}\n")
+    sys.stdout.write(f"{sum(counted.values()):,} files, {len(broken):,} broken promises, seed {given.seed}\n")
+    sys.exit(bool(broken))

@@ -1,0 +1,72 @@
+"""Mutated files of every format break no promise of the command line; hours of this are `make fuzz`."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.fuzz import seeds
+from tests.fuzz.run import BROKEN
+
+from incrowd.cli import main
+
+SECONDS = 25
+WHOLE = [
+    pytest.param(name, command, id=f"{name}-{place}")
+    for name in ("policy", "question", "hierarchy", "ranges", "curve", "sqlite", "csv")
+    for place, command in enumerate(seeds.targets(os.environ.get("TMPDIR", "/tmp"))[name][3][:2])
+]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, seeds.targets(folder)
+
+
+@pytest.mark.parametrize(("name", "command"), WHOLE)
+def test_a_file_that_is_not_mutated_is_read(whole, capsys, monkeypatch, name, command):
+    folder, targets = whole
+    monkeypatch.chdir(folder)
+    data, ending, _, _ = targets[name]
+    file = folder / f"whole{ending}"
+    file.write_bytes(data)
+    (folder / "OUT.csv").unlink(missing_ok=True)
+    with pytest.raises(SystemExit) as end:
+        main([word.replace("FILE", str(file)) for word in command])
+    assert end.value.code in (0, 1), capsys.readouterr().err
+
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parent / "corpus").iterdir()), ids=lambda file: file.name)
+def test_what_was_found_once_stays_mended(capsys, file):
+    for command in seeds.COMMANDS[:3]:
+        with pytest.raises(SystemExit) as end:
+            main([word.replace("FILE", str(file)) for word in command])
+        streams = capsys.readouterr()
+        assert end.value.code in (0, 1, 2)
+        assert not any(words in streams.err for words in BROKEN)
+        assert seeds.PLANTED not in streams.out + streams.err
+
+
+def test_mutated_files_break_no_promise(tmp_path):
+    seed = "gate" if "CI" in os.environ else str(time.time_ns())
+    command = [sys.executable, "-m", "tests.fuzz.run", "--seconds", str(SECONDS), "--seed", seed]
+    done = subprocess.run(
+        [*command, "--corpus", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 broken promises" in done.stdout
+
+
+def test_faults_at_every_step_leave_all_or_nothing():
+    code = "from tests.fuzz.faults import trials; print(trials(['junit'], sizes=(0, 400))[1] or 'whole')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
+    assert done.stdout.strip() == "whole", done.stdout + done.stderr
