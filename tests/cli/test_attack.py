@@ -68,5 +68,10 @@ def test_several_attackers_and_bad_input(folder):
     assert done.exit_code == 0
     assert "neighbour: linkage" in done.stdout
     assert "Among 100,000 people" in done.stdout
+    unsure = run("attack", folder / "part.csv", folder / "part.csv", "--known", "age,zip", "--kind", "linkage",
+                 "--noise", "age=3", "--missing", "10%", "--json")  # fmt: skip
+    sure = run("attack", folder / "part.csv", folder / "part.csv", "--known", "age,zip", "--kind", "linkage", "--json")
+    risks = [json.loads(one.stdout)["attacks"][0]["risk"]["value"] for one in (unsure, sure)]
+    assert risks[0] < risks[1]
     both = run("attack", folder / "part.csv", folder / "made.csv", "--groups", "a=age", "--known", "zip")
     assert both.exit_code != 0

@@ -126,6 +126,8 @@ def attack_release(
     targets: int = 2000,
     seed: int = 0,
     kinds: Sequence[Kind] = KINDS,
+    noise: Mapping[str, float] | None = None,
+    missing: float = 0.0,
     population: int | Sequence[int] = (),
     kept_rows: Sequence[int] | None = None,
     progress: Progress = silent,
@@ -141,6 +143,8 @@ def attack_release(
         targets: how many people are attacked.
         seed: of every random choice.
         kinds: the attacks to run.
+        noise: for linkage, how far off the attacker's knowledge may be, by column.
+        missing: for linkage, the share of known cells that the attacker does not know.
         population: sizes of populations to carry the correctness of linkage to.
         kept_rows: the original's rows that are left in the release, where some were dropped.
         progress: told how far the work is.
@@ -163,7 +167,7 @@ def attack_release(
     if not attackers:
         raise InputError("name what one attacker knows, at least", hint="known")
     tables = [read_table(one) for one in (original, released, holdout) if one is not None]
-    options = Options(populations=_sizes(population), kept_rows=kept_rows)
+    options = Options(noise or {}, missing, populations=_sizes(population), kept_rows=kept_rows)
     found: list[AttackRisk] = []
     labels: list[str] = []
     not_run: dict[str, str] = {}

@@ -244,9 +244,8 @@ def _check_holdout(encoded: Encoded) -> None:
 def _joined(column: Any) -> Coded:
     """A column of original and holdout with common codes."""
     sides = [column.labels[side] for side in (ORIGINAL, HOLDOUT)]
-    low, high = (np.concatenate([getattr(one, end)[one.codes] for one in sides]) for end in ("low", "high"))
-    _, first = np.unique(low, return_inverse=True)
-    _, last = np.unique(high, return_inverse=True)
-    width = int(last.max()) + 1
-    values, codes = np.unique(first * width + last, return_inverse=True)
+    ends = np.concatenate([np.stack([one.low, one.high], axis=1) for one in sides])
+    values, number = np.unique(ends, axis=0, return_inverse=True)
+    first = sides[0].low.size
+    codes = np.concatenate([number[:first][sides[0].codes], number[first:][sides[1].codes]])
     return Coded(column.name, codes, values)

@@ -6,9 +6,12 @@ nothing about them (Cohen and Nissim, 2020); the control counts it on people who
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.attacks.encoding import Labels
 from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
@@ -73,8 +76,10 @@ def _isolating(setting: Setting, method: str) -> Probes:
     gallery = setting.gallery(setting.known, RELEASED, RELEASED)
     wanted, draws = setting.targets.size, setting.random("singling out")
     found: dict[bytes, tuple[Floats, Floats, NDArray[np.int64]]] = {}
+    middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
     for batch in range(_BATCHES if method == "multivariate" else 1):
-        candidates = (_several_columns if method == "multivariate" else _single_columns)(setting, draws)
+        several = method == "multivariate"
+        candidates = _several_columns(setting, draws, middles) if several else _single_columns(setting, draws)
         size = candidates.low.shape[0]
         _, level, _ = gallery.count(candidates, np.zeros(size), most=2)
         for place in np.flatnonzero(level == 1).tolist():
@@ -89,7 +94,12 @@ def _isolating(setting: Setting, method: str) -> Probes:
     return Probes(low, high, codes.astype(np.int64))
 
 
-def _several_columns(setting: Setting, draws: np.random.Generator) -> Probes:
+def _middle(labels: Labels) -> float:
+    """The median of a column's cells by where they begin."""
+    return float(np.median(labels.low[labels.codes]))
+
+
+def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequence[float]) -> Probes:
     """Conjunctions over a few columns of random released records, of numbers towards the nearer end."""
     size, columns = setting.targets.size, len(setting.known)
     rows = draws.integers(0, setting.encoded.rows[RELEASED], size)
@@ -98,12 +108,9 @@ def _several_columns(setting: Setting, draws: np.random.Generator) -> Probes:
     probes = setting.probes(setting.known, RELEASED, rows)
     low, high = probes.low.copy(), probes.high.copy()
     for place, name in enumerate(setting.known):
-        column = setting.encoded.column(name)
-        if column.number:
-            labels = column.labels[RELEASED]
-            middle = np.median(labels.low[labels.codes])
+        if setting.encoded.column(name).number:
             exact = (low[:, place] == high[:, place]) & (low[:, place] <= 1.0)  # neither a range nor a null
-            above = exact & (low[:, place] > middle)
+            above = exact & (low[:, place] > middles[place])
             low[exact & ~above, place], high[above, place] = -np.inf, _ABOVE_ALL
     return Probes(low, high, probes.codes).without(~chosen)
 

@@ -53,6 +53,14 @@ def attack_release_of_table(
     population: Annotated[
         str | None, typer.Option("--population", help="Carry linkage to a population of so many people, such as 6e7.")
     ] = None,
+    noise: Annotated[
+        list[str] | None,
+        typer.Option("--noise", help="How far off knowledge may be, for linkage: age=1. Repeat.", show_default=False),
+    ] = None,
+    missing: Annotated[
+        float,
+        typer.Option("--missing", help="Share of cells not known, for linkage.", parser=options.share, metavar="SHARE"),
+    ] = 0.0,
     by: Annotated[str | None, typer.Option("--by", help="Column of groups: who is found more often?")] = None,
     max_attack: Annotated[
         float | None,
@@ -92,6 +100,10 @@ def attack_release_of_table(
             targets=targets,
             seed=seed,
             kinds=options.names(kind) or KINDS,  # type: ignore[arg-type]  # checked by attack_release
+            noise={
+                name: float(options.decimal(text[0], "noise", "age=1")) for name, text in options.groups(noise).items()
+            },
+            missing=missing,
             population=() if population is None else options.count(population, "population"),
             progress=progress,
         )
