@@ -148,8 +148,8 @@ def first_kind(runs: int = 200) -> dict[str, float]:
     """The share of releases of other people in which an attack's 95 % interval excludes 0."""
     wrong: dict[str, float] = {}
     for seed in range(runs):
-        tables = [_people(500, [seed, part]) for part in range(3)]
-        for name, found in _each(*tables, seed).items():
+        original, released, holdout = (_people(500, [seed, part]) for part in range(3))
+        for name, found in _each(original, released, holdout, seed).items():
             wrong[name] = wrong.get(name, 0.0) + found.proven / runs
     harness.show(f"error of the first kind, {runs} releases of other people", ("attack", "share"), list(wrong.items()))
     return wrong
@@ -193,20 +193,19 @@ def a_million_rows() -> dict[str, Any]:
     from incrowd.attacks import attack
     from incrowd.demo import demo_table
     table = demo_table(1_000_000)
-    names = table.column_names[:10]
+    original = table.select(table.column_names[:10])
     draws = np.random.default_rng(0)
-    columns = {name: table[name] for name in names}
-    released = {
-        name: column.to_numpy() + draws.integers(-1, 2, len(column)) if str(column.type).startswith("int") else column
-        for name, column in columns.items()
-    }
-    small = {name: column[:100] for name, column in columns.items()}
+    released = original
+    for name in ("age_yrs", "los", "charge"):
+        noisy = original[name].to_numpy() + draws.integers(-1, 2, original.num_rows)
+        released = released.set_column(released.column_names.index(name), name, [noisy])
+    small = original.slice(0, 100)
     attack(small, small, kind="linkage")
     attack(small, small, kind="linkability")
     """
     rows = {}
     for kind in ("linkage", "linkability"):
-        run = f"answer = attack(columns, released, kind={kind!r}, targets=2000).risk.value"
+        run = f"answer = attack(original, released, kind={kind!r}, targets=2000).risk.value"
         rows[kind] = harness.timed(setup, run, repeat=1)
     harness.show("2,000 targets against 1,000,000 rows, 10 columns", ("attack", "seconds", "CPU s", "peak MB"),
                  [(kind, one["seconds"], one["cpu"], one["peak_mb"]) for kind, one in rows.items()])  # fmt: skip

@@ -161,7 +161,7 @@ def calibration_error(chance: np.ndarray, is_true: np.ndarray, bins: int = 10) -
 
 
 def calibration_by_chance(chance: np.ndarray, draws: int = 20) -> float:
-    """The calibration error of right chances, on average: few records are seldom as many as expected."""
+    """The calibration error that chances have on average if they are right: few records scatter."""
     draw = np.random.default_rng(3)
     return float(np.mean([calibration_error(chance, draw.random(chance.size) < chance) for _ in range(draws)]))
 

@@ -7,8 +7,9 @@ weights, the part of the design effect in the intervals and the held-out error o
 the *development* tables (and, for curves, on groceries, msweb_visits and simulated vectors).
 
 Designs. *Age*: people are drawn with chances that rise exponentially with their age, so that the weights have a
-coefficient of variation of 1.6; *unrelated*: chances differ as much, but not by anything in the table; *households*:
-whole households are drawn. Each sample is estimated with its design and as if it were a simple random one.
+coefficient of variation of 1.6; *unrelated*: chances differ as much, but not by anything in the table. Each sample is
+estimated with its weights and as if it were a simple random one. *Households*: whole households are drawn, which no
+estimator here allows for.
 
 Forecasts. Coverage of 95 % intervals: class sizes and curves of Pitman–Yor populations with γ below, at and above 0;
 sparse curves of real purchases and visits, robust curves of simulated vectors.
@@ -87,20 +88,18 @@ def draw_designs(name: str, sets: int, seed: int) -> Iterator[dict[str, Any]]:
                 samples["households"] = np.flatnonzero((draw.random(households.max() + 1) < fraction)[households])
             for design, rows in samples.items():
                 sample = {one: columns[one][rows] for one in names}
-                how: dict[str, Any] = {"clusters": "home"}
-                if design == "households" and households is not None:
-                    sample["home"] = households[rows]
-                else:
+                how: dict[str, Any] = {}
+                if design in designs:
                     weights = 1.0 / designs[design][rows]
-                    sample["weight"] = np.maximum(weights * people / weights.sum(), 1.0)
-                    how = {"weights": "weight"}
+                    sample["survey weight"] = np.maximum(weights * people / weights.sum(), 1.0)
+                    how = {"weights": "survey weight"}
                 truth = float(np.mean(1.0 / sizes[numbers.ravel()[rows]]))
                 yield {"table": name, "design": design, "fraction": fraction, "truth": truth, "names": names,
                        "sample": sample, "how": how, "population": people}  # fmt: skip
 
 
 def measure_designs(groups: list[str], sets: int, seed: int) -> dict[str, Any]:
-    """Error and coverage with the design and without it."""
+    """Error and coverage with weights and without them."""
     found: dict[str, Any] = {}
     for group in groups:
         rows = []
@@ -127,7 +126,7 @@ def measure_designs(groups: list[str], sets: int, seed: int) -> dict[str, Any]:
                     for way in ("ignored", "used")
                 ]
             )
-        heads = ["design", "fraction", "cases", "as if random", "with its design"]
+        heads = ["design", "fraction", "cases", "as if random", "with its weights"]
         show(f"{group}: mean error / median |error| / share inside the 95 % interval (median width)", heads, table_rows)
     return found
 

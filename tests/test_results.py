@@ -11,10 +11,14 @@ import pytest
 
 import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
+from incrowd.attacks.api import attack_release
+from incrowd.attacks.synthesis import synthesise
+from incrowd.curves.study_accuracy import study_accuracy
 from incrowd.evaluation import distributions
 from incrowd.figures.registry import FIGURES
 from incrowd.forecasts import forecast_table
 from incrowd.leaks import leak_table
+from incrowd.leaks.partial_leak import simulate_partial_leak
 from incrowd.measures.determination import determination
 from incrowd.measures.kept_columns import kept_column_facts
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
@@ -127,9 +131,17 @@ def every_result(results):
     safe = incrowd.protect(table, quasi_identifiers=names, k=4)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names)
     fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))
+    visits = {"who": [row // 2 for row in range(rows)], "age": table["age"]}
+    attacks = attack_release(table, table, known=names, secret="illness", population=5_000, kinds=("linkage",))
     found = [
         *results,
         *results[0].statements,
+        attacks,
+        attacks.exposed(least=0.0),
+        attacks.by_group(table, NAME),
+        synthesise(table, rows=5),
+        study_accuracy([1, 1, 0, 0], groups=["f", "f", "m", "m"], confidence=[9, 8, 7, 1]),
+        simulate_partial_leak(visits, 10, quasi_identifiers=["age"], person="who", trials=20),
         *incrowd.suggest_roles(incrowd.read_table(table)),
         describe_rows(incrowd.read_table(table)),
         incrowd.assess(table, quasi_identifiers=names, sensitive=["illness"], population=5_000, seed=1),

@@ -14,6 +14,7 @@ from papers.parts import Comparison, Context, Grid, PartResult, Row, Value
 KNOWN = ("age_yrs", "sex", "race")
 CLASS_SIZES = (1, 2, 5, 10)
 SHARE_LEAKED = 0.4
+PEOPLE, TRIALS = 3_000, 2_000  # 300 of each when quick
 
 
 class Attacker(NamedTuple):
@@ -36,7 +37,7 @@ ATTACKERS = (
 
 def reproduce_partial_histories(context: Context) -> PartResult:
     """Invented people with one to three hospital stays, as they are and k-anonymous, before every attacker."""
-    people, trials = (300, 300) if context.quick else (3_000, 4_000)
+    people, trials = (300, 300) if context.quick else (PEOPLE, TRIALS)
     tables = {k: _table(people, k, context.seed) for k in CLASS_SIZES}
     found = {
         (k, attacker): _attack(table, people, attacker, trials, context.seed)
@@ -74,9 +75,14 @@ def _table(people: int, k: int, seed: int) -> Any:
     """One to three stays of every person; k-anonymous histories where k is above 1."""
     lengths = np.random.default_rng(seed).integers(1, 4, people)
     stays = demo_table(int(lengths.sum()), seed).select(list(KNOWN))
-    owner = [f"p{person}" for person, length in enumerate(lengths) for _ in range(length)]
+    owner = [f"p{person:05}" for person, length in enumerate(lengths) for _ in range(length)]
     table = stays.append_column("person", [owner])
-    return table if k == 1 else protect(table, quasi_identifiers=KNOWN, k=k, person="person").table
+    if k == 1:
+        return table
+    safe = protect(table, quasi_identifiers=KNOWN, k=k, person="person").table
+    pseudonyms = safe["person"].to_pylist()  # random, and drawn anew each time: replaced by the order of appearance
+    number = {name: f"p{at:05}" for at, name in enumerate(dict.fromkeys(pseudonyms))}
+    return safe.set_column(safe.column_names.index("person"), "person", [[number[name] for name in pseudonyms]])
 
 
 def _attack(table: Any, people: int, attacker: Attacker, trials: int, seed: int) -> PartialLeak:

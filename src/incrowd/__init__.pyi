@@ -2,6 +2,9 @@
 
 from incrowd.assessment import assess as assess
 from incrowd.assessment import compare as compare
+from incrowd.attacks import attack as attack
+from incrowd.attacks import attack_release as attack_release
+from incrowd.attacks import synthesise as synthesise
 from incrowd.classes import ClassSizes as ClassSizes
 from incrowd.curves import correctness_curve as correctness_curve
 from incrowd.demo import demo_table as demo_table

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
-from xml.etree import ElementTree
 
+from incrowd._support.junit import JunitCase, junit_xml
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment import Question, Roles, Verdict, judge_release
 from incrowd.assessment.roles import settle_roles
@@ -19,8 +18,6 @@ from incrowd.recipients import judge, read_limit
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
 from incrowd.wording import number
-
-_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 class _Kind(NamedTuple):
@@ -109,20 +106,16 @@ class Check(Result):
     def to_junit(self) -> str:
         """The result as JUnit XML, which CI servers show: a test case for each rule."""
         cases = [
-            (rule.name if rule.column is None else f"{rule.name} of {rule.column}", rule.passed, rule.sentence, "")
+            JunitCase(
+                rule.name if rule.column is None else f"{rule.name} of {rule.column}",
+                None if rule.passed else rule.sentence,
+            )
             for rule in self.rules
         ]
         if (verdict := self.verdict) is not None:
-            why = "\n".join([verdict.sentence, *verdict.exposures])
-            cases.append(("verdict", verdict.decision == "within", verdict.recommendation, why))
-        suite = _junit_suite(self.table, len(cases), failures=sum(not passed for _, passed, _, _ in cases))
-        for name, passed, message, text in cases:
-            case = _junit_case(suite, name)
-            if not passed:
-                _junit_problem(case, "failure", message, text)
-        if self.notes:
-            ElementTree.SubElement(suite, "system-out").text = _xml_text("\n".join(self.notes))
-        return _as_xml(suite)
+            why = None if verdict.decision == "within" else verdict.recommendation
+            cases.append(JunitCase("verdict", why, "\n".join([verdict.sentence, *verdict.exposures])))
+        return junit_xml(f"incrowd check {self.table}", cases, "incrowd.gate", "\n".join(self.notes))
 
 
 def check(
@@ -282,7 +275,7 @@ def _attack(
     kinds = [kind for kind in KINDS if sensitive or kind not in ("inference", "attribution")]
     found = [
         attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds)
-        for secret in sensitive or [None]
+        for secret in (*sensitive, *([] if sensitive else [None]))
     ]
     missing = dict.fromkeys(reason for one in found if (reason := one.reason_against(1.0)) is not None)
     return (1.0, list(missing)) if missing else (max(one.worst.risk.high for one in found if one.worst), [])
@@ -299,32 +292,7 @@ def _rules(name: str, limit: float, facts: Measurement, counted: Mapping[str, fl
 
 def junit_error(table: str, message: str) -> str:
     """JUnit XML for a table that could not be checked at all."""
-    suite = _junit_suite(table, 1, errors=1)
-    _junit_problem(_junit_case(suite, "check"), "error", message)
-    return _as_xml(suite)
-
-
-def _junit_suite(table: str, tests: int, *, failures: int = 0, errors: int = 0) -> ElementTree.Element:
-    counts = {"tests": tests, "failures": failures, "errors": errors, "skipped": 0}
-    texts = {name: str(count) for name, count in counts.items()}
-    return ElementTree.Element("testsuite", {"name": _xml_text(f"incrowd check {table}"), **texts})
-
-
-def _junit_case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
-    return ElementTree.SubElement(suite, "testcase", classname="incrowd.gate", name=_xml_text(name))
-
-
-def _junit_problem(case: ElementTree.Element, tag: str, message: str, text: str = "") -> None:
-    ElementTree.SubElement(case, tag, message=_xml_text(message)).text = _xml_text(text or message)
-
-
-def _as_xml(suite: ElementTree.Element) -> str:
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _xml_text(text: str) -> str:
-    """Text without the control characters and lone surrogates that XML cannot hold."""
-    return _NOT_XML.sub("\ufffd", text)
+    return junit_xml(f"incrowd check {table}", [JunitCase("check", message, kind="error")], "incrowd.gate")
 
 
 def assert_anonymous(

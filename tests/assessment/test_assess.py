@@ -8,8 +8,9 @@ import pytest
 
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
 from incrowd.assessment import RECIPIENTS, propose_roles
+from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.sections.protection import risk_of_large_classes
-from incrowd.assessment.verdict import decide, highest_risk
+from incrowd.assessment.verdict import decide
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.recipients import limits_of
 

@@ -137,8 +137,8 @@ def test_a_file_that_does_not_keep_the_guarantee_is_not_left(capsys, people, tmp
 
     real = release.write_into
 
-    def spoiled(table, file):
-        real(table.set_column(0, "age", [[str(i) for i in range(table.num_rows)]]), file)
+    def spoiled(table, file, codebook):
+        real(table.set_column(0, "age", [[str(i) for i in range(table.num_rows)]]), file, codebook)
 
     monkeypatch.setattr(release, "write_into", spoiled)
     code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", tmp_path / "safe.csv")

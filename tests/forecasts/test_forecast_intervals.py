@@ -26,7 +26,7 @@ def test_intervals_hold_finite_and_heavy_tailed_populations_alike(kind):
     for number in range(20):
         whole, sizes = draw_population(kind, random)
         fits = [fit_class_sizes(sizes)]
-        if number % 5 == 0:
+        if number % 10 == 0:
             fits.append(fit_curve(correctness_curve(sizes)))
         for fit in fits:
             found = forecast_fit(fit, ("all",), np.array([float(whole.people)]), (), 0.95, 0, silent)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd import InputError, population_risk, record_risk
+from incrowd import population_risk, record_risk
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.design import Weights, design_of
@@ -43,7 +43,7 @@ def test_methods_that_do_not_use_weights_say_so_and_have_wider_intervals(oversam
     assert unequal.sample_to_population == equal.sample_to_population
     assert unequal.interval[0] < equal.interval[0]
     assert equal.interval[1] < unequal.interval[1]
-    assert any("does not use that" in note for note in unequal.notes)
+    assert any("does not use" in note for note in unequal.notes)
 
 
 def test_records_that_stand_for_many_people_are_safer(oversampled):
@@ -89,57 +89,3 @@ def test_one_column_and_constant_columns_with_weights():
     assert one.interval[0] <= one.sample_to_population <= one.interval[1]
     alike = population_risk({"a": [1] * 200, "w": weights}, quasi_identifiers=["a"], weights="w")
     assert alike.sample_to_population < 0.01
-
-
-@pytest.fixture(scope="module")
-def households():
-    """People in households, who share their town and mostly their trade, and a sample of whole households."""
-    draw = np.random.default_rng(11)
-    members = draw.integers(1, 6, 9_000)
-    home = np.repeat(np.arange(members.size), members)
-    town, trade = (draw.integers(0, 40, members.size)[home], draw.integers(0, 60, members.size)[home])
-    alone = draw.random(home.size) < 0.2
-    columns = {"town": town, "trade": np.where(alone, draw.integers(0, 60, home.size), trade)}
-    columns["size"] = members[home]
-    _, numbers = np.unique(np.stack(list(columns.values())), axis=1, return_inverse=True)
-    sizes = np.bincount(numbers.ravel())[numbers.ravel()]
-    rows = np.flatnonzero((draw.random(members.size) < 0.04)[home])
-    return {name: column[rows] for name, column in columns.items()}, home[rows], sizes[rows], home.size
-
-
-def test_clusters_correct_for_people_who_were_drawn_together(households):
-    rows, home, sizes, people = households
-    truth = float(np.mean(1.0 / sizes))
-    known = {"population": people, "quasi_identifiers": list(rows)}
-    used = population_risk(rows | {"home": home}, clusters="home", **known)
-    ignored = population_risk(rows, **known)
-    assert abs(used.sample_to_population - truth) < 0.5 * abs(ignored.sample_to_population - truth)
-    assert used.interval[0] < truth < used.interval[1]
-    assert not ignored.interval[0] < truth < ignored.interval[1]
-    assert any("one record of each cluster" in note for note in used.notes)
-
-
-def test_every_record_of_a_cluster_has_its_risk(households):
-    rows, home, _, people = households
-    known = {"population": people, "quasi_identifiers": list(rows), "clusters": "home"}
-    risks = record_risk(rows | {"home": home}, **known)
-    assert risks["risk"].shape == home.shape
-    assert risks["risk"].mean() == pytest.approx(
-        population_risk(rows | {"home": home}, **known).sample_to_population, abs=1e-6
-    )
-    assert np.all(risks["risk"] <= 1.0 / risks["class_size"] + 1e-9)
-
-
-def test_clusters_of_one_record_are_no_clusters(oversampled):
-    rows = {name: column[:3_000] for name, column in oversampled[0].items()}
-    known = {"population": 30_000, "quasi_identifiers": list(rows)}
-    count = len(rows["age"])
-    plain = population_risk(rows, method="crowd", **known)
-    single = population_risk(rows | {"c": np.arange(count)}, clusters="c", method="crowd", **known)
-    assert single.sample_to_population == pytest.approx(plain.sample_to_population, abs=1e-12)
-    assert single.interval == pytest.approx(plain.interval)
-
-
-def test_clusters_need_single_people_in_a_table():
-    with pytest.raises(InputError, match="give one of the two columns"):
-        population_risk({"a": [1, 2], "p": [1, 2]}, population=9, quasi_identifiers=["a"], person="p", clusters="p")

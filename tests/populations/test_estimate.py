@@ -207,7 +207,7 @@ def test_weights_that_stand_for_nobody_are_refused(weights, message):
 def test_weights_say_how_many_people_there_are():
     found = population_risk({"a": [1, 2, 2], "w": [50.0, 20.0, 30.0]}, quasi_identifiers=["a"], weights="w")
     assert found.population == 100
-    assert any("because of weights" in note for note in found.notes)
+    assert any("weights differ" in note for note in found.notes)
 
 
 def test_a_fraction_says_how_many_people_there_are():

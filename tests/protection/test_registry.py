@@ -46,7 +46,7 @@ def test_options_of_a_method_are_named_one_by_one_or_given_together():
 def test_types_and_help_name_the_methods_of_the_registry(capsys):
     assert list(get_args(MethodName)) == list(METHODS)
     assert list(FRONTIER_METHODS) == ["partition", "sorted", "t-close partition", "tcloseness", "coarsen", "generalise"]
-    assert {*FRONTIER_METHODS} == {*METHODS, "t-close partition"} - {"mask"}
+    assert {*FRONTIER_METHODS} == {*METHODS, "t-close partition"} - {"mask", "blank"}
     _, shown, _ = run(capsys, "protect", "--help")
     assert all(name in shown for name in METHODS)
 

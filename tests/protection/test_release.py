@@ -181,7 +181,8 @@ def test_nested_columns_are_rebuilt_without_dictionaries():
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3, 4], pa.int32()), entries)
     parts = pa.StructArray.from_arrays([entries], fields=[pa.field("x", entries.type, metadata={"of": "of-nobody"})])
     table = pa.table({"age": [30, 31, 62, 64], "lists": lists, "parts": parts})
-    safe = protect(table, quasi_identifiers=["age"], k=2, identifiers=[], warn=False).table
+    kept = {"identifiers": [], "other": ["lists", "parts"]}
+    safe = protect(table, quasi_identifiers=["age"], k=2, **kept).table
     assert safe["lists"].to_pylist() == [["a"], ["a"], ["b"], ["b"]]
     assert safe["parts"].to_pylist() == [{"x": "a"}, {"x": "a"}, {"x": "b"}, {"x": "b"}]
     assert b"of-nobody" not in bytes_of(safe)

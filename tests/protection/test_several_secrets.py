@@ -189,8 +189,8 @@ def test_the_file_is_counted_for_every_column(tmp_path, monkeypatch):
     assert min(len({found[i][name] for i in members}) for members in groups for name in ("pay", "town")) >= 2
     real = release.write_into
 
-    def spoiled(rows, file):
-        real(rows.set_column(2, "town", pa.array(["a"] * rows.num_rows)), file)
+    def spoiled(rows, file, codebook):
+        real(rows.set_column(2, "town", pa.array(["a"] * rows.num_rows)), file, codebook)
 
     monkeypatch.setattr(release, "write_into", spoiled)
     with pytest.raises(UnsupportedError, match="has 1 in town"):

@@ -72,7 +72,7 @@ def test_numbers_in_another_shape_stay_as_written(tmp_path, cells):
 
 
 @pytest.mark.parametrize(
-    "cells", [["31/12/2020", "01/02/2021"], ["Dec 3 2020", "Jan 1 2021"], ["2020-02-30", "2020-01-01"]]
+    "cells", [["11/12/2020", "01/02/2021"], ["Dec 3 2020", "Jan 1 2021"], ["2020-02-30", "2020-01-01"]]
 )
 def test_dates_in_another_shape_stay_as_written(tmp_path, cells):
     table = read_table(write(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells)))
@@ -124,8 +124,10 @@ def test_days_before_months_and_points_between_thousands_are_read_where_they_are
 
 def test_an_empty_cell_and_a_stated_word_are_null(tmp_path):
     file = write(tmp_path, "a,b\n1,x\n,y\nNA,z\n")
-    assert column(read_table(file), "a") == ["1", None, "NA"]
+    assert column(read_table(file), "a") == [1, None, None]  # announced, as the column is otherwise numbers
+    assert "missing values" in read_table(file).notes[0]
     assert column(read_table(file, null="NA"), "a") == [1, None, None]
+    assert column(read_table(write(tmp_path, "a,b\nx,1\n,2\nNA,3\n")), "a") == ["x", None, "NA"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])

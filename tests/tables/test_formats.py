@@ -14,6 +14,7 @@ from incrowd import InputError, read_table
 from incrowd.tables import formats, read
 from incrowd.tables.formats import EXTENSIONS, FORMATS, FileContents, FileFormat, ReadOptions, delimited, takes_option
 from incrowd.tables.formats.delimited import QuoteCheck
+from incrowd.tables.formats.file_format import GENERAL
 
 
 def test_every_extension_belongs_to_one_format():
@@ -25,7 +26,7 @@ def test_every_extension_belongs_to_one_format():
 
 def test_every_reading_option_belongs_to_a_format_and_exists():
     taken = {option for known in FORMATS for option in known.options}
-    assert taken == {option.name for option in fields(ReadOptions)} - {"memory", "most_columns"}
+    assert taken == {option.name for option in fields(ReadOptions)} - set(GENERAL)
 
 
 def test_a_new_format_is_one_file_and_one_line(tmp_path, monkeypatch):

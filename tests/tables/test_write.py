@@ -80,7 +80,7 @@ def test_a_columns_name_is_escaped_too(tmp_path):
 
 
 def test_csv_in_blocks_is_the_csv_written_whole(tmp_path):
-    from incrowd.tables.formats.delimited import csv_blocks
+    from incrowd.tables.formats.write_delimited import csv_blocks
 
     table = pa.table({"=a": ["x", "=1+1", None, "-3"], "b": pa.array(["u", "@v", "u", "w"]).dictionary_encode()})
     whole = write_table(table, tmp_path / "a.csv").read_bytes()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from incrowd._support.compressed_files import full_suffix
 from incrowd._support.private_folders import PrivateFolder, locked
 from incrowd.errors import InputError
 
@@ -85,7 +86,7 @@ class _NamelessDraft:
         self._target = target
         self._private = PrivateFolder()
         self.descriptor = os.open(target.parent, os.O_TMPFILE | os.O_RDWR, 0o600)
-        self.path = self._private.path / f"draft{target.suffix}"
+        self.path = self._private.path / f"draft{full_suffix(target)}"
         self._link = f"/proc/{os.getpid()}/fd/{self.descriptor}"
         self.path.symlink_to(self._link)
         if not self.path.exists():
@@ -132,7 +133,7 @@ def _taken(target: Path) -> InputError:
 
 
 def _hidden(target: Path) -> Path:
-    return target.parent / f"{_HIDDEN}{secrets.token_hex(8)}{target.suffix}"
+    return target.parent / f"{_HIDDEN}{secrets.token_hex(8)}{full_suffix(target)}"
 
 
 def _remove_abandoned(folder: Path) -> None:

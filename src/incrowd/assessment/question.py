@@ -82,9 +82,16 @@ class Question:
     source: str | None = option("source", None, section="table", key="file")
     separator: str | None = reading("text", "--separator", "Separator of a CSV file, if not found.")
     encoding: str | None = reading("text", "--encoding", "Encoding of a CSV file, such as cp1252.")
-    null: str | None = reading("text", "--null", "Text that stands for a missing value, such as NA.")
+    null: str | None = reading("text", "--null", "Texts or codes that stand for a missing value: NA,N,.,-9.")
     skip_bad_lines: bool = reading("switch", "--skip-bad-lines", "Leave out lines that do not fit.", default=False)
-    sheet: str | None = reading("text", "--sheet", "Sheet of a workbook.")
+    sheet: str | None = reading("text", "--sheet", "One of several tables: a sheet, a member of a .zip, an R object.")
+    layout: str | None = reading("text", "--layout", "Layout of a fixed-width file: CSV of name,start,end.")
+    scales: str | None = reading(
+        "text", "--scale", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place."
+    )
+    allow_network: bool = reading(
+        "switch", "--allow-network", "Fetch a table from https://, s3://, gs:// or abfs://.", default=False
+    )
     memory: str | None = reading("text", "--memory", "Memory limit, such as 2GB.")
     table: str | None = reading("text", "--table", "Table or view of a database.")
     query: str | None = reading("text", "--query", "SELECT whose rows to read from a database.")

@@ -6,20 +6,26 @@ no secret that is news, and no column that names people or gives back what was m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from incrowd.assessment.personal_risk import highest_risk
+from incrowd.assessment.reasons import (
+    describe_highest_risk,
+    find_exposures,
+    list_internal_reasons,
+    list_reasons,
+)
 from incrowd.recipients import Limits, in_words, judge, limits_of
 from incrowd.results import Result
-from incrowd.wording import Advice, counted, listed, people, percent, two_digits
+from incrowd.wording import Advice, counted, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.actions import Action
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
-    from incrowd.classes import ClassSizes
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -179,9 +185,9 @@ def decide(
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
     disclosed = tuple(_disclosed(question, evidence))
-    exposures = tuple(_exposures(question, roles, facts, evidence, disclosed))
+    exposures = tuple(find_exposures(question, roles, facts, evidence, disclosed))
     if of_highest == "over":
-        exposures = (*exposures, _who_is_found(facts, population, limits))
+        exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
     if of_average == "over":
         decision = "over"
@@ -203,35 +209,13 @@ def decide(
         highest_interval=highest_interval,
         basis="table" if population is None else "population",
         exposures=exposures,
-        reasons=tuple(_reasons(facts, population, pending, roles.weight if question.population is None else None)),
+        reasons=tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
         undecided=evidence.undecided if decision == "undecided" else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
-        internal_reasons=tuple(_internal_reasons(roles, facts, evidence, population)),
+        internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
     )
-
-
-def highest_risk(sizes: ClassSizes, population: PopulationRisk | None) -> tuple[float, tuple[float, float] | None]:
-    """The risk of the person at highest risk, and its interval where it is an estimate.
-
-    Where the attacker may know who is in the table it is 1 ÷ the smallest class. Else it is the highest estimated
-    1 ÷ F of a record, F being the size of its class in the population; where somebody is expected to be unique there,
-    it is 1; where no record's own risk was estimated, that in the table is used, which is never lower.
-    """
-    if population is None:
-        return 1 / sizes.smallest, None
-    if _alone_in_population(sizes, population) >= 1:
-        return 1.0, None
-    if population.highest is None:
-        return 1 / sizes.smallest, None
-    return population.highest, population.highest_interval
-
-
-def _alone_in_population(sizes: ClassSizes, population: PopulationRisk) -> float:
-    """How many people who are alone in the table may be alone in the population: the upper end of the estimate."""
-    _, most = population.still_unique_interval or (0.0, population.still_unique or 0.0)
-    return sizes.uniques * most
 
 
 def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:
@@ -254,112 +238,3 @@ def _disclosed(question: Question, evidence: Evidence) -> Iterator[DisclosedColu
     for column in evidence.secrets.columns if evidence.secrets else ():
         if judge(column.news_share, question.tolerated) != "within":
             yield column
-
-
-def _exposures(
-    question: Question,
-    roles: Roles,
-    facts: Measurement,
-    evidence: Evidence,
-    disclosed: Sequence[DisclosedColumn],
-) -> Iterator[str]:
-    """Who is found, or whose secret is known, whatever the average is."""
-    if roles.identifiers:
-        yield (
-            f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
-            "nothing else to find them."
-        )
-    if roles.dropped:
-        yield f"The table still holds what you want left out: {listed(roles.dropped)}."
-    for name in roles.identifiers_kept:
-        yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: remove it."
-    if roles.unused_person is not None and not question.rows_are_people:
-        yield (
-            f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
-            "several records is easier to find than these numbers say."
-        )
-    for one in evidence.given_back:
-        yield (
-            f"{one.column} is kept and gives {one.gives_back} back for {percent(one.told)} of the records: with it the "
-            f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
-            f"{'is' if one.uniques == 1 else 'are'} unique."
-        )
-    nearly = question.certain_from < 1
-    certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
-    for column in disclosed:
-        yield (
-            f"{column.column} is {certain} for {counted(column.news, 'record', 'records')} "
-            f"({percent(column.news_share)}): {who} who look alike share one value, and it is not one that most people "
-            "have (attribute disclosure)."
-        )
-
-
-def _who_is_found(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:
-    if population is None:
-        few = facts.sizes.below(limits.class_size)
-        alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
-        return (
-            f"{people(few)} ({percent(few / facts.people)}) look like fewer than {limits.class_size - 1} "
-            f"others{alone}: whoever knows the attributes names them with a chance above 1/{limits.class_size}."
-        )
-    alone_in_all = _alone_in_population(facts.sizes, population)
-    if alone_in_all >= 1:
-        return (
-            f"Up to {two_digits(alone_in_all)} of the {facts.uniques:,} people who are unique in the table are "
-            f"expected to be unique among all {population.population:,} people too."
-        )
-    highest, _ = highest_risk(facts.sizes, population)
-    where = "in the table" if population.highest is None else f"among {population.population:,} people"
-    return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
-
-
-def _reasons(facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None) -> Iterator[str]:
-    """What the decision rests on."""
-    attributes = counted(len(facts.quasi_identifiers), "attribute", "attributes")
-    if population is None:
-        yield (
-            f"Prosecutor risk: somebody who knows the {attributes} of a person in this table names the right "
-            f"{'person' if facts.person else 'record'} {percent(facts.correctness)} of the time."
-        )
-        yield (
-            "The population is still being estimated; until then the attacker is taken to know who is in the table."
-            if pending
-            else "No population was given, so the attacker is taken to know who is in the table; if it is a sample, "
-            "the true risk is lower."
-        )
-    else:
-        summed = "" if weight is None else f" (the sum of {weight})"
-        yield (
-            f"Journalist risk: the attacker is taken not to know who is in the table. Among {population.population:,} "
-            f"people{summed}, of whom {population.people:,} are in it, a record is matched with the right person "
-            f"{percent(population.overall)} of the time."
-        )
-    if facts.k > 1:
-        yield f"Nobody is alone: every equivalence class has at least {facts.k:,} people (k = {facts.k:,})."
-
-
-def _internal_reasons(
-    roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
-) -> Iterator[Advice]:
-    """Reasons that would help an attacker."""
-    if facts.uniques and population is not None:
-        yield Advice(
-            f"{people(facts.uniques)} ({percent(facts.uniqueness)}) look like nobody else in the table; whoever knows "
-            "that one of them is in it finds them, so keep secret whose records these are."
-        )
-    yield from evidence.unanswered
-    if evidence.rows.kind != "people":
-        yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
-    for column in evidence.secrets.columns if evidence.secrets else ():
-        if column.structural_missing:
-            yield Advice(
-                f"{column.column} is missing for {people(column.structural_missing)} because of "
-                f"{listed(column.missing_follows_from)}; that is no secret."
-            )
-    looks = {one.column: one.role for one in roles.suggested}
-    names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
-    if names:
-        yield Advice(
-            "Counted as something others know, though it looks like the name or number of a person or a record: "
-            f"{listed(names)}. Remove it and assess what is left."
-        )

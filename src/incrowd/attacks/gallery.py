@@ -24,6 +24,8 @@ _FEW = 1 << 10  # labels of a column whose costs are worked out for every probe
 _MOST_LABELS, _MOST_PAIRS = 1 << 16, 1 << 29  # where sets are compared by their members
 _BLOCK = 64  # probes that a thread takes at a time
 _EVERYTHING = -1
+_PAIRS = 1000  # of rows by which columns are put in order
+_USUAL_DISTANCE = 0.25  # of a nearest record, for that order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,29 +93,20 @@ class Gallery:
         self.rows = int(keys.size)
         records = np.stack([code[first[order]] for code in codes], axis=1)
         self._compiled = _compile(encoded.columns, side, probes_side, records, spread or {})
-        sides = [column.labels[side] for column in encoded.columns]
-        self._telling = _descending([1.0 - np.sum((np.bincount(code) / code.size) ** 2) for code in codes])
-        self._costly = _descending(
-            [
-                _mean_gap(one.low[code]) if column.number else 1.0 - np.sum((np.bincount(code) / code.size) ** 2)
-                for column, one, code in zip(encoded.columns, sides, codes, strict=True)
-            ]
-        )
+        self._costs = _sample_costs(encoded.columns, side, codes)
 
-    def _arguments(self, probes: Probes, limits: Floats | None = None) -> tuple[Any, Any]:
-        """Probes and gallery for the compiled loops; where limits are 0 the columns that differ most often are first,
-        else those in which records are farthest apart."""
-        exact = limits is not None and limits.size > 0 and float(limits.max()) <= SLACK
-        arrays = (probes.low, probes.high, probes.codes)
-        low, high, codes = (np.ascontiguousarray(array) for array in arrays)
-        return (low, high, codes), (self._telling if exact else self._costly, *self._compiled)
+    def _arguments(self, probes: Probes, limit: float) -> tuple[Any, Any]:
+        """Probes and gallery for the compiled loops, the columns first that soonest take a record beyond the limit."""
+        low, high, codes = (np.ascontiguousarray(array) for array in (probes.low, probes.high, probes.codes))
+        order = np.argsort(-np.minimum(self._costs, max(limit, SLACK)).mean(axis=0), kind="stable")
+        return (low, high, codes), (order, *self._compiled)
 
     def distances_to(self, probes: Probes, records: NDArray[np.int64]) -> Floats:
         """The distance of each probe to one record of the gallery."""
         from incrowd.attacks import kernels
 
         found = np.empty(records.size)
-        kernels.pair_distances(*self._arguments(probes), records, found)
+        kernels.pair_distances(*self._arguments(probes, np.inf), records, found)
         return found
 
     def count(
@@ -123,7 +116,7 @@ class Gallery:
         from incrowd.attacks import kernels
 
         nearer, level, first = (np.full(limits.size, start, dtype=np.int64) for start in (0, 0, -1))
-        arguments, enough = self._arguments(probes, limits), self.rows + 1 if most is None else most
+        arguments, enough = self._arguments(probes, _middle(limits)), self.rows + 1 if most is None else most
 
         def work(begin: int, end: int) -> None:
             kernels.count_within(*arguments, self.weights, limits, SLACK, begin, end, enough, nearer, level, first)
@@ -141,7 +134,7 @@ class Gallery:
             raise UnsupportedError(f"{wanted:,} neighbours in a table of {self.rows:,} rows; give more rows")
         size = probes.low.shape[0]
         distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
-        arguments = self._arguments(probes)
+        arguments = self._arguments(probes, _USUAL_DISTANCE)
 
         def work(begin: int, end: int) -> None:
             kernels.nearest(*arguments, self.weights, SLACK, begin, end, distances, records)
@@ -156,7 +149,7 @@ class Gallery:
         pairs, counts = np.unique(self.record_of * room + secrets, return_counts=True)
         heads = np.searchsorted(pairs // room, np.arange(self.weights.size + 1))
         guesses = np.empty(limits.size, dtype=np.int64)
-        arguments = self._arguments(probes, limits)
+        arguments = self._arguments(probes, _middle(limits))
 
         def work(begin: int, end: int) -> None:
             kernels.guess_secrets(*arguments, limits + SLACK, heads, pairs % room, counts, room, begin, end, guesses)
@@ -196,15 +189,19 @@ def _compile(
     return modes, costs, codes, starts, sizes, low, high, np.concatenate(misses), miss_starts
 
 
-def _descending(values: Sequence[Any]) -> NDArray[np.int64]:
-    """Places of values, the largest first."""
-    return np.argsort(-np.asarray(values, dtype=np.float64), kind="stable")
+def _sample_costs(columns: Sequence[Column], side: int, codes: Sequence[NDArray[np.int64]]) -> Floats:
+    """What each column costs between some pairs of rows."""
+    some = slice(None, None, max(1, codes[0].size // _PAIRS))
+    costs = []
+    for column, code in zip(columns, codes, strict=True):
+        low = np.clip(column.labels[side].low[code[some]], -1.0, None)
+        gap = np.abs(low - low[::-1])
+        costs.append(np.minimum(gap, 1.0) if column.number else (gap > 0).astype(np.float64))
+    return np.stack(costs, axis=1)
 
 
-def _mean_gap(values: Floats) -> float:
-    """The mean distance of two numbers, up to 1, from some of them."""
-    some = np.clip(values[:: max(1, values.size // 1000)], -1.0, 2.0)
-    return float(np.minimum(np.abs(some - some[::-1]), 1.0).mean())
+def _middle(limits: Floats) -> float:
+    return float(np.median(limits)) if limits.size else 0.0
 
 
 def _missed_pairs(column: Column, side: int, probes_side: int) -> NDArray[np.bool_]:

@@ -59,7 +59,7 @@ def hits(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64], g
         guessed = (np.maximum(low, 0.0) + np.minimum(high, np.maximum(low, 1.0))) / 2  # the middle of a range
         room = setting.options.tolerance * np.abs(true_low + secret.least / secret.size)
         exact = np.abs(guessed - true_low) <= room + 1e-12
-        return (exact & ((true_low <= 1.0) == (low <= 1.0))).astype(np.float64)
+        return np.asarray(exact & ((true_low <= 1.0) == (low <= 1.0)), dtype=np.float64)
     size = np.where(np.isfinite(low), high - low + 1, len(secret.values))
     inside = (low <= true_low) & (true_low <= high)
     for label, members in labels.members.items():

@@ -40,4 +40,4 @@ def _joined(
         setting.gallery(names, RELEASED, side).nearest(setting.probes(names, side, rows), progress=setting.progress)[1]
         for names in (first, second)
     ]
-    return (found[0][:, 0] == found[1][:, 0]).astype(np.float64)
+    return np.asarray(found[0][:, 0] == found[1][:, 0], dtype=np.float64)

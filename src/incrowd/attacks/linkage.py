@@ -133,11 +133,12 @@ def _carry_over(setting: Setting, curve: Curve, rows: int) -> tuple[tuple[AtPopu
         found = forecast(curve, at=list(wanted), seed=setting.seed)
     except UnsupportedError as reason:
         return (), [f"what this comes to in a population could not be forecast: {reason}"]
-    values = zip(found.correctness.value, found.correctness.low, found.correctness.high, strict=True)
-    ends = [
-        _with_usual_error(*map(float, rest), math.log(size / rows)) for size, rest in zip(wanted, values, strict=True)
+    values = zip(wanted, found.correctness.value, found.correctness.low, found.correctness.high, strict=True)
+    carried = [
+        AtPopulation(size, *_with_usual_error(float(value), float(low), float(high), math.log(size / rows)))
+        for size, value, low, high in values
     ]
-    return tuple(AtPopulation(size, *one) for size, one in zip(wanted, ends, strict=True)), list(found.notes)
+    return tuple(carried), list(found.notes)
 
 
 def _with_usual_error(value: float, low: float, high: float, distance: float) -> tuple[float, float, float]:

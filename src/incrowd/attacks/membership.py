@@ -42,7 +42,7 @@ def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRi
         found = above if share == _FALSE_POSITIVES[0] else found
         rate = wilson(float(above.sum()), members.size)
         measures |= {name: rate.value, f"{name}, low": rate.low, f"{name}, high": rate.high}
-    notes = ()
+    notes: tuple[str, ...] = ()
     if any(value is None for value in measures.values()):
         notes = (f"{outsiders.size:,} people of the holdout are too few to tell the rarest false positives",)
     return setting.result(

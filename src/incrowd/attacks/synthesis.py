@@ -179,14 +179,12 @@ def _values(
     null = codes == bins.size - 1
     at = np.where(null, 0, codes)
     low, high = place[bins[at]], place[bins[at + 1] - 1]
-    whole = bool(np.all(place == np.rint(place)))
-    found = draws.integers(low, high, endpoint=True) if whole else draws.uniform(low, high)
     kind = filled.type
-    if whole:
+    if np.all(place == np.rint(place)):
         unit = pa.int32() if pa.types.is_date32(kind) or pa.types.is_time32(kind) else pa.int64()
-        made = pa.array(found.astype(np.int64) + first, unit, mask=null)
-        return made.cast(kind, safe=False)
-    return pa.array(found, pa.float64(), mask=null).cast(kind, safe=False)
+        found = draws.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
+        return pa.array(found + first, unit, mask=null).cast(kind, safe=False)
+    return pa.array(draws.uniform(low, high), pa.float64(), mask=null).cast(kind, safe=False)
 
 
 def _with_copies(column: Coded, made: pa.Array, taken: pa.Array) -> pa.Array:

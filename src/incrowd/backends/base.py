@@ -19,6 +19,7 @@ from incrowd.backends.packed_keys import class_numbers, frequencies, pack
 from incrowd.backends.person_classes import history_classes
 from incrowd.backends.protocol import Backend, ClassCounts, CountedRows, MemoryNeeds
 from incrowd.backends.relational import count_in_engine, distinct_in_engine
+from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class BaseBackend:
         self.columns = tuple(columns)
         self.name, self.memory, self.needs = name, memory, needs or MemoryNeeds()
         self.encoded: dict[str, Coded] = {}
+        self.scales: dict[str, Scale] = {}
         self._rows: int | None = None
+        self._types: dict[str, pa.DataType] | None = None
         self._class_counts: dict[tuple[frozenset[str], str | None], ClassCounts] = {}
         refuse_repeated(self.columns, name)
         if not self.columns:
@@ -95,6 +98,16 @@ class BaseBackend:
         """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
         for name, column in self._read(self.require(names)):
             yield name, plain_column(column)
+
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of every column, as `read` gives it."""
+        if self._types is None:
+            if self.rows_are_local:
+                self._types = {name: column.type for name, column in self.read(self.columns)}
+            else:
+                schema = self.lazy(self.columns).head(0).collect("pyarrow").to_native().schema
+                self._types = dict(zip(self.columns, schema.types, strict=True))
+        return self._types
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether counting the classes by these columns in memory keeps to the limit."""
@@ -175,12 +188,16 @@ class BaseBackend:
 
     def distinct_rows(self, names: Sequence[str], most: int) -> CountedRows | None:
         """The rows that differ in these columns, counted by the engine; None where there are more than `most`."""
+        found = distinct_in_engine(self, names, most)
+        return None if found is None else CountedRows(self._derived(found[0]), found[1])
+
+    def _derived(self, rows: pa.Table) -> BaseBackend:
+        """Rows made of these, with the same name, limits and scales."""
         from incrowd.backends.memory import arrow_backend
 
-        found = distinct_in_engine(self, names, most)
-        if found is None:
-            return None
-        return CountedRows(arrow_backend(found[0], name=self.name, memory=self.memory, needs=self.needs), found[1])
+        backend = arrow_backend(rows, name=self.name, memory=self.memory, needs=self.needs)
+        backend.scales = self.scales
+        return backend
 
     def counted_rows(self, names: Sequence[str]) -> CountedRows:
         """The rows themselves."""
@@ -200,11 +217,8 @@ class BaseBackend:
         """The rows with the number of their class as the value of `person`."""
         import pyarrow as pa
 
-        from incrowd.backends.memory import arrow_backend
-
         classes, _ = self.assign_classes(names, person)
-        rows = pa.table({**dict(self.read([*names, *others])), person: classes})
-        return arrow_backend(rows, name=self.name, memory=self.memory, needs=self.needs)
+        return self._derived(pa.table({**dict(self.read([*names, *others])), person: classes}))
 
     def write_with_class_sizes(
         self,

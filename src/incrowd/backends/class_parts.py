@@ -12,6 +12,7 @@ from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import engine_errors
 from incrowd.backends.protocol import Backend, MemoryNeeds
 from incrowd.backends.relational import comparable
+from incrowd.backends.scales import Scale
 from incrowd.errors import UnsupportedError
 
 _SHARE = 3  # parts take a third of the memory on average: some are larger, and the engine has its own
@@ -28,13 +29,16 @@ class ClassParts:
     name: str
     memory: int
     needs: MemoryNeeds
+    scales: dict[str, Scale]
 
     def __iter__(self) -> Iterator[FileBackend]:
         """The parts, one after the other; each is opened when it is reached."""
         stored_as = {name: f"c{place}" for place, name in enumerate(self.columns)}
         for file in self.files:
             known: dict[str, Any] = {"name": self.name, "memory": self.memory, "needs": self.needs}
-            yield FileBackend([str(file)], "parquet", stored_as=stored_as, **known)
+            part = FileBackend([str(file)], "parquet", stored_as=stored_as, **known)
+            part.scales = self.scales
+            yield part
 
 
 def split_by_class(
@@ -73,7 +77,7 @@ def split_by_class(
         relation.query("whole_table", sql).write_parquet(str(folder), partition_by=["part"], compression="lz4")
     backend.confirm()
     files = tuple(sorted(folder.rglob("*.parquet")))
-    return ClassParts(workspace, files, tuple(wanted), backend.name, backend.memory, backend.needs)
+    return ClassParts(workspace, files, tuple(wanted), backend.name, backend.memory, backend.needs, backend.scales)
 
 
 def _in_duckdb(relation: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Parquet and Feather files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
+"""Parquet, Feather and ORC files: columns are read through Arrow, and grouped by DuckDB past the memory limit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -67,31 +68,32 @@ def _close_all(opened: list[duckdb.DuckDBPyConnection], private: PrivateFolder) 
 
 
 class Conversion(Protocol):
-    """How a column that is stored as text becomes values of its type, in Arrow and in SQL."""
+    """How a stored column becomes the values that it stands for, in Arrow and in SQL."""
 
     @property
     def type(self) -> pa.DataType:
         """The type of the values."""
 
-    def convert(self, texts: pa.Array) -> pa.Array:
-        """Texts as values."""
+    def convert(self, stored: pa.Array) -> pa.Array:
+        """Stored cells as values."""
 
     def in_sql(self, column: str) -> str:
-        """SQL that converts a column of text, given as SQL."""
+        """SQL that converts a stored column, given as SQL."""
 
 
 class FileBackend(BaseBackend):
-    """Parquet or Feather files.
+    """Parquet, Feather or ORC files.
 
     Args:
         paths: the files; all have the same columns.
-        kind: "parquet" or "feather".
+        kind: "parquet", "feather" or "orc".
         name: how messages call the table.
         memory: bytes that work on the rows keeps to.
         needs: what work on a record takes.
-        conversions: the columns that the files hold as text and that have another type.
+        conversions: the columns that stand for other values than the files hold.
         stored_as: the names of the columns in the files, by the names they go by here; without it they are the same.
         workspace: the temporary folder that the files are in, if any; it is removed together with this object.
+        is_own: whether this process wrote the files, so that their cells need no check.
     """
 
     def __init__(
@@ -105,18 +107,19 @@ class FileBackend(BaseBackend):
         conversions: Mapping[str, Conversion] | None = None,
         stored_as: Mapping[str, str] | None = None,
         workspace: Workspace | None = None,
+        is_own: bool = False,
     ) -> None:
         import pyarrow as pa
         import pyarrow.dataset as ds
 
         self._paths, self._kind = list(paths), kind
         self._workspace = workspace  # kept, for files and relations die with it
-        self._is_own = workspace is not None  # written by this process, so that its cells need no check
+        self._is_own = is_own
         self._conversions = conversions or {}
         try:
             self._dataset: ds.Dataset = ds.dataset(self._paths, format=kind)
             stored = self._dataset.schema.names
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError, OSError):
+        except (pa.ArrowException, UnicodeDecodeError, OSError):
             closed = [path for path in paths if not os.access(path, os.R_OK)]
             if closed:
                 raise InputError(f"{closed[0]} cannot be read: no permission") from None
@@ -141,26 +144,33 @@ class FileBackend(BaseBackend):
         return found
 
     def _count_rows(self) -> int:
-        return int(self._dataset.count_rows())
+        with self._reading(self.columns):
+            return int(self._dataset.count_rows())
+
+    @contextmanager
+    def _reading(self, names: Sequence[str]) -> Iterator[None]:
+        """Turn what Arrow raises on damaged files into an error of this package; its words may quote cells."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
+            self.confirm()
+            raise InputError(
+                f"{', '.join(names[:5])} cannot be read ({type(error).__name__}); "
+                "the file is damaged, or its parts do not have the same columns and types"
+            ) from None
 
     def _read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """A few columns at a time: one where there are many rows, more where a footer costs more than its columns."""
-        import pyarrow as pa
-
         together = max(1, min(_COLUMNS_TOGETHER, _CELLS_TOGETHER // max(1, self.rows)))
         for start in range(0, len(names), together):
             part = list(names[start : start + together])
-            try:
+            with self._reading(part):
                 columns = self._stored(part)
                 for column in columns if not self._is_own else ():
                     column.validate(full=True)  # Arrow trusts the codes and the text of a damaged file
                 found = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
-            except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, IndexError, OSError) as error:
-                self.confirm()
-                raise InputError(
-                    f"{', '.join(part[:5])} cannot be read ({type(error).__name__}); "
-                    "the file is damaged, or its parts do not have the same columns and types"
-                ) from None
             self.confirm()
             yield from zip(part, found, strict=True)
 
@@ -180,22 +190,37 @@ class FileBackend(BaseBackend):
         ]
 
     def _converted(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        """A column of text as values of its type: every different text once."""
+        """A column as the values it stands for: every different text is converted once."""
         import pyarrow as pa
 
         conversion = self._conversions.get(name)
         if conversion is None:
             return column
-        cells = [conversion.convert(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        cells = [
+            conversion.convert(chunk.dictionary).take(chunk.indices)
+            if pa.types.is_dictionary(chunk.type)
+            else conversion.convert(chunk)
+            for chunk in column.chunks
+        ]
         return pa.chunked_array(cells, conversion.type)
+
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of every column, without reading it."""
+        stored = {name: self._dataset.schema.field(self._stored_as[name]).type for name in self.columns}
+        return stored | {name: conversion.type for name, conversion in self._conversions.items()}
 
     def bytes_to_count(self, names: Sequence[str]) -> int:
         """A key and the codes of two columns a row, and the two widest columns as they lie in the file."""
-        import pyarrow.parquet as pq
-
         rows = self.rows
         if self._kind != "parquet":
             return _BYTES_A_ROW * rows
+        with self._reading(names):
+            return _BYTES_A_ROW * rows + self._bytes_of_widest(names)
+
+    def _bytes_of_widest(self, names: Sequence[str]) -> int:
+        """Twice the size of the two widest columns, by the footers of the files."""
+        import pyarrow.parquet as pq
+
         widest = dict.fromkeys((self._stored_as[name] for name in names), 0)
         for path in self._paths:
             footer = pq.read_metadata(path)
@@ -204,7 +229,7 @@ class FileBackend(BaseBackend):
                     column = footer.row_group(group).column(place)
                     if column.path_in_schema in widest:
                         widest[column.path_in_schema] += column.total_uncompressed_size
-        return _BYTES_A_ROW * rows + 2 * sum(sorted(widest.values())[-2:])
+        return 2 * sum(sorted(widest.values())[-2:])
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Through DuckDB, which reads the files itself and spills where it must."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ _DIRECT = 1 << 24  # widest range of whole numbers that is looked up in a table 
 class Coded:
     """A column as codes: `codes[i]` says which of `values` row i has.
 
-    `values` are distinct and in ascending order, so codes compare as the values do; a null, where there is one,
-    is the last value.
+    `values` are distinct and in ascending order, or in that of their levels, so codes compare as the values do; a
+    null, where there is one, is the last value. `stated` is the scale that somebody has given the column.
     """
 
     name: str
     codes: NDArray[Any]
     values: pa.Array
+    stated: Scale | None = None
 
     @property
     def size(self) -> int:
@@ -41,6 +43,25 @@ class Coded:
     def has_null(self) -> bool:
         """Whether the last value is the null."""
         return bool(self.values.null_count)
+
+    @property
+    def scale(self) -> ScaleKind:
+        """How the values compare: as it was stated, or else by their type."""
+        return (self.stated or scale_of_type(self.values.type)).kind
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether the values are quantities, so that classes are intervals: numbers, dates and times.
+
+        Whole numbers that only have an order count as well: an interval of them is as good as a set.
+        """
+        quantity = scale_of_type(self.values.type).kind in ("numeric", "date")
+        return quantity and self.scale in ("numeric", "date", "ordered")
+
+    @property
+    def has_order(self) -> bool:
+        """Whether ranks are a distance between values."""
+        return self.scale in ("ordered", "numeric", "date")
 
 
 class Columns(Protocol):
@@ -61,6 +82,10 @@ class Columns(Protocol):
     @property
     def encoded(self) -> dict[str, Coded]:
         """Columns that are kept for the next question."""
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """The scales of columns that differ from those of their types."""
 
     def require(self, names: Sequence[str], what: str = "columns") -> list[str]:
         """The names, if all exist."""
@@ -113,7 +138,7 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
     def encoded(name: str) -> Coded:
         if name not in known:
             ((_, column),) = table.read([name])
-            coded, large = encode_column(name, column), column.nbytes > _LARGE
+            coded, large = encode_column(name, column, table.scales.get(name)), column.nbytes > _LARGE
             del column
             if large:
                 pa.default_memory_pool().release_unused()  # it would keep gigabytes for what may come
@@ -130,9 +155,13 @@ def encode_each(table: Columns, names: Sequence[str]) -> Iterator[Coded]:
                 ahead.append(pool.submit(encoded, wanted[position + 2]))
 
 
-def encode_column(name: str, column: pa.ChunkedArray) -> Coded:
-    """One Arrow column as codes."""
+def encode_column(name: str, column: pa.ChunkedArray, scale: Scale | None = None) -> Coded:
+    """One Arrow column as codes, with the scale that was stated for it."""
     import pyarrow as pa
+
+    if scale is not None:
+        plain = encode_column(name, column)
+        return replace(_by_levels(plain, scale.levels) if scale.levels else plain, stated=scale)
 
     if pa.types.is_nested(column.type):
         raise InputError(f"column {name!r} holds lists or records; give columns of single values")
@@ -203,6 +232,27 @@ def _encode_by_hash(name: str, column: pa.ChunkedArray) -> Coded:
     codes_of[used] = rank
     codes = np.concatenate([codes_of[numbers] for numbers in parts])
     return Coded(name, codes, _with_null(distinct) if has_null else distinct)
+
+
+def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
+    """The column with its values in the order of its levels; a value that is no level is refused."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    filled = coded.values.slice(0, coded.size - coded.has_null)
+    places = pc.index_in(filled.cast(pa.string()), value_set=pa.array(levels, pa.string()))
+    if places.null_count:
+        raise InputError(
+            f"{coded.name!r} has {places.null_count:,} values that are none of its {len(levels):,} levels; name all",
+            hint="scales",
+        )
+    order = pc.sort_indices(places)
+    rank = np.empty(coded.size, dtype=coded.codes.dtype)
+    rank[order.to_numpy()] = np.arange(len(filled))
+    if coded.has_null:
+        rank[-1] = len(filled)
+    values = filled.take(order)
+    return replace(coded, codes=rank[coded.codes], values=_with_null(values) if coded.has_null else values)
 
 
 def _in_order(entries: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:

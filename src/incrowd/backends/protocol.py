@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from incrowd.backends.cell_protection import CellJob, Checked, ProtectedCells
     from incrowd.backends.encode import Coded
+    from incrowd.backends.scales import Scale
 
 ClassCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Distinct class sizes, and how many classes have each."""
@@ -76,6 +77,8 @@ class Backend(Protocol):
     """What work on a record takes."""
     encoded: dict[str, Coded]
     """Columns that `encode` keeps for the next question."""
+    scales: dict[str, Scale]
+    """The scales of columns that differ from those of their types."""
     keeps_row_order: bool
     """Whether the rows come in the same order each time, so that tables can be compared row by row."""
     rows_are_local: bool
@@ -98,6 +101,9 @@ class Backend(Protocol):
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
+
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of every column, as `read` gives it."""
 
     def lazy(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """The named columns, renamed c0, c1, …, as a relation that the engine groups without bringing rows here."""

@@ -155,8 +155,8 @@ def _utility_rows(utility: Utility) -> list[tuple[str, str, str]]:
     most = f"how well records are told from original ones: 0 not at all, {number(utility.propensity_most)} always"
     rows.append(("pMSE", number(utility.propensity_mse), most))
     if utility.overlap is not None:
-        told = f"of {len(utility.coefficients):,} coefficients for {utility.outcome}: 1 the same, below 0 apart"
-        rows.append(("intervals overlap", number(utility.overlap), told))
+        meaning = f"of {len(utility.coefficients):,} coefficients for {utility.outcome}: 1 the same, below 0 apart"
+        rows.append(("intervals overlap", number(utility.overlap), meaning))
     if utility.score_original is not None and utility.score_protected is not None:
         before = (
             f"trained on the protected table, tested on the original; {number(utility.score_original)} if trained there"

@@ -11,6 +11,7 @@ _FLAGS = {
     "methods": "--method",
     "steps": "--step",
     "hierarchies": "--hierarchy",
+    "scales": "--scale",
     "maximum_likelihood": "--ml",
 }
 """Flags that are not the parameter's name in kebab case."""

@@ -25,7 +25,8 @@ TablePath = Annotated[
     Any,  # a path on the command line, a Table when the verb gets it
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, Parquet, Feather, Excel or JSON-lines file, or postgresql://… or sqlite:///….",
+        help="File (CSV, Parquet, Excel, SPSS, Stata, SAS, R, … also compressed), folder, pattern, - for standard "
+        "input, or postgresql://… or sqlite:///….",
         show_default=False,
     ),
     Input(),
@@ -104,6 +105,10 @@ def annotation(option: Option) -> Any:
 
 
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
+
+_LAYOUT = _READING["layout"]
+_READING |= {"layout": Annotated[_LAYOUT, Input()]}
+_SWITCHES = {option.name for option in READING if option.kind == "switch"}
 
 _AFTER = {
     "after_table": Annotated[str | None, typer.Option("--after-table", help="--table of AFTER, if it is another.")],
@@ -205,9 +210,7 @@ def _add_reading_options(
         open_paths(given, {name: given.pop(name) for name in options})
         command(**given)
 
-    add_options(
-        with_tables, {name: (kind, False if name == "skip_bad_lines" else None) for name, kind in options.items()}
-    )
+    add_options(with_tables, {name: (kind, False if name in _SWITCHES else None) for name, kind in options.items()})
     parameters = [
         one.replace(annotation=Annotated[str | None, *one.annotation.__metadata__]) if one.name in paths else one
         for one in inspect.signature(with_tables).parameters.values()

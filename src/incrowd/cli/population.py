@@ -38,10 +38,6 @@ def population_of_table(
         str | None, typer.Option("--weights", help="Instead: the column that says how many people a record stands for.")
     ] = None,
     person: options.Person = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option("--clusters", help="The column of households or other clusters, if whole ones were drawn."),
-    ] = None,
     method: Annotated[
         str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
@@ -76,14 +72,12 @@ def population_of_table(
         "fraction": fraction,
         "weights": weights,
         "person": person,
-        "clusters": clusters,
     }
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
-        plain = {name: value for name, value in known.items() if name != "clusters"}
-        estimates = classical_risk(table, **plain) if classical else {}
+        estimates = classical_risk(table, **known) if classical else {}
         if place is not None:
             _write_records(table, place, known, seed, force)
     if plot is not None and by_population is not None:
@@ -108,8 +102,6 @@ def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: in
         write_table(record_risk(table, **known, seed=seed).to_arrow(), path, force=force)
         return
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
-    if known["clusters"] is not None or known["weights"] is not None:
-        raise UnsupportedError("the risk of every record is not written with weights or clusters for a table in Spark")
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
     write_record_risk(table, path, **given, force=force)

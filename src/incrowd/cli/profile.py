@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.cli import options, terminal
 from incrowd.wording import counted, display_names, percent
 
 if TYPE_CHECKING:
-    from incrowd.tables import SuggestedRole
+    from incrowd.tables import SuggestedRole, Table
 
 _FEW = 20  # columns that are shown one by one
 
@@ -19,16 +19,24 @@ _FEW = 20  # columns that are shown one by one
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
+    from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 
     with terminal.working("looking at the columns"):
         roles = suggest_roles(table)
+        scales = suggest_scales(table, roles)
+        codes = suspect_missing_codes(table)
     if json:
-        terminal.as_json({"rows": table.rows, "columns": [column.to_dict() for column in roles]})
+        columns = [{**one.to_dict(), **_reading(table, one.column)} for one in roles]
+        suspected = {name: list(numbers) for name, numbers in codes.items()}
+        terminal.as_json(
+            {"rows": table.rows, "columns": columns, "suggested_scales": scales, "suspected_missing": suspected}
+        )
         return
     terminal.heading(
         f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"
     )
-    _show_roles(roles)
+    _show_roles(table, roles)
+    _show_reading(table, scales, codes)
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
@@ -49,11 +57,37 @@ def profile_table(table: options.TablePath, json: options.Json = False) -> None:
         terminal.line("User and password are not written here; they come from PGUSER and PGPASSWORD, or ~/.pgpass.")
 
 
-def _show_roles(roles: Sequence[SuggestedRole]) -> None:
+def _reading(table: Table, column: str) -> dict[str, object]:
+    """How a column was read: its scale, its labels and why cells are missing."""
+    book = table.codebook
+    return {
+        "scale": table.scale_of(column),
+        "description": book.descriptions.get(column, ""),
+        "labels": list(book.value_labels.get(column, {}).values()),
+        "missing": dict(book.missing.get(column, {})),
+    }
+
+
+def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, Sequence[int]]) -> None:
+    """Why cells are missing, and what should be said about scales and missing codes."""
+    for column, kinds in table.codebook.missing.items():
+        reasons = ", ".join(f"{kind} ({times:,})" for kind, times in kinds.items())
+        terminal.line(f"Missing in {column}: {reasons}.")
+    if scales:
+        stated = ",".join(f"{column}={scale}" for column, scale in scales.items())
+        terminal.line("Whole numbers that look like codes, not quantities; to say so:")
+        terminal.line(f"  --scale {stated}")
+    if codes:
+        every = sorted({number for numbers in codes.values() for number in numbers})
+        terminal.line(f"Codes that may stand for missing values in {', '.join(codes)}; to say so:")
+        terminal.line(f"  --null={','.join(str(number) for number in every)}")
+
+
+def _show_roles(table: Table, found: Sequence[SuggestedRole]) -> None:
     """List every column with its role; many columns are grouped by role and reason."""
-    shown = display_names(one.column for one in roles)
-    named = [(shown.get(one.column, one.column), _holds(one), f"{one.role}: {one.reason}") for one in roles]
-    if len(roles) <= _FEW:
+    shown = display_names(one.column for one in found)
+    named = [(shown.get(one.column, one.column), _holds(table, one), f"{one.role}: {one.reason}") for one in found]
+    if len(found) <= _FEW:
         terminal.table(("column", "holds", "suggested role"), named)
         return
     for role in dict.fromkeys(why for _, _, why in named):
@@ -61,9 +95,13 @@ def _show_roles(roles: Sequence[SuggestedRole]) -> None:
         terminal.table(("column", "holds"), [(name, holds) for name, holds, why in named if why == role])
 
 
-def _holds(column: SuggestedRole) -> str:
-    """Type, number of values and share of missing ones of a column."""
+def _holds(table: Table, column: SuggestedRole) -> str:
+    """Scale, type, number of values and share of missing ones of a column."""
     kind = "generalised text" if column.generalised else column.kind
+    if column.column in table.scales:
+        kind = f"{table.scale_of(column.column)} {kind}"
+    if column.column in table.codebook.value_labels:
+        kind += " by labels"
     values = "" if column.distinct < 0 else f", {counted(column.distinct, 'value', 'values')}"
     missing = f", {percent(column.nulls / column.rows)} missing" if column.nulls else ""
     return kind + values + missing

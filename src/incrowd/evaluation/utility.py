@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.backends import Coded
+from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.evaluation.labels import Meaning
 from incrowd.protection.problem import as_floats, is_number, moments
@@ -23,6 +24,7 @@ from incrowd.results import Result
 
 _GROUPS = 12  # of the values of a column: quantiles of numbers, the commonest of categories and others
 _MOST_TRIPLES = 84  # sets of three columns that are compared: all of nine
+_BLOCK = 4096  # combinations whose joint shares are held at a time
 _ROUNDS = 30  # of Newton's method
 _RIDGE = 1e-6  # keeps a model with columns that tell the same apart from no model
 _INTERVAL = 1.959963984540054  # standard errors on either side: 95 %
@@ -103,14 +105,26 @@ def measure_utility(
     columns = [_Column(meaning) for meaning in meanings]
     before, after = [column.before() for column in columns], [column.after() for column in columns]
     joined, names = _features(columns, before, after)
-    features = np.split(joined, [len(before[0])])
-    told = np.repeat([0.0, 1.0], [len(before[0]), len(after[0])])
+    features = np.split(joined, [before[0].codes.size])
+    told = np.repeat([0.0, 1.0], [before[0].codes.size, after[0].codes.size])
     share = float(told.mean())
     guess = _sigmoid(_with_constant(joined) @ _fit_logistic(_with_constant(joined), told)[0])
     found = Utility(_marginals(before, after), float(np.mean((guess - share) ** 2)), share * (1 - share))
     if outcome is None:
         return found
     return _with_outcome(found, features, names, outcome, kept_rows)
+
+
+class _Shares(NamedTuple):
+    """What records may be, as shares of groups: the distinct rows of shares, and which of them each record has."""
+
+    rows: Matrix
+    codes: NDArray[np.int64]
+
+
+def _shares(by_label: Matrix, codes: NDArray[Any]) -> _Shares:
+    rows, place = np.unique(by_label, axis=0, return_inverse=True)
+    return _Shares(rows, place.reshape(-1)[codes])
 
 
 class _Column:
@@ -128,11 +142,11 @@ class _Column:
             groups = np.minimum(np.argsort(np.argsort(-tally, kind="stable"), kind="stable"), _GROUPS - 1)
         self.by_value = np.eye(int(groups.max()) + 1)[groups]
 
-    def before(self) -> Matrix:
+    def before(self) -> _Shares:
         """The group of every original record."""
-        return self.by_value[self.meaning.original.codes]
+        return _shares(self.by_value, self.meaning.original.codes)
 
-    def after(self) -> Matrix:
+    def after(self) -> _Shares:
         """The share of every group in what each protected record may be."""
         meaning, filled = self.meaning, self.meaning.original.size - self.meaning.original.has_null
         sums = np.vstack([np.zeros(self.by_value.shape[1]), np.cumsum(self.by_value, axis=0)])
@@ -145,7 +159,7 @@ class _Column:
             if members is not None:
                 shares[label] = self.by_value[members].mean(axis=0)
         shares[meaning.wildcard] = self.by_value.mean(axis=0)
-        return shares[meaning.codes]
+        return _shares(shares, meaning.codes)
 
     def middles(self) -> tuple[Matrix, Matrix]:
         """Standardised numbers of the original, and the middles of protected ranges."""
@@ -156,7 +170,7 @@ class _Column:
         return (meaning.place[meaning.original.codes] - mean) / scale, (middle[meaning.codes] - mean) / scale
 
 
-def _features(columns: Sequence[_Column], before: list[Matrix], after: list[Matrix]) -> tuple[Matrix, list[str]]:
+def _features(columns: Sequence[_Column], before: list[_Shares], after: list[_Shares]) -> tuple[Matrix, list[str]]:
     """What models see of both tables, one below the other: numbers as such, of categories all groups but the first."""
     parts, names = [], []
     for column, was, now in zip(columns, before, after, strict=True):
@@ -164,13 +178,14 @@ def _features(columns: Sequence[_Column], before: list[Matrix], after: list[Matr
             parts.append(np.concatenate(column.middles())[:, None])
             names.append(column.name)
         else:
-            commonest = int(was.sum(axis=0).argmax())
-            parts.append(np.delete(np.vstack([was, now]), commonest, axis=1))
-            names += [f"{column.name}, group {group + 1}" for group in range(was.shape[1]) if group != commonest]
+            both = np.vstack([one.rows[one.codes] for one in (was, now)])
+            commonest = int(both[: was.codes.size].sum(axis=0).argmax())
+            parts.append(np.delete(both, commonest, axis=1))
+            names += [f"{column.name}, group {group + 1}" for group in range(both.shape[1]) if group != commonest]
     return np.hstack(parts), names
 
 
-def _marginals(before: list[Matrix], after: list[Matrix]) -> tuple[float, ...]:
+def _marginals(before: list[_Shares], after: list[_Shares]) -> tuple[float, ...]:
     """Mean total variation distance of 1-, 2- and 3-way tables."""
     found = []
     for ways in range(1, min(3, len(before)) + 1):
@@ -181,13 +196,20 @@ def _marginals(before: list[Matrix], after: list[Matrix]) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _table(shares: list[Matrix], columns: tuple[int, ...]) -> Matrix:
-    """The joint distribution of some columns."""
-    first, *others = (shares[column] for column in columns)
-    for other in others[:-1]:
-        first = (first[:, :, None] * other[:, None, :]).reshape(len(first), -1)
-    counts: Matrix = first.sum(axis=0) if not others else first.T @ others[-1]
-    return counts / len(first)
+def _table(shares: list[_Shares], columns: tuple[int, ...]) -> Matrix:
+    """The joint distribution of some columns, from the distinct combinations of what records may be."""
+    chosen = [shares[column] for column in columns]
+    numbers, sizes = class_numbers(pack(Coded("", one.codes, pa.nulls(len(one.rows))) for one in chosen))
+    first = np.empty(sizes.size, dtype=np.int64)
+    first[numbers] = np.arange(numbers.size)
+    total: Matrix = np.zeros(1)
+    for start in range(0, first.size, _BLOCK):
+        block = first[start : start + _BLOCK]
+        joint = sizes[start : start + _BLOCK, None] / numbers.size
+        for one in chosen[:-1]:
+            joint = (joint[:, :, None] * one.rows[one.codes[block]][:, None, :]).reshape(block.size, -1)
+        total = total + joint.T @ chosen[-1].rows[chosen[-1].codes[block]]
+    return total
 
 
 def _with_outcome(

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from incrowd.errors import InputError
-from incrowd.figures.theme import GREY, HEIGHT, PALETTE, WIDTH, dressed
+from incrowd.figures.theme import GREY, PALETTE, chart_of, dressed, percent_tooltips
 from incrowd.leaks import LeakRisk, LeakSimulation
 from incrowd.recipients import recipient_of
 from incrowd.wording import chosen_percent
@@ -103,7 +103,7 @@ def single_risks(
         .encode(
             x=alt.X("risk:N", sort=alt.SortField("order", order="descending"), title="Chance of being named"),
             y=alt.Y("share:Q", title="Share of people", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            tooltip=["label:N", "risk:N", alt.Tooltip("share:Q", format=".2%")],
+            tooltip=["label:N", "risk:N", *percent_tooltips("share")],
         )
         for index, label in enumerate(simulations)
     ]
@@ -143,7 +143,7 @@ def _lines(
     )
     log = alt.Scale(type="log")
     y = alt.Y("probability:Q", title="Chance that all are named", scale=log, axis=_chance_axis(rows))
-    chart: Any = alt.Chart({"values": rows}, width=WIDTH, height=HEIGHT).mark_line(strokeWidth=2)
+    chart: Any = chart_of(rows).mark_line(strokeWidth=2)
     chart = chart.encode(x=x, y=y, color=colour, tooltip=_tooltip(across))
     if dashed:
         scale = alt.Scale(domain=labels, range=strokes)

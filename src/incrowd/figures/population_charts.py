@@ -87,5 +87,5 @@ def _tooltip(*shares: str) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("population:Q", format=",.0f"),
         alt.Tooltip("fraction:Q", format=".3~g"),
-        *(alt.Tooltip(f"{name}:Q", format=".2%") for name in shares),
+        *theme.percent_tooltips(*shares),
     ]

@@ -134,7 +134,7 @@ def _read_off(law: Forecast, beyond: Forecast, people: int) -> Forecast:
 
     def join(exact: Estimate, estimated: Estimate) -> Estimate:
         sides = ((getattr(exact, side), getattr(estimated, side)) for side in ("value", "low", "high"))
-        return Estimate(*(np.where(law.at > people, there[places], here) for here, there in sides))
+        return Estimate(*(np.where(law.at > people, larger[places], within) for within, larger in sides))
 
     return _joined(law, beyond, join, law)
 

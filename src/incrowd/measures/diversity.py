@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.measures.class_values import ClassValueCounts, count_class_values
 from incrowd.results import Result
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class Diversity(Result):
     - `entropy_l`: l of entropy l-diversity, e to the smallest entropy of a class.
     - `recursive_c`: recursive (c, l)-diversity holds for every c above this, l being `distinct`; None where l is 1.
     - `ordered_t`, `equal_t`: t of t-closeness, the largest earth mover's distance between a class and the table, with
-      values as far apart as their ranks (None for text, which has no order; a null ranks last), or all equally far.
+      values as far apart as their ranks (None for nominal values, as text is; a null ranks last), or all equally far.
     - `alpha`: α of (α, k)-anonymity, the largest share one value has of a class.
     - `beta`: basic β-likeness, the largest relative gain in a value's share. `enhanced_beta`: the smallest β for which
       enhanced β-likeness holds, None where none does.
@@ -59,7 +56,7 @@ class Diversity(Result):
 
     @property
     def t(self) -> float:
-        """t by the distance for the type: ordered for numbers and dates, equal for text."""
+        """t by the distance for the scale: ordered for numbers, dates and ordered values, equal for nominal ones."""
         return self.equal_t if self.ordered_t is None else self.ordered_t
 
     @property
@@ -86,21 +83,17 @@ def measure_diversity(classes: NDArray[Any], column: Coded, times: NDArray[np.in
     1
     """
     tally = np.bincount(column.codes, weights=times, minlength=column.size)
-    return diversity_of_counts(
-        column.name, column.values, tally, count_class_values(classes, column.codes, column.size, times)
-    )
+    return diversity_of_counts(column, tally, count_class_values(classes, column.codes, column.size, times))
 
 
-def diversity_of_counts(
-    column: str, values: pa.Array, tally: NDArray[Any], parts: Iterable[ClassValueCounts]
-) -> Diversity:
-    """The worst class in all parts of a table; `tally` is how often each value occurs in the whole table.
+def diversity_of_counts(column: Coded, tally: NDArray[Any], parts: Iterable[ClassValueCounts]) -> Diversity:
+    """The worst class in all parts of a table; `tally` is how often each value of a column occurs in the whole table.
 
     The parts are iterated twice where the recursive ratio needs l first, so they are not an iterator.
     """
     from incrowd.measures import kernels
 
-    size, records = len(values), int(tally.sum())
+    size, records = column.size, int(tally.sum())
     share, cumulative = tally / records, np.cumsum(tally) / records
     before = np.concatenate([[0.0], np.cumsum(cumulative)])
     found = [kernels.scan_classes(*part, size, share, cumulative, before) for part in parts]
@@ -108,13 +101,13 @@ def diversity_of_counts(
     l = int(min(distinct))  # noqa: E741
     recursive = max(kernels.recursive_ratio(*part, size, l) for part in parts) if l > 1 else None
     return Diversity(
-        column=column,
+        column=column.name,
         values=size,
         records=records,
         distinct=l,
         entropy_l=math.exp(min(entropy)),
         recursive_c=recursive,
-        ordered_t=float(max(ordered)) if has_order(values) else None,
+        ordered_t=float(max(ordered)) if column.has_order else None,
         equal_t=float(max(equal)),
         alpha=float(max(alpha)),
         beta=float(max(beta)),
@@ -122,17 +115,4 @@ def diversity_of_counts(
         delta=float(max(delta)),
         homogeneous=int(sum(homogeneous)),
         commonest=float(tally.max()) / records,
-    )
-
-
-def has_order(values: pa.Array) -> bool:
-    """Whether ranks are a distance between values: for numbers, dates and times, not for text and booleans."""
-    import pyarrow as pa
-
-    kind = values.type
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_temporal(kind)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -29,7 +30,7 @@ def measure_partitions(
     """Class sizes and the diversity of each sensitive column, with no more than a part of the table in memory."""
     found, sizes = [], None
     for known, parts in class_value_partitions(table, names, sensitive, person, progress):
-        found.append(diversity_of_counts(known.name, known.values, known.codes, parts))
+        found.append(diversity_of_counts(known, known.codes, parts))
         sizes = sizes or reduce(add, parts.sizes)
     assert sizes is not None, "there is a sensitive column"
     return sizes, found
@@ -57,7 +58,7 @@ def measure_distinct_partitions(
         known = _count_values(backend, column)
         with backend.counted_parts(names, column) as counted:
             parts = _DistinctPartitions(counted, names, known)
-            found.append(diversity_of_counts(column, known.values, known.codes, parts))
+            found.append(diversity_of_counts(known, known.codes, parts))
         sizes = sizes or reduce(add, parts.sizes)
     assert sizes is not None, "there is a sensitive column"
     return sizes, found
@@ -93,7 +94,7 @@ def _count_values(backend: Backend, column: str) -> Coded:
     (coded,) = encode(found.backend, [column])
     tally = np.zeros(coded.size, dtype=np.int64)
     tally[coded.codes] = 1 if found.times is None else found.times
-    return Coded(column, tally, coded.values)
+    return replace(coded, codes=tally)
 
 
 class DiskPartitions:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.backends.scales import scale_of_type
 from incrowd.errors import InputError
-from incrowd.measures.diversity import has_order
 from incrowd.wording import counted, number
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Secret:
         try:
             if len(self.values):
                 return self._named(values, column)
-            if not has_order(values):
+            if scale_of_type(values.type).kind == "nominal":
                 raise TypeError
             temporal = pa.types.is_temporal(values.type)
             chosen = pc.is_valid(values)

@@ -29,7 +29,6 @@ def population_risk(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
-    clusters: str | None = None,
     draws: int = 1,
     reference: bool = False,
     progress: Progress = silent,
@@ -45,8 +44,6 @@ def population_risk(
         fraction: the share of the population that is in the sample, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
-        clusters: the column that says which cluster, such as a household, a record was drawn in, where whole clusters
-            were drawn.
         draws: how many synthetic populations are drawn.
         reference: fit the two published copulas by their published Monte Carlo: slow, meant for comparison.
         progress: called with what is done and the share that is done.
@@ -75,7 +72,6 @@ def population_risk(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
-        clusters=clusters,
     )
     return estimate_risk(
         sample, method, seed=seed, draws=draws, reference=reference, progress=progress, started=started
@@ -132,7 +128,6 @@ def sensitivity(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
-    clusters: str | None = None,
     method: Method = "combined",
     seed: int = 0,
     progress: Progress = silent,
@@ -147,8 +142,6 @@ def sensitivity(
         fraction: the share of the population that is in the sample, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
-        clusters: the column that says which cluster, such as a household, a record was drawn in, where whole clusters
-            were drawn.
         method: as for `population_risk`.
         seed: of the synthetic populations.
         progress: called with what is done and the share that is done.
@@ -179,7 +172,6 @@ def sensitivity(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
-        clusters=clusters,
     )
     people = sample.sizes.people
     if given is None:

@@ -21,11 +21,9 @@ class GrownPopulation:
         sizes: numbers of people on the way, ascending; the last is the whole population.
         classes: how many classes there were at each of these sizes.
         uniques: how many people were alone at each of these sizes.
-        sample_class_sizes: size of the class of each record in the whole population.
+        sample_class_sizes: size of the class of each person of the sample in the whole population.
         class_sizes: sizes of all classes of the whole population.
         values: the codes of everybody, column by column in the order of the model.
-        records: the codes of the records.
-        apart: 1 for records whose values the population was not grown from: they come on top of the people like them.
     """
 
     sizes: NDArray[np.int64]
@@ -34,16 +32,16 @@ class GrownPopulation:
     sample_class_sizes: NDArray[np.int64]
     class_sizes: NDArray[np.int64]
     values: NDArray[np.int32]
-    records: NDArray[np.int32]
-    apart: NDArray[np.int64]
 
     def sizes_without(self, column: int) -> NDArray[np.int64]:
-        """How many people are like each record in every column but this one."""
+        """How many people are like each person of the sample in every column but this one."""
         from incrowd.populations import kernels_crowd
 
-        room = 2 << int(self.apart.size).bit_length()
-        found: NDArray[np.int64] = kernels_crowd.class_sizes_without(self.records, self.values, column, room)
-        return found + self.apart
+        people = self.sample_class_sizes.size
+        found: NDArray[np.int64] = kernels_crowd.class_sizes_without(
+            self.values, people, column, 2 << int(people).bit_length()
+        )
+        return found
 
 
 class _Urn:
@@ -54,8 +52,7 @@ class _Urn:
         self.values = np.zeros((columns, people), dtype=np.int32)
         for column, codes in enumerate(model.codes):
             self.values[column, :n] = codes
-        every = (*model.codes[: model.hidden], *model.record_codes())
-        sizes = [int(codes.max()) + 1 for codes in every]
+        sizes = [int(codes.max()) + 1 for codes in model.codes]
         self.value_sizes = np.array(sizes, dtype=np.int64)
         self.value_counts = np.zeros((columns, max(sizes) + people - n + 1), dtype=np.int32)
         ends = np.cumsum([0, *(len(level.given) for level in model.levels)]).astype(np.int64)
@@ -142,9 +139,6 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
             hint="population",
         )
     urn, n = _Urn(model, stops[-1], seed), model.people
-    records = np.stack(model.record_codes())
-    apart = np.zeros(records.shape[1], dtype=np.int64) if model.apart is None else model.apart.astype(np.int64)
-    seen = 1 if model.apart is None else model.class_sizes()
     urn.add(0, n, drawn=False)
     sizes, classes, uniques, size = [], [], [], n
     for stop in stops:
@@ -157,11 +151,9 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
             np.array(sizes, dtype=np.int64),
             np.array(classes, dtype=np.int64),
             np.array(uniques, dtype=np.int64),
-            np.maximum(kernels_crowd.class_sizes_of(records, urn.classes, model.hidden) + apart, seen),
+            kernels_crowd.class_sizes_of(urn.values, urn.classes, n, model.hidden),
             urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
             urn.values[model.hidden :, :stop],
-            records,
-            apart,
         )
 
 

@@ -13,15 +13,11 @@ values of a column is used, so names of categories do not matter.
 Where records were drawn with unequal chances, the stratum of a record (`design.py`) is a column before all others. It
 is never drawn: each stratum grows to the people it stands for. Other columns are given it only as far as that raises
 the likelihood, so that strata in which people are alike share their records, and strata in which they differ do not.
-
-Where records were drawn in clusters, such as households, people of one cluster are alike, and the sample has more pairs
-of them than a sample of single people. The model is then fitted to one person of each cluster, who stands for all of
-it, and the others are looked up in the population that is grown.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,8 +58,6 @@ class CrowdModel:
         log_chances: log of the chance of each record's values, by the model without that record.
         shares: the share of each stratum among the people to come, where the first column is the stratum; else empty.
         order: which of the columns given each column is, in the order of the model and without the stratum.
-        records: the codes of all records, where the sample is only a part of them; else None.
-        apart: for each of those records whether nobody with its values is in the sample.
     """
 
     codes: tuple[Codes, ...]
@@ -72,8 +66,6 @@ class CrowdModel:
     log_chances: NDArray[np.float64]
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     order: tuple[int, ...] = ()
-    records: tuple[Codes, ...] | None = None
-    apart: NDArray[np.bool_] | None = None
 
     @property
     def hidden(self) -> int:
@@ -85,19 +77,15 @@ class CrowdModel:
         """How many people are in the sample."""
         return int(self.codes[0].size)
 
-    def record_codes(self) -> tuple[Codes, ...]:
-        """The codes of all records, without the stratum."""
-        return self.codes[self.hidden :] if self.records is None else self.records
-
     def class_sizes(self) -> NDArray[np.int64]:
-        """For each record how many records have its values."""
-        numbers = _joint(list(self.record_codes()))
+        """For each record how many records of the sample have its values."""
+        numbers = _joint(list(self.codes[self.hidden :]))
         return np.bincount(numbers)[numbers]
 
     def log_expected(self, population: int) -> NDArray[np.float64]:
         """Log of how many of the people to come are expected to have each record's values."""
         more = np.log(max(population - self.people, 1))
-        if not self.hidden or self.records is not None:
+        if not self.hidden:
             return np.asarray(more + self.log_chances)
         numbers = _joint(list(self.codes[1:]))  # records alike in different strata get their mean
         expected = self.shares[self.codes[0]] * np.exp(self.log_chances)
@@ -105,15 +93,12 @@ class CrowdModel:
         return np.asarray(more + np.log(np.maximum(mean[numbers], 1e-300)))
 
 
-def fit_crowd_model(
-    columns: list[NDArray[Any]], design: Design | None = None, chosen: NDArray[np.int64] | None = None
-) -> CrowdModel:
+def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -> CrowdModel:
     """Fit the model to a sample.
 
     Args:
         columns: the quasi-identifiers as codes, one array a column, all of one length.
-        design: the strata of the records that the model is fitted to, where they were drawn with unequal chances.
-        chosen: the records that the model is fitted to, one of each cluster; all where there are no clusters.
+        design: the strata of the records, where they were drawn with unequal chances.
 
     Returns:
         The model, with the sample in it.
@@ -126,9 +111,8 @@ def fit_crowd_model(
     coded = [coded[place] for place in telling]
     if not coded:
         raise UnsupportedError("every column has one value only, so there is nothing to model")
-    every = None if chosen is None else coded
-    coded = coded if chosen is None else [column[chosen] for column in coded]
-    order = np.argsort([_entropy(column) for column in coded], kind="stable")
+    entropies = [_entropy(column) for column in coded]
+    order = np.argsort(entropies, kind="stable")
     coded = [coded[place] for place in order]
     hidden = 0 if design is None else 1
     if design is not None:
@@ -152,13 +136,7 @@ def fit_crowd_model(
         prefix = _joint([prefix, codes])
     shares = np.empty(0) if design is None else design.shares
     given = tuple(telling[place] for place in order)
-    model = CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given)
-    if chosen is None or every is None:
-        return model
-    records = tuple(every[place] for place in order)
-    numbers = _joint(list(records))
-    apart = ~np.isin(numbers, numbers[chosen])
-    return replace(model, log_chances=fit_crowd_model(columns).log_chances, records=records, apart=apart)
+    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given)
 
 
 def _recode(column: NDArray[Any]) -> Codes:
@@ -209,7 +187,7 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64]) -> tuple[float, float, ND
     """
     counts = np.bincount(codes)
     others, alone = counts[codes] - 1, counts[codes] == 1
-    distinct, n = np.count_nonzero(counts) - alone, codes.size
+    distinct, n = counts.size - alone, codes.size
 
     def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
         seen = np.maximum(others[rows] - d, 1e-300)

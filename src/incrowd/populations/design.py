@@ -1,4 +1,4 @@
-"""Survey designs: how many people each record stands for, in which strata, and in which clusters it was drawn."""
+"""Survey designs: how many people each record stands for, and strata of records with similar weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.tables import Table
 from incrowd.wording import percent
@@ -41,6 +40,8 @@ class Weights:
         note = (
             f"the weights add up to {self.total:,.0f} and not to the population of {population:,}: they were rescaled"
         )
+        if self.total < population:
+            note += "; if whole strata are missing from the table, the estimate does not hold for their people"
         return replace(self, values=self.values * (population / self.total), notes=(*self.notes, note))
 
     def of_classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -87,30 +88,12 @@ class Design:
     shares: NDArray[np.float64]
     effect: float
 
-
-def note_design(weights: Weights | None, clusters: NDArray[np.int64] | None, effect: float, *, used: bool) -> str:
-    """What unequal weights and clusters mean for an estimate that uses them, or does not."""
-    causes = ["weights"] if weights is not None else []
-    causes += ["clusters"] if clusters is not None else []
-    what = f"because of {' and '.join(causes)} records tell as much as {percent(1.0 / effect)} of them would without"
-    if not used:
-        return f"{what}; this method does not use that: its interval is wider, and the risk may be understated"
-    ways = ["records of similar weights were grown to the people they stand for"] if weights is not None else []
-    ways += ["one record of each cluster was grown"] if clusters is not None else []
-    return f"{what}; {', and '.join(ways)}"
-
-
-def read_clusters(table: Table, name: str) -> NDArray[np.int64]:
-    """The number of each record's cluster, from 0."""
-    column = next(iter(encode(table.backend, table.require([name], "cluster column"))))
-    return np.unique(column.codes, return_inverse=True)[1].astype(np.int64)
-
-
-def one_of_each_cluster(clusters: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A random record of each cluster, and how many records the cluster has."""
-    shuffled = np.random.default_rng(0).permutation(clusters.size)
-    chosen = np.sort(shuffled[np.unique(clusters[shuffled], return_index=True)[1]])
-    return chosen, np.bincount(clusters)[clusters[chosen]]
+    def note(self, *, used: bool) -> str:
+        """What the design means for an estimate that uses it, or does not."""
+        differ = f"weights differ (records count as {percent(1.0 / self.effect)} of as many with equal weights)"
+        if used:
+            return f"{differ}: those with similar weights were grown to the people they stand for"
+        return f"{differ}, which this method does not use: its interval is wider, and the risk may be understated"
 
 
 def design_of(weights: Weights) -> Design | None:

@@ -22,7 +22,6 @@ from incrowd.populations.constraints import (
 from incrowd.populations.copula_fit import fit_dvine, nearest_correlation, pair_correlations
 from incrowd.populations.crowd_estimator import CrowdEstimate, grow_sample
 from incrowd.populations.crowd_records import CrowdRecords, assess_records
-from incrowd.populations.design import note_design
 from incrowd.populations.fitted_sample import (
     FittedSample,
     MethodEstimate,
@@ -144,10 +143,8 @@ def _as_result(sample: Sample, estimate: MethodEstimate, method: str, seed: int)
     sizes = sample.sizes
     value = bound_estimate(sizes, sample.population, estimate.sample_to_population)
     notes, parts = [*sample.notes, *estimate.notes], dict(estimate.parts)
-    if not sample.is_random:
-        notes.append(
-            note_design(sample.weights, sample.clusters, sample.design_effect, used=estimate.crowd is not None)
-        )
+    if sample.design is not None:
+        notes.append(sample.design.note(used=estimate.crowd is not None))
     if abs(value - estimate.sample_to_population) > 1e-9:
         parts[f"{method}, unlimited"] = estimate.sample_to_population
         notes.append(

@@ -85,7 +85,7 @@ def why_class_sizes_alone(sample: Sample) -> str | None:
     if reason is not None:
         return reason
     telling = sample.telling_columns.sizes
-    if max(telling) < 2 or (sample.is_random and len(telling) < 2):
+    if max(telling) < 2 or (sample.design is None and len(telling) < 2):
         return "one column alone tells the records apart, and the other methods are about several"
     return None
 
@@ -162,8 +162,8 @@ class FittedSample:
                 leave_out=options.leave_out,
                 progress=part(options.progress, 0.0, 0.7),
             )
-        # the copula does not know of weights and clusters
-        if self.no_records is not None or (sample.is_random and combined.copula_weight(people) > 0.0):
+        # the copula does not know of weights
+        if self.no_records is not None or (sample.design is None and combined.copula_weight(people) > 0.0):
             self.copula = self._fit_copula(self.drawn, sample.population)
         if self.no_records is not None and self.copula is not None:
             options.progress("joining it with the class sizes", 0.95)

@@ -198,30 +198,29 @@ def add_people(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sizes_of(records, classes, hidden):  # type: ignore[no-untyped-def]
-    """The size of the class of each record, whose columns follow `hidden` others in the keys of `classes`."""
-    found = np.empty(records.shape[1], dtype=np.int64)
-    for person in range(records.shape[1]):
+def class_sizes_of(values, classes, people, hidden):  # type: ignore[no-untyped-def]
+    """The size of the class of each of the first `people`, of whom the first `hidden` columns are not compared."""
+    found = np.empty(people, dtype=np.int64)
+    for person in range(people):
         whole = np.uint64(0)
-        for column in range(records.shape[0]):
-            whole += _mark(column + hidden, records[column, person])
+        for column in range(hidden, values.shape[0]):
+            whole += _mark(column, values[column, person])
         found[person] = np.int64(classes[_row(classes, _mix(whole) | np.uint64(1)), 1])
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sizes_without(records, values, left_out, room):  # type: ignore[no-untyped-def]
-    """How many people are like each record in every column but one; `room` is a power of two."""
+def class_sizes_without(values, people, left_out, room):  # type: ignore[no-untyped-def]
+    """How many of all people are like each of the first `people` in every column but one; `room` is a power of two."""
     table = np.zeros((room, 2), dtype=np.uint64)
-    found = np.empty(records.shape[1], dtype=np.int64)
+    found = np.empty(people, dtype=np.int64)
     one = np.uint64(1)
     for counting in (False, True):
-        people = values if counting else records
-        for person in range(people.shape[1]):
+        for person in range(values.shape[1] if counting else people):
             key = np.uint64(0)
-            for column in range(people.shape[0]):
+            for column in range(values.shape[0]):
                 if column != left_out:
-                    key += _mark(column, people[column, person])
+                    key += _mark(column, values[column, person])
             key = _mix(key) | one
             row = _row(table, key)
             if not counting:
@@ -229,6 +228,6 @@ def class_sizes_without(records, values, left_out, room):  # type: ignore[no-unt
                 found[person] = np.int64(row)
             elif table[row, 0] == key:
                 table[row, 1] += one
-    for person in range(found.size):
+    for person in range(people):
         found[person] = np.int64(table[found[person], 1])
     return found

@@ -84,7 +84,6 @@ def record_risk(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
-    clusters: str | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
@@ -102,8 +101,6 @@ def record_risk(
         fraction: the share of the population that is in the table, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
-        clusters: the column that says which cluster, such as a household, a record was drawn in, where whole clusters
-            were drawn.
         seed: of the grown populations.
         progress: called with what is done and the share that is done.
 
@@ -126,7 +123,6 @@ def record_risk(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
-        clusters=clusters,
     )
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")

@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd._support.memory import require_memory
 from incrowd.backends import TooManyDistinctError, encode
@@ -18,7 +17,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
-from incrowd.populations.design import Design, Weights, design_of, one_of_each_cluster, read_clusters, read_weights
+from incrowd.populations.design import Design, Weights, design_of, read_weights
 from incrowd.populations.marginals import Columns
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
@@ -43,7 +42,6 @@ class Sample:
     person: str | None = None
     weights: Weights | None = None
     notes: tuple[str, ...] = ()
-    clusters: NDArray[np.int64] | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -113,8 +111,7 @@ class Sample:
         if "crowd" not in self._made:
             columns = self.columns()
             codes = columns.codes if columns.times is None else np.repeat(columns.codes, columns.times, axis=1)
-            chosen = None if self.clusters is None else one_of_each_cluster(self.clusters)[0]
-            self._made["crowd"] = fit_crowd_model(list(codes), self.design, chosen)
+            self._made["crowd"] = fit_crowd_model(list(codes), self.design)
         return self._made["crowd"]  # type: ignore[no-any-return]
 
     @property
@@ -124,31 +121,15 @@ class Sample:
 
     @property
     def design(self) -> Design | None:
-        """The strata of the records that are grown; None where all were drawn with about the same chance.
-
-        Where there are clusters, one record of each is grown, and stands for all records of its cluster.
-        """
+        """The strata of the records; None where all were drawn with about the same chance."""
         if "design" not in self._made:
-            weights = self.weights
-            if self.clusters is not None:
-                chosen, members = one_of_each_cluster(self.clusters)
-                each = np.full(chosen.size, self.population / self.sizes.people)
-                weights = Weights(members * (each if weights is None else weights.values[chosen]))
-            self._made["design"] = None if weights is None else design_of(weights)
+            self._made["design"] = None if self.weights is None else design_of(self.weights)
         return self._made["design"]  # type: ignore[no-any-return]
 
     @property
-    def is_random(self) -> bool:
-        """Whether records were drawn one by one and with about equal chances."""
-        return self.design is None and self.clusters is None
-
-    @property
     def design_effect(self) -> float:
-        """How many records tell as much as one that was drawn alone and with equal weight."""
-        effect = 1.0 if self.design is None else self.design.effect
-        if self.clusters is not None:
-            effect *= self.clusters.size / (int(self.clusters.max()) + 1)
-        return effect
+        """How many records with these weights tell as much as one with equal weights."""
+        return 1.0 if self.design is None else self.design.effect
 
     @property
     def class_size_model(self) -> ClassSizeModel:
@@ -166,24 +147,20 @@ def read_sample(
     quasi_identifiers: Sequence[str] | None = None,
     weights: str | None = None,
     person: str | None = None,
-    clusters: str | None = None,
     sizes: ClassSizes | None = None,
 ) -> Sample:
     """Count the classes of a table (or take class sizes as they are) and settle N; `sizes` where already counted."""
     if isinstance(data, ClassSizes):
-        if weights is not None or person is not None or clusters is not None:
-            raise InputError("class sizes have no columns; give the table to use a weight, person or cluster column")
+        if weights is not None or person is not None:
+            raise InputError("class sizes have no columns; give the table to use a weight or a person column")
         people = settle_population(data.people, population=population, fraction=fraction)
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
-    if (weights is not None or clusters is not None) and not table.backend.rows_are_local:
+    if weights is not None and not table.backend.rows_are_local:
         raise UnsupportedError(
-            "survey weights and clusters are looked at record by record, which is not done for a table that stays in "
-            "Spark; give the population instead"
+            "survey weights are looked at record by record, which is not done in a cluster; give the population instead"
         )
-    if clusters is not None and person is not None:
-        raise InputError("clusters are groups of people, and rows of one person are none; give one of the two columns")
     known = None if weights is None else read_weights(table, weights)
     if known is not None and person is not None:
         raise InputError("weights belong to records and not to people; give a weight column or a person column")
@@ -197,9 +174,7 @@ def read_sample(
     if known is not None:
         known = known.scaled_to(people)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
-    notes = (*notes, *(known.notes if known else ()))
-    drawn_in = None if clusters is None else read_clusters(table, clusters)
-    return Sample(sizes, people, table, tuple(names), person, known, notes, drawn_in)
+    return Sample(sizes, people, table, tuple(names), person, known, (*notes, *(known.notes if known else ())))
 
 
 def settle_population(

@@ -1,13 +1,14 @@
 """Protecting a table: one method a file, one registry, one entry for all."""
 
 from incrowd.protection.api import protect
+from incrowd.protection.blank import BlankOptions
+from incrowd.protection.by_levels import PartitionOptions
 from incrowd.protection.coarsen import CoarsenOptions
 from incrowd.protection.codebook import Codebook, make_codebook
 from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
 from incrowd.protection.outputs import OUTPUTS, parse_range
-from incrowd.protection.partition import PartitionOptions
 from incrowd.protection.regenerate import regenerate
 from incrowd.protection.registry import METHODS, MethodName
 from incrowd.protection.release import write_protected
@@ -17,6 +18,7 @@ __all__ = [
     "HIPAA_STEPS",
     "METHODS",
     "OUTPUTS",
+    "BlankOptions",
     "CoarsenOptions",
     "Codebook",
     "GeneraliseOptions",

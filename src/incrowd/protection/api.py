@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
-from incrowd.backends import encode
+from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
@@ -156,6 +156,8 @@ def protect(
         return protect_in_cluster(table, names, demand, method=method_name, removed=removed, left=left, **how)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
+    nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]
+    removed = [*removed, *nested]
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
     require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
@@ -167,7 +169,7 @@ def protect(
         demand,
         encode(table, secrets) if secrets else (),
         settle_aim(aim, columns),
-        _read_hierarchies(hierarchies, names),
+        _read_hierarchies(hierarchies, columns),
         options,
         progress,
         wishes=wishes,
@@ -177,6 +179,7 @@ def protect(
     recoding, released, generalised, released_names, guarantee, classes = build.run()
     left = [name for name in generalised.column_names if name not in {*names, *secrets, person}] if warn else []
     changed = [name for name, cells in recoding.changed.items() if cells]
+    set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
     warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
@@ -192,7 +195,7 @@ def protect(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
+        notes=(*recoding.notes, *build.notes, *set_aside, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,
@@ -207,11 +210,14 @@ def protect(
     )
 
 
-def _read_hierarchies(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Hierarchy]:
+def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded]) -> dict[str, Hierarchy]:
+    """The hierarchies that were given, and prefixes for codes of places that have none."""
+    names = [column.name for column in columns]
     stray = next((name for name in given or () if name not in names), None)
     if stray is not None:
         raise InputError(f"a hierarchy for {stray!r}, which is not a quasi-identifier")
-    return {
+    places = {column.name: Hierarchy.places() for column in columns if column.scale == "place"}
+    return places | {
         name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
         for name, hierarchy in (given or {}).items()
     }

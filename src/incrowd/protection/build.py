@@ -141,12 +141,13 @@ class Build:
             limits = {name: (f"{name}_low", f"{name}_high") for name, kind in self.outputs.items() if kind == "bounds"}
             names = [released_name for name in names for released_name in limits.get(name, (name,))]
         self.problem.progress("checking", 0.9)
+        secrets = self.problem.sensitive
         guarantee, classes = count_guarantee(
-            read_table(released),
+            read_table(released, scales={column.name: column.stated for column in secrets if column.stated}),
             names,
             self.problem.demand,
             promises_k=recoding.promises_k,
-            sensitive=[column.name for column in self.problem.sensitive],
+            sensitive=[column.name for column in secrets],
             person=self.person,
             bound=recoding.bound,
         )

@@ -6,27 +6,28 @@ classes there and take no further part. What is left, and classes that could be 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import UnsupportedError
 from incrowd.protection.diversity import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.hierarchies import Level
-from incrowd.protection.lattice import ascending_nodes, ladders_of, loss_by_level, number_classes
-from incrowd.protection.problem import Problem
+from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
+from incrowd.protection.problem import MethodOptions, Problem, check_share
 from incrowd.protection.recoding import Grouping
 
 _FEWEST_VISITS, _VISITS = 2**24, 64  # records looked at, over all levels: in any table, and for each of its rows
 _PART = 1024  # records among which a class picks its members
 
 
-def classes_by_levels(problem: Problem) -> Grouping:
-    """Classes of k records or more along the levels that hierarchies and wishes allow.
+def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
+    """Classes of k records or more along the levels of every column.
 
-    Records that cannot be in a class are in none; without wishes there are no such records.
+    Records that cannot be in a class are in none; there are none of these where `*` is the last level of every column.
     """
-    ladders = ladders_of(problem)
     order, ends, left = _classes_at_levels(problem, ladders)
     work = _Work(problem, ladders)
     order, ends = work.split(order, ends)
@@ -34,6 +35,30 @@ def classes_by_levels(problem: Problem) -> Grouping:
     order, ends = np.concatenate([order, gathered]), np.concatenate([ends, their_ends + order.size])
     made = work.join(Grouping(order, ends), loose) if ends.size else Grouping(loose[:0], ends)
     return _make_diverse(problem, made) if problem.demand.l is not None else made
+
+
+def rows_in_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64] | None:
+    """The rows that are in a class, None for all; raises where more are in none than may be suppressed."""
+    left_out = problem.rows - grouping.order.size
+    if not left_out:
+        return None
+    if left_out > problem.options.suppress * problem.rows:
+        raise UnsupportedError(
+            f"{left_out:,} of {problem.rows:,} records have no class within the wishes; wish for less, or allow rows "
+            "to be suppressed",
+            hint="suppress",
+        )
+    return np.sort(grouping.order)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOptions(MethodOptions):
+    """The share of rows that may be suppressed where wishes leave no class for them."""
+
+    suppress: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_share(self.suppress)
 
 
 def _classes_at_levels(

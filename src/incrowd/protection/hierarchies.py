@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
@@ -130,6 +131,11 @@ class Hierarchy:
         return cls("prefixes", lambda column: [prefix_labels(column, length) for length in keep])
 
     @classmethod
+    def places(cls) -> Hierarchy:
+        """Group hierarchical codes, such as NUTS, ISCO, ICD or postcodes: one character less at each level."""
+        return cls("places", _prefixes_of_all_lengths)
+
+    @classmethod
     def dates(cls) -> Hierarchy:
         """Group dates by month, quarter, year and decade, as intervals."""
         return cls("dates", lambda column: [calendar(column, months) for months in (1, 3, 12, 120)])
@@ -171,6 +177,11 @@ def prefix_labels(column: Coded, keep: int) -> Labels:
     ]
 
 
+def _prefixes_of_all_lengths(column: Coded) -> list[Labels]:
+    longest = pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1
+    return [prefix_labels(column, length) for length in range(longest - 1, 0, -1)]
+
+
 def _read_numbers(text: str) -> list[float] | None:
     """Positive numbers parted by commas, None where the text is anything else."""
     try:
@@ -189,6 +200,8 @@ def _level(labels: Labels) -> Level:
 def _automatic(column: Coded) -> list[Labels]:
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
+    if column.scale == "place":
+        return _prefixes_of_all_lengths(column)
     if is_number(column):
         return [grid(column, width, 0.0) for width in round_widths(column)]
     values = [value for value in as_text(column.values).to_pylist() if value is not None]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import class_numbers, pack
 from incrowd.errors import UnsupportedError
-from incrowd.protection.by_levels import classes_by_levels
+from incrowd.protection.by_levels import classes_by_levels, rows_in_classes
 from incrowd.protection.diversity import find_diverse, is_diverse, require_diverse, sensitive_codes
-from incrowd.protection.problem import MethodOptions, Problem, check_share
+from incrowd.protection.lattice import ladders_of
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 from incrowd.protection.repair import merge_until_close, secret_codes
 
@@ -20,28 +21,11 @@ _PART = 256  # records among which a class picks its members: more is better and
 _SUBTREES = 32  # parts that are worked on at the same time
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionOptions(MethodOptions):
-    """The share of rows that may be suppressed where wishes leave no class for them."""
-
-    suppress: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_share(self.suppress)
-
-
 def partition(problem: Problem) -> Recoding:
     """Make classes of records that are alike, each written as the range, set or label of its members."""
     grouping = partition_classes(problem)
-    left_out = problem.rows - grouping.order.size
-    if left_out and left_out > problem.options.suppress * problem.rows:
-        raise UnsupportedError(
-            f"{left_out:,} of {problem.rows:,} records have no class within the wishes; wish for less, or allow rows "
-            "to be suppressed",
-            hint="suppress",
-        )
-    recoding = generalise_classes(problem, grouping)
-    return replace(recoding, kept_rows=np.sort(grouping.order)) if left_out else recoding
+    kept_rows = rows_in_classes(problem, grouping)
+    return replace(generalise_classes(problem, grouping), kept_rows=kept_rows)
 
 
 def partition_classes(problem: Problem) -> Grouping:
@@ -52,7 +36,7 @@ def partition_classes(problem: Problem) -> Grouping:
     hierarchies, or wishes that restrict classes, classes are made along levels instead.
     """
     if problem.hierarchies or problem.wishes.restrict:
-        made = classes_by_levels(problem)
+        made = classes_by_levels(problem, ladders_of(problem))
     else:
         frozen, pool = _split_off_safe(problem)
         order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))

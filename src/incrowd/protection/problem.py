@@ -112,14 +112,8 @@ class Problem:
 
 
 def is_number(column: Coded) -> bool:
-    """Whether classes of this column are intervals: numbers, dates and times; text and yes/no are sets."""
-    kind = column.values.type
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_temporal(kind)
-    )
+    """Whether classes of this column are intervals: numbers, dates, times; text, yes/no and nominal codes are sets."""
+    return column.has_distances
 
 
 def check_share(share: float) -> None:

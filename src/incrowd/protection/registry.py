@@ -8,17 +8,19 @@ from typing import Any, Literal
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
+from incrowd.protection.blank import BlankOptions, blank
+from incrowd.protection.by_levels import PartitionOptions
 from incrowd.protection.coarsen import CoarsenOptions, coarsen
 from incrowd.protection.generalise import GeneraliseOptions, generalise
 from incrowd.protection.histories import partition_histories
 from incrowd.protection.mask import MaskOptions, mask
-from incrowd.protection.partition import PartitionOptions, partition
+from incrowd.protection.partition import partition
 from incrowd.protection.problem import MethodOptions, Problem
 from incrowd.protection.recoding import Recoding
 from incrowd.protection.sorted_runs import sort
 from incrowd.protection.tcloseness import t_close_partition, t_closeness
 
-MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "mask"]
+MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,16 @@ METHODS: dict[str, Method] = {
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",
         inputs=("k", "t", "l", "suppress"),
+    ),
+    "blank": Method(
+        "fewest cells blanked",
+        blank,
+        options=BlankOptions,
+        takes_wishes=True,
+        reaches_l=True,
+        help="Blanks the fewest cells, the important ones last; a blank counts as a value.",
+        inputs=("k", "l"),
+        compared_by=None,
     ),
     "mask": Method(
         "by hand, column by column",

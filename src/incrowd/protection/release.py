@@ -23,11 +23,11 @@ from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
 from incrowd.protection.result import count_guarantee
 from incrowd.tables import escape_formula, read_table, write_into
+from incrowd.tables.write import is_text
 
 if TYPE_CHECKING:
     from incrowd.protection.result import Protected
 
-_CSV = {".csv", ".tsv"}
 _BITS = 53  # of a pseudonym: spreadsheets and JSON keep whole numbers up to 2^53
 
 
@@ -121,7 +121,7 @@ def write_protected(
     table = protected.table if isinstance(protected.table, pa.Table) else read_table(protected.table).to_arrow()
     with written_whole(target, force=force) as temporary:
         progress("writing", 0.95)
-        write_into(table, temporary)
+        write_into(table, temporary, protected.original.codebook if protected.original is not None else None)
         progress("checking the file", 0.98)
         _check_guarantee(protected, temporary)
         _check_metadata(temporary)
@@ -130,15 +130,16 @@ def write_protected(
 
 def _check_guarantee(protected: Protected, file: Path) -> None:
     """Count the rows and the guarantee of a written file."""
-    written = read_table(file)
+
+    def in_file(name: str) -> str:
+        return escape_formula(name) if is_text(file) else name
+
+    scales = {} if protected.original is None else protected.original.scales
+    written = read_table(file, scales={in_file(name): scales[name] for name in protected.sensitive if name in scales})
     if written.rows != protected.rows:
         raise UnsupportedError(
             f"the file has {written.rows:,} rows where {protected.rows:,} were written; nothing is left"
         )
-
-    def in_file(name: str) -> str:
-        return escape_formula(name) if file.suffix.lower() in _CSV else name
-
     found, _ = count_guarantee(
         written,
         [in_file(name) for name in protected.released_quasi_identifiers or protected.quasi_identifiers],
@@ -156,13 +157,17 @@ def _check_metadata(file: Path) -> None:
     import pyarrow.parquet
 
     kind = file.suffix.lower()
-    if kind in _CSV:
+    if is_text(file):
         return
     if kind in {".parquet", ".pq"}:
         with pyarrow.parquet.ParquetFile(file) as opened:
             schema, keys = opened.schema_arrow, set(opened.metadata.metadata or ())
         names = [field.name for field in schema if _is_text(field.type)]
         table = pyarrow.parquet.ParquetFile(file, read_dictionary=names).read(names) if names else None
+    elif kind not in {".feather", ".arrow"}:
+        if unused := read_table(file).codebook.unused_labels:
+            raise UnsupportedError(f"the file has labels of {unused[0]!r} that no cell has; nothing is left")
+        return
     else:
         with pa.memory_map(str(file)) as source:
             table = pa.ipc.open_file(source).read_all()

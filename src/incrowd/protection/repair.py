@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
-from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import Grouping
 
 _REACH = (200, 2_000)  # fewest and most classes on either side, as a k-d tree lists them, among which partners are
@@ -34,7 +33,7 @@ def secret_codes(column: Coded, rows: NDArray[np.int64] | None = None) -> Secret
     """The codes of a column, and its distribution in some rows (None: all)."""
     codes = column.codes.astype(np.int64)
     tally = np.bincount(codes if rows is None else codes[rows], minlength=column.size)
-    return SecretCodes(codes, tally / tally.sum(), is_number(column))
+    return SecretCodes(codes, tally / tally.sum(), column.has_order)
 
 
 def merge_until_close(

@@ -75,7 +75,9 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
 def check_wishes(wishes: Wishes, name: str, method: Method, person: str | None) -> None:
     """Refuse wishes for a method that cannot look at them."""
     if not method.takes_wishes:
-        raise UnsupportedError(f"{name!r} takes no wishes; partition and generalise do", hint="method")
+        raise UnsupportedError(f"{name!r} takes no wishes; partition, generalise and blank do", hint="method")
+    if wishes.widest and name == "blank":
+        raise UnsupportedError("blanked cells have no width; use the partition for it", hint="method=partition")
     if wishes.restrict and person is not None:
         raise UnsupportedError("columns that stay as they are and largest widths are wishes for records, not histories")
 

@@ -5,7 +5,7 @@ DuckDB or Spark, a mapping of column names to values, or a `Table` that `read_ta
 for several verbs).
 """
 
-from incrowd.tables.formats.delimited import escape_formula
+from incrowd.tables.formats.write_delimited import escape_formula
 from incrowd.tables.generalised import Anything, Choice, Generalised, Interval, Prefix, parse_generalised
 from incrowd.tables.read import TableLike, read_table
 from incrowd.tables.roles import ROLES, RowKind, SuggestedRole, describe_rows, suggest_roles

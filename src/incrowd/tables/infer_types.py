@@ -5,6 +5,8 @@ So reading loses nothing: `00501` stays `00501`, and digits that a double cannot
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,8 +17,17 @@ NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 DECIMAL_COMMA = "double, written with a comma"
 THOUSANDS_POINTS = "double, written with a comma and with points between thousands"
 DAY_FIRST = "date32, written with the day first and points"
+THOUSANDS_COMMAS = "double, written with commas between thousands"
+DAY_FIRST_SLASHES = "date32, written with the day first and slashes"
+MONTH_FIRST = "date32, written with the month first and slashes"
+YEAR_FIRST = "date32, written with the year first and slashes"
+MONTH_NAMES = "date32, written with the name of the month"
+UNITS = {f"double, with {unit}": unit for unit in ("%", "$", "€", "£", "¥")}
+NULL_WORDS = ("NA", "N/A", "n/a", "na", "N", ".", "-", "?", "NULL", "null", "None", "#N/A", "missing")
+"""Texts that stand for a missing value where all other cells of a column are numbers or dates."""
 _INTEGER = r"-?(0|[1-9][0-9]{0,17})"
 _NOT_FINITE = r"NaN|nan|-?(inf|Inf|Infinity)"  # as programs write what is not a finite number
+_AMOUNT = r"(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?"
 _THOUSANDS = r"^-?[1-9][0-9]{0,2}(,[0-9]{3})+$"
 _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so longer decimals stay text
     "int64": rf"^{_INTEGER}$",
@@ -26,14 +37,38 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     "date32": rf"^{DAY}$",
     DAY_FIRST: r"^[0-9]{2}\.[0-9]{2}\.[1-9][0-9]{3}$",
     "timestamp[s]": rf"^{DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}$",
+    THOUSANDS_COMMAS: rf"^({NUMBER}|-?{_AMOUNT}|{_NOT_FINITE})$",
+    DAY_FIRST_SLASHES: r"^[0-9]{1,2}/[0-9]{1,2}/[1-9][0-9]{3}$",
+    MONTH_FIRST: r"^[0-9]{1,2}/[0-9]{1,2}/[1-9][0-9]{3}$",
+    YEAR_FIRST: r"^[1-9][0-9]{3}/[0-9]{2}/[0-9]{2}$",
+    MONTH_NAMES: r"(?i)^[0-9]{1,2}[ -]?[a-z]{3}[ -]?[1-9][0-9]{3}$",
+    **{kind: rf"^-?{re.escape(unit)} ?{_AMOUNT}$|^-?{_AMOUNT} ?{re.escape(unit)}$" for kind, unit in UNITS.items()},
 }
-_TYPE_OF_NOTATION = {
-    DECIMAL_COMMA: "double",
-    THOUSANDS_POINTS: "double",
-    DAY_FIRST: "date32",
-}  # notations of a type other than the plain one
+_PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DATES = {  # how notations of dates are rewritten to the plain one, step by step: a pattern and its replacement
+    DAY_FIRST: [(r"^(..)\.(..)\.(....)$", r"\3-\2-\1")],
+    DAY_FIRST_SLASHES: [*_PAD, (r"^(..)/(..)/(....)$", r"\3-\2-\1")],
+    MONTH_FIRST: [*_PAD, (r"^(..)/(..)/(....)$", r"\3-\1-\2")],
+    YEAR_FIRST: [("/", "-")],
+    MONTH_NAMES: [
+        ("[ -]", ""),
+        *((f"(?i){month}", f"/{number:02d}/") for number, month in enumerate(_MONTHS, 1)),
+        *_PAD,
+        (r"^(..)/(..)/(....)$", r"\3-\2-\1"),
+    ],
+}
+_NUMBERS = {  # the same for notations of numbers
+    DECIMAL_COMMA: [(",", ".")],
+    THOUSANDS_POINTS: [(r"\.", ""), (",", ".")],
+    THOUSANDS_COMMAS: [(",", "")],
+    **{kind: [("[^-0-9.]", "")] for kind in UNITS},
+}
+_REWRITES = _DATES | _NUMBERS
+_TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double")
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
 _EXACT_DIGITS = 15
+_FIRST_LOOK = 64  # texts; most types are ruled out by them
 
 
 def candidate_types(separator: str) -> tuple[str, ...]:
@@ -56,6 +91,7 @@ class TypeInference:
 
     Args:
         candidates: for each column the types its cells may have, in the order of preference.
+        null_words: texts that stand for a missing value where all other cells of a column have a type.
 
     >>> inference = TypeInference({"zip": candidate_types(","), "age": candidate_types(",")})
     >>> inference.observe(pa.record_batch({"zip": ["00501", "02139"], "age": ["30", None]}))
@@ -63,9 +99,11 @@ class TypeInference:
     {'zip': None, 'age': 'int64'}
     """
 
-    def __init__(self, candidates: dict[str, tuple[str, ...]]) -> None:
+    def __init__(self, candidates: Mapping[str, tuple[str, ...]], null_words: Sequence[str] = ()) -> None:
+        self._possible_nulls = pa.array(null_words, pa.string())
         self._candidates = dict(candidates)
         self._has_values = dict.fromkeys(candidates, False)
+        self._null_words: dict[str, set[str]] = {name: set() for name in candidates}
         self._has_decimal_comma = dict.fromkeys(candidates, False)  # a comma that cannot separate thousands
 
     def observe(self, batch: pa.RecordBatch) -> None:
@@ -73,10 +111,13 @@ class TypeInference:
         for name, kinds in self._candidates.items():
             if kinds:
                 distinct = batch.column(name).unique().drop_null()
+                words = pc.is_in(distinct, value_set=self._possible_nulls)
+                self._null_words[name].update(distinct.filter(words).to_pylist())
+                distinct = distinct.filter(pc.invert(words))
                 commas_possible = DECIMAL_COMMA in kinds or THOUSANDS_POINTS in kinds
                 self._has_values[name] |= len(distinct) > 0
                 self._has_decimal_comma[name] |= commas_possible and _has_decimal_comma(distinct)
-                self._candidates[name] = tuple(kind for kind in kinds if _all_fit(distinct, kind))
+                self._candidates[name] = _fitting(distinct, kinds)
 
     def types(self) -> dict[str, str | None]:
         """The preferred type that is left for each column, or None: text.
@@ -87,41 +128,81 @@ class TypeInference:
 
     def conversions(self) -> dict[str, TextConversion]:
         """How the columns that are not text become values."""
-        return {name: TextConversion(kind) for name, kind in self.types().items() if kind is not None}
+        words = self.null_words()
+        return {
+            name: TextConversion(kind, words.get(name, ())) for name, kind in self.types().items() if kind is not None
+        }
+
+    def null_words(self) -> dict[str, tuple[str, ...]]:
+        """The texts that stand for a missing value in columns that are otherwise numbers or dates."""
+        types = self.types()
+        return {name: tuple(sorted(words)) for name, words in self._null_words.items() if words and types[name]}
+
+    def ambiguous_dates(self) -> list[str]:
+        """The columns of dates that the day or the month may come first in, and which are left as text."""
+        both = {DAY_FIRST_SLASHES, MONTH_FIRST}
+        return [name for name, kinds in self._candidates.items() if both <= set(kinds) and self._has_values[name]]
+
+    def merge(self, other: TypeInference) -> None:
+        """Take in what was seen of another file with the same columns."""
+        for name, kinds in self._candidates.items():
+            self._candidates[name] = tuple(kind for kind in kinds if kind in other._candidates[name])
+            self._has_values[name] |= other._has_values[name]
+            self._has_decimal_comma[name] |= other._has_decimal_comma[name]
+            self._null_words[name] |= other._null_words[name]
 
     def _type(self, name: str, kinds: tuple[str, ...]) -> str | None:
         if not kinds or not self._has_values[name]:
             return None
         needs_comma = kinds[0] in (DECIMAL_COMMA, THOUSANDS_POINTS)
-        return kinds[0] if not needs_comma or self._has_decimal_comma[name] else None
+        ambiguous = kinds[0] == DAY_FIRST_SLASHES and MONTH_FIRST in kinds
+        return None if (needs_comma and not self._has_decimal_comma[name]) or ambiguous else kinds[0]
 
 
 @dataclass(frozen=True, slots=True)
 class TextConversion:
-    """How a column of text becomes values of an inferred type."""
+    """How a column of text becomes values of an inferred type; some texts stand for a missing value."""
 
     kind: str
+    nulls: tuple[str, ...] = ()
 
     @property
     def type(self) -> pa.DataType:
         """The type of the values."""
         return arrow_type(self.kind)
 
-    def convert(self, texts: pa.Array) -> pa.Array:
+    def convert(self, stored: pa.Array) -> pa.Array:
         """Texts as values."""
-        return cast(texts, self.kind)
+        if self.nulls:
+            gone = pc.is_in(stored, value_set=pa.array(self.nulls, stored.type))
+            stored = pc.if_else(gone, pa.scalar(None, stored.type), stored)
+        return cast(stored, self.kind)
 
     def in_sql(self, column: str) -> str:
         """SQL that converts a column of text, given as SQL."""
+        if self.nulls:
+            column = f"CASE WHEN {column} NOT IN ({', '.join(repr(word) for word in self.nulls)}) THEN {column} END"
         return cast_in_sql(column, self.kind)
+
+
+def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """The types that all these texts are values of; some follow from others and are not tried."""
+    found: list[str] = []
+    short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
+    for kind in kinds:
+        implied = (kind == "double" and "int64" in found and short) or (kind == THOUSANDS_COMMAS and "double" in found)
+        if implied or _all_fit(distinct, kind):
+            found.append(kind)
+    return tuple(found)
 
 
 def _all_fit(distinct: pa.Array, kind: str) -> bool:
     """Whether all these texts are values of the type, written in its one plain way."""
     if not len(distinct):
         return True
-    if not pc.all(pc.match_substring_regex(distinct, _PATTERNS[kind])).as_py():
-        return False
+    for some in (distinct.slice(0, _FIRST_LOOK), distinct):
+        if not _all_match(some, _PATTERNS[kind]):
+            return False
     try:
         values = cast(distinct, kind)
     except pa.ArrowInvalid:
@@ -136,23 +217,15 @@ def arrow_type(kind: str) -> pa.DataType:
 
 def cast(texts: pa.Array, kind: str) -> pa.Array:
     """Convert texts to values of an inferred type that all of them fit."""
-    if kind == THOUSANDS_POINTS:
-        texts = pc.replace_substring(texts, ".", "")
-    if kind in (DECIMAL_COMMA, THOUSANDS_POINTS):
-        texts = pc.replace_substring(texts, ",", ".")
-    if kind == DAY_FIRST:
-        texts = pc.replace_substring_regex(texts, r"^(..)\.(..)\.(....)$", r"\3-\2-\1")
+    for pattern, replacement in _REWRITES.get(kind, ()):
+        texts = pc.replace_substring_regex(texts, pattern, replacement)
     return texts.cast(arrow_type(kind))
 
 
 def cast_in_sql(text: str, kind: str) -> str:
     """SQL that converts a column of text, given as SQL, as `cast` does in Arrow."""
-    if kind == THOUSANDS_POINTS:
-        text = f"replace({text}, '.', '')"
-    if kind in (DECIMAL_COMMA, THOUSANDS_POINTS):
-        text = f"replace({text}, ',', '.')"
-    if kind == DAY_FIRST:
-        text = f"strptime({text}, '%d.%m.%Y')"
+    for pattern, replacement in _REWRITES.get(kind, ()):
+        text = f"regexp_replace({text}, '{pattern}', '{replacement}', 'g')"
     return f"CAST({text} AS {_SQL_TYPES[_TYPE_OF_NOTATION.get(kind, kind)]})"
 
 
@@ -166,12 +239,21 @@ def _is_exact(texts: pa.Array, values: pa.Array) -> bool:
 
     A double keeps fifteen digits, and up to seventeen where a program wrote the shortest text of that double.
     """
-    finite = pc.invert(pc.match_substring_regex(texts, rf"^({_NOT_FINITE})$"))
-    if not pc.any(finite).as_py():
-        return False  # a column of nothing but these words is text
+    finite = pc.is_finite(values)
+    words = texts.filter(pc.invert(finite))
+    if len(words) == len(texts) or not _all_match(words, rf"^({_NOT_FINITE})$"):
+        return False  # a column of nothing but these words is text, and a number that overflows is none of them
     texts, values = texts.filter(finite), values.filter(finite)
+    zeros = pc.replace_substring_regex(texts.filter(pc.equal(values, 0.0)), r"[eE].*", "")
+    if pc.any(pc.match_substring_regex(zeros, "[1-9]")).as_py():
+        return False  # an underflow
+    long = pc.greater(pc.binary_length(texts), _EXACT_DIGITS)
+    texts, values = texts.filter(long), values.filter(long)
     digits = pc.replace_substring_regex(texts, r"[eE].*|[^0-9]", "")
-    underflow = pc.and_(pc.equal(values, pa.scalar(0.0)), pc.match_substring_regex(digits, "[1-9]"))
     few_digits = pc.less_equal(pc.binary_length(digits), _EXACT_DIGITS)
-    exact = pc.and_(pc.is_finite(values), pc.or_(few_digits, pc.equal(values.cast(texts.type), texts)))
-    return bool(pc.all(exact).as_py()) and not pc.any(underflow).as_py()
+    same = pc.or_(few_digits, pc.equal(values.cast(texts.type), texts))
+    return bool(pc.all(same, min_count=0).as_py())
+
+
+def _all_match(texts: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(texts, pattern), min_count=0).as_py())

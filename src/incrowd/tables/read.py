@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from incrowd._support.addresses import DATABASES, masked, scheme_of
+from incrowd._support.compressed_files import ZIP
 from incrowd._support.memory import memory_in_bytes
 from incrowd.backends.arrow_columns import as_text
 from incrowd.backends.engines import Engine, choose_engine, open_frame
+from incrowd.backends.scales import Scale, check_scales, parse_scale
 from incrowd.errors import InputError
-from incrowd.tables.formats import EXTENSIONS, FORMATS, ReadOptions, format_of, parquet, takes_option
+from incrowd.tables.codebook import Codebook
+from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.infer_types import TypeInference
+from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
 from incrowd.tables.table import Table
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoFrame
 
 TableLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | IntoFrame | Table"
-_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # the other way to write an address of PostgreSQL
 
 
 def read_table(
@@ -32,9 +34,12 @@ def read_table(
     *,
     separator: str | None = None,
     encoding: str | None = None,
-    null: str | None = None,
+    null: str | Sequence[str] | None = None,
     skip_bad_lines: bool = False,
     sheet: str | int | None = None,
+    layout: str | os.PathLike[str] | None = None,
+    scales: Mapping[str, str | Scale] | str | None = None,
+    allow_network: bool = False,
     memory: str | int | None = None,
     table: str | None = None,
     query: str | None = None,
@@ -45,8 +50,10 @@ def read_table(
 ) -> Table:
     """Open a table: a file, a frame that the caller holds, a mapping of columns or a table of a database.
 
-    Files are CSV and TSV, Parquet (also a folder or a pattern of parts), Feather, Excel and JSON lines. Types are
-    kept: `00501` stays text. An empty cell is a null, and a null is a value. A frame is not copied.
+    Files are CSV and TSV, Parquet, Feather, ORC, Avro, Excel, JSON lines, SPSS, Stata, SAS, R and fixed-width text. A
+    folder or a pattern of files of one kind is one table; a file may be compressed (.gz, .bz2, .xz, .zst, .zip), and
+    `-` is standard input. Types are kept: `00501` stays text. An empty cell is a null, and a null is a value. Value
+    labels are shown in place of codes, and missing codes are nulls. A frame is not copied.
 
     Databases are `postgresql://host/name` and SQLite (`sqlite:///path`, or the path of a .db or .sqlite file). Give a
     password in the environment (PGPASSWORD, PGSERVICE) or in ~/.pgpass. What needs only counts is counted there.
@@ -54,10 +61,15 @@ def read_table(
     Args:
         source: a path or address, a pandas, Polars, Arrow, DuckDB or Spark frame, a mapping of columns, or a `Table`.
         separator: the character between the cells of a CSV file; found by reading the file's beginning.
-        encoding: the encoding of a CSV file; UTF-8, UTF-16 with its mark, or else a Western one.
-        null: a text that stands for a missing value in a CSV file, besides the empty cell.
+        encoding: the encoding of a text file; UTF-8, UTF-16 with its mark, or else a Western one.
+        null: texts or codes that stand for a missing value, besides the empty cell: "NA,-9" or ["NA", "-9"].
         skip_bad_lines: whether lines of a CSV file that do not fit its header are left out instead of refused.
-        sheet: the sheet of a workbook, by name or number; the first.
+        sheet: which table of a file that holds several, by name or number: the sheet of a workbook (otherwise the
+            first), the member of a .zip file, the object of an R file.
+        layout: the layout of a fixed-width file: a CSV file with name,start,end or name,start,width.
+        scales: by column, whether it is nominal, ordered, numeric, a date or a place: {"race": "nominal"}, or
+            "race=nominal,pain=low<middle<high". Otherwise the file's own statement, or the type.
+        allow_network: whether an address (https://, s3://, gs://, abfs://) may be fetched.
         memory: the limit that work on the table keeps to, such as "2GB"; three quarters of the machine's memory.
         table: the table or view of a database.
         query: the query of a database that gives the rows, in place of `table`.
@@ -79,25 +91,73 @@ def read_table(
     """
     if isinstance(source, Table):
         return source
-    options = ReadOptions(memory_in_bytes(memory), most_columns, separator, encoding, null, skip_bad_lines, sheet)
+    options = ReadOptions(
+        memory_in_bytes(memory),
+        most_columns,
+        separator,
+        encoding,
+        null if null is None or isinstance(null, str) else ",".join(null),
+        skip_bad_lines,
+        sheet,
+        None if layout is None else os.fspath(layout),
+    )
+    stated = read_scales(scales)
     _refuse_options_of_other_formats(source, options)
     chosen = choose_engine(engine, master)
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     address = None if path is None else scheme_of(path)
-    if path is not None and (address in DATABASES or (address is not None and not chosen.opens_store())):
+    remote = address is not None and address in WEB | STORES and not chosen.opens_store()
+    if path is not None and not remote and (address in DATABASES or (address is not None and not chosen.opens_store())):
         chosen.check_database()
-        return _open_database(path, table, query, timeout, options.memory)
+        return _with_scales(_open_database(path, table, query, timeout, options.memory), stated)
     if table is not None or query is not None or timeout is not None:
         raise InputError(
             "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
         )
     if path is None:
-        return _hand_over(chosen, _from_frame(source, options.memory))
-    paths = [path] if "://" in path else _find_files(path)
-    rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
-    if rows is not None:
-        return Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
-    return _hand_over(chosen, _open_file(path, paths, options))
+        return _hand_over(chosen, _from_frame(source, options.memory), stated)
+    if chosen.opens_store() and path != STANDARD_INPUT:
+        paths = [path] if "://" in path else find_files(path)
+        rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
+        if rows is not None:
+            opened = Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
+            return _with_scales(opened, stated)
+    return _hand_over(chosen, _open_file(path, options, allow_network=allow_network), stated)
+
+
+def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:
+    """Scales as they are stated: by column, or as text: `race=nominal,pain=low<middle<high`.
+
+    Args:
+        given: what was stated.
+
+    Raises:
+        InputError: it is not understood.
+
+    >>> read_scales("race=nominal")["race"].kind
+    'nominal'
+    """
+    if isinstance(given, str):
+        pairs = [entry.rpartition("=") for entry in given.split(",") if entry.strip()]
+        if not all(equals and column.strip() for column, equals, _ in pairs):
+            raise InputError("a scale is a column, = and a word: race=nominal,pain=low<middle<high", hint="scales")
+        given = {column.strip(): text for column, _, text in pairs}
+    return {
+        column: scale if isinstance(scale, Scale) else parse_scale(column, scale)
+        for column, scale in (given or {}).items()
+    }
+
+
+def _with_scales(table: Table, stated: Mapping[str, Scale]) -> Table:
+    """The table with the scales that its file or its frame tells, and over them those that were stated."""
+    if stated and not table.backend.rows_are_local:
+        raise InputError("scales are not looked at in a cluster; leave them out", hint="scales")
+    if stated:
+        check_scales(stated, table.backend.types())
+        words = ",".join(f"{column}={'<'.join(scale.levels) or scale.kind}" for column, scale in stated.items())
+        table.named = (*table.named, "--scale", words)
+    table.backend.scales.update({**table.codebook.scales, **stated})
+    return table
 
 
 def _open_database(path: str, table: str | None, query: str | None, timeout: float | None, memory: int) -> Table:
@@ -108,34 +168,46 @@ def _open_database(path: str, table: str | None, query: str | None, timeout: flo
     return Table(rows, source=rows.file, named=(rows.file or masked(path), *what))
 
 
-def _hand_over(engine: Engine, table: Table) -> Table:
-    """The table with its rows where the engine holds them."""
+def _hand_over(engine: Engine, table: Table, stated: Mapping[str, Scale]) -> Table:
+    """The table with its rows where the engine holds them, and its scales."""
     rows = engine.take_over(table.backend)
-    return table if rows is None else Table(rows, native=rows.native, source=table.source, notes=table.notes)
+    if rows is not None:
+        table = Table(rows, native=rows.native, source=table.source, notes=table.notes)
+    return _with_scales(table, stated)
 
 
-def _open_file(source: str, paths: list[str], options: ReadOptions) -> Table:
+def _open_file(source: str, options: ReadOptions, *, allow_network: bool) -> Table:
     """Open a file, or the parts of one table, in the format of its extension."""
-    name = Path(source).name
-    known = format_of(paths[0])
+    files, chose_member = fetch(source, options.memory, options.sheet, allow_network=allow_network)
+    name = "standard input" if source == STANDARD_INPUT else Path(masked(source)).name
+    known = fixed_width.FORMAT if options.layout is not None else format_of(files.paths[0])
     if known is None:
-        raise InputError(
-            f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(EXTENSIONS)}"
-        )
-    if os.path.getsize(paths[0]) == 0:
-        raise InputError(f"{name} is empty: it has no header and no rows")
-    contents = known.open(paths, name, options)
-    if isinstance(contents.rows, pa.Table):
-        return _from_frame(contents.rows, options.memory, name=name, path=source, notes=contents.notes)
-    named = (source, *_command_words(options))
-    return Table(contents.rows, notes=contents.notes, source=source, named=named, written=contents.conventions)
+        raise InputError(f"{name}: what kind of file this is cannot be told from its ending; use {', '.join(ENDINGS)}")
+    for path in files.paths:
+        if os.path.getsize(path) == 0:
+            raise InputError(f"{os.path.basename(path)} is empty: it has no header and no rows")
+    how = replace(options, workspace=files.workspace, sheet=None if chose_member else options.sheet)
+    contents = known.open(files.paths, name, how)
+    rows = contents.rows
+    if isinstance(rows, pa.Table):
+        rows = _from_frame(rows, options.memory, name=name).backend
+    named = (masked(source), *_command_words(options), *(("--allow-network",) if allow_network else ()))
+    return Table(
+        rows,
+        notes=contents.notes,
+        source=source,
+        named=named,
+        written=contents.conventions,
+        codebook=contents.codebook,
+    )
 
 
 def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:
     """Refuse an option for files of another format: it would change nothing."""
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        if format_of(path) is None and not os.path.isdir(path) and not scheme_of(path):
+        unknown = format_of(path) is None and not os.path.isdir(path) and not scheme_of(path)
+        if unknown or path.lower().endswith(ZIP) or options.layout is not None:
             return  # opening it says what is wrong with it
     for option in options.given():
         if not takes_option(source, option):
@@ -152,40 +224,8 @@ def _command_words(options: ReadOptions) -> list[str]:
     return words
 
 
-def _find_files(path: str) -> list[str]:
-    """The file itself, or the parts of a table in a folder or behind a pattern."""
-    if os.path.isdir(path):
-        inside = (part.relative_to(path) for part in Path(path).rglob("*.parquet"))
-        parts = sorted(os.path.join(path, part) for part in inside if not _is_unfinished(part))
-        if not parts:
-            raise InputError(f"{path} is a folder without Parquet files; name a file")
-        return parts
-    if os.path.isfile(path):
-        if not os.access(path, os.R_OK):
-            raise InputError(f"{path} cannot be read: no permission")
-        return [path]
-    if glob.has_magic(path):
-        parts = sorted(glob.glob(path, recursive=True))
-        formats = {format_of(part) for part in parts}
-        if len(formats) == 1 and (known := formats.pop()) is not None and known.several_files:
-            return parts
-        raise InputError(f"{masked(path)}: {len(parts)} files match; a pattern works for Parquet files only")
-    if os.path.exists(path):
-        raise InputError(f"{path} is not a regular file; name a file")
-    if _LIBPQ.search(path):
-        raise InputError("there is no such file; write the address of a database as postgresql://host:port/name")
-    raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
-
-
-def _is_unfinished(part: Path) -> bool:
-    """Whether a file in a folder is a log or still being written, by the names Spark gives them."""
-    return any(step.startswith(("_", ".")) for step in part.parts)
-
-
-def _from_frame(
-    source: Any, memory: int, *, name: str = "the table", path: str | None = None, notes: Sequence[str] = ()
-) -> Table:
-    """A table from a frame or a mapping of columns, or from rows that were read from a path."""
+def _from_frame(source: Any, memory: int, *, name: str = "the table") -> Table:
+    """A table from a frame or a mapping of columns."""
     import narwhals.stable.v2 as nw
 
     frame = source
@@ -196,7 +236,8 @@ def _from_frame(
             raise InputError("a mapping must give every column, by its name, the same number of values") from None
     try:
         wrapped = nw.from_native(frame)
-        names = list(wrapped.collect_schema().names())
+        schema = wrapped.collect_schema()
+        names = list(schema.names())
     except nw.exceptions.DuplicateError:
         raise InputError(f"{name}: some column names appear more than once; rename them") from None
     except (TypeError, ValueError):
@@ -205,7 +246,12 @@ def _from_frame(
     if not all(isinstance(column, str) for column in names):
         raise InputError("column names must be text; rename those that are not")
     rows = open_frame(wrapped, name=name, memory=memory)
-    return Table(rows, native=frame if path is None else None, source=path, notes=notes)
+    ordered = {
+        column: Scale("ordered", tuple(kind.categories))
+        for column, kind in schema.items()
+        if isinstance(kind, nw.Enum) and all(isinstance(level, str) for level in kind.categories)
+    }
+    return Table(rows, native=frame, codebook=Codebook(scales=ordered))
 
 
 def _as_column(values: Any) -> Any:

@@ -6,13 +6,11 @@ import codecs
 import csv
 import io
 import os
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from incrowd.backends.base import refuse_repeated
 from incrowd.errors import InputError
-from incrowd.tables.infer_types import DAY, NUMBER
+from incrowd.tables.headers import check_header
 
 BLOCK_BYTES = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED_BYTES = 256 * 1024  # bytes read to find the separator
@@ -28,6 +26,7 @@ class Dialect:
     columns: list[str]
     encoding: str
     header_lines: int  # lines up to the end of the header
+    has_row_names: bool = False  # the first column has no name, as R and pandas write it
 
 
 def candidate_encodings(path: str, encoding: str | None) -> list[str]:
@@ -100,32 +99,26 @@ def sniff_dialect(path: str, separator: str | None, encoding: str) -> Dialect:
     text = top + text
     best_score: tuple[float, int] = (-1.0, 0)
     best: Dialect | None = None
+    best_rows: list[tuple[int, int, list[str]]] = []
     for candidate in separator or _SEPARATORS:
         rows = list(parse_rows(io.StringIO(text, newline=""), candidate))
         if not rows:
             raise InputError(f"{os.path.basename(path)} has no header and no rows")
         _, end, header = rows[0]
         names = [name.strip() for name in header]
+        if len(names) > 1 and all(len(row) == len(names) + 1 for _, _, row in rows[1:]) and len(rows) > 1:
+            names = ["", *names]  # R leaves out the name of the first column
         agreement = sum(len(row) == len(names) for _, _, row in rows) / len(rows)
         score = (agreement * min(len(names) - 1, 1), len(names))
         if score > best_score:
-            best_score, best = score, Dialect(candidate, names, encoding, end)
+            best_score, best, best_rows = score, Dialect(candidate, names, encoding, end), rows
     assert best is not None
-    _check_header(best.columns, os.path.basename(path))
+    columns = best.columns
+    if len(columns) > 1 and not columns[0] and all(columns[1:]):
+        free = next(name for name in ("row names", "row names of the file") if name not in columns)
+        best = replace(best, columns=[free, *columns[1:]], has_row_names=True)
+    check_header(best.columns, (row for _, _, row in best_rows[1:]), os.path.basename(path))
     return best
-
-
-def _check_header(columns: list[str], name: str) -> None:
-    """Refuse a header in which a column has no name of its own, or which is a row of values."""
-    blank = [str(position) for position, column in enumerate(columns, 1) if not column]
-    if blank:
-        raise InputError(f"{name}: column {', '.join(blank[:5])} has no name in the header")
-    refuse_repeated(columns, name)
-    values = [column for column in columns if re.fullmatch(rf"{DAY}|{NUMBER}", column)]
-    if len(values) > len(columns) / 2 or any(re.fullmatch(DAY, column) for column in values):
-        raise InputError(  # the cells are not shown: they may be personal data
-            f"{name}: the first line holds values, not column names; put a line of names before it"
-        )
 
 
 def parse_rows(file: Iterable[str], separator: str, *, strict: bool = False) -> Iterator[tuple[int, int, list[str]]]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
 from incrowd.backends import Backend, Coded
+from incrowd.backends.scales import Scale, ScaleKind, scale_of_type
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.tables.codebook import Codebook
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -27,9 +29,10 @@ class Table:
         notes: what happened while reading that a user should know.
         named: how a command line names the table, without credentials.
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
+        codebook: what the file says about its columns: descriptions, value labels, missing codes.
     """
 
-    __slots__ = ("__weakref__", "backend", "named", "native", "notes", "source", "written")
+    __slots__ = ("__weakref__", "backend", "codebook", "named", "native", "notes", "source", "written")
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Table:
         notes: Iterable[str] = (),
         named: Sequence[str] = (),
         written: str = "",
+        codebook: Codebook | None = None,
     ) -> None:
         self.backend = backend
         self.native = native
@@ -47,6 +51,7 @@ class Table:
         self.notes = tuple(notes)
         self.named = tuple(named) or (self.source or "TABLE",)
         self.written = written
+        self.codebook = codebook or Codebook()
 
     @property
     def name(self) -> str:
@@ -76,6 +81,34 @@ class Table:
     def encoded(self) -> dict[str, Coded]:
         """Columns that are kept as codes, so that several questions encode once."""
         return self.backend.encoded
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """The scales that were stated, or that the file tells; the others follow from the types."""
+        return self.backend.scales
+
+    def scale_of(self, column: str) -> ScaleKind:
+        """The scale of a column: nominal, ordered, numeric, date or place.
+
+        Args:
+            column: its name.
+
+        Returns:
+            The scale that was stated, or that the file tells, or else that of the type.
+
+        Raises:
+            ColumnNotFoundError: there is no such column.
+        """
+        self.require([column])
+        stated = self.scales.get(column)
+        return (stated or scale_of_type(self.backend.types()[column])).kind
+
+    @property
+    def nested(self) -> tuple[str, ...]:
+        """The columns that hold lists, records or maps, which no measure can compare."""
+        import pyarrow as pa
+
+        return tuple(name for name, kind in self.backend.types().items() if pa.types.is_nested(kind))
 
     def is_at(self, place: str | os.PathLike[str]) -> bool:
         """Whether a path is the file that the table is read from, or one of its parts."""
@@ -155,5 +188,5 @@ def _files(source: str | None) -> list[str]:
     if source is None:
         return []
     if os.path.isdir(source):
-        return [str(part) for part in Path(source).rglob("*.parquet")]
+        return [str(part) for part in Path(source).rglob("*") if part.is_file()]
     return [source] if os.path.isfile(source) else glob.glob(source, recursive=True)

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from incrowd._support.compressed_files import COMPRESSIONS, full_suffix
 from incrowd._support.files import written_whole
 from incrowd.errors import InputError
+from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats import FORMATS
 
 _WRITERS = {extension: writer for known in FORMATS for extension, writer in known.write.items()}
 
 
-def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write Parquet, Feather or CSV by the path's extension; the file is there whole or not at all.
+def write_table(
+    table: pa.Table, path: str | os.PathLike[str], *, force: bool = False, codebook: Codebook | None = None
+) -> Path:
+    """Write a file in the format of the path's extension; it is there whole or not at all.
 
     In CSV, text that a spreadsheet would run as a formula gets an apostrophe before it.
 
     Args:
         table: the rows.
-        path: where to; `.parquet`, `.feather`, `.csv` or `.tsv`.
+        path: where to; `.parquet`, `.feather`, `.orc`, `.csv`, `.tsv`, also compressed as `.csv.gz`, or `.sav`,
+            `.zsav`, `.dta`, `.xpt`.
         force: whether to replace a file that exists.
+        codebook: value labels and descriptions, as `Table.codebook` has them, for formats that hold them.
 
     Returns:
         The path.
@@ -38,25 +46,44 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], *, force: bool = 
     """
     target = Path(path)
     with written_whole(target, force=force) as temporary:
-        write_into(table, temporary)
+        write_into(table, temporary, codebook)
     return target
 
 
-def write_into(table: pa.Table, file: Path) -> None:
+def write_into(table: pa.Table, file: Path, codebook: Codebook | None = None) -> None:
     """Write to a file that the caller replaces or removes: after a failure a part of it may be left.
 
     Args:
         table: the rows.
         file: where to, with one of the extensions of `write_table`.
+        codebook: value labels and descriptions, for formats that hold them.
 
     Raises:
         InputError: if no format with that extension can be written.
     """
     extension = file.suffix.lower()
+    if extension in COMPRESSIONS and is_text(file):
+        plain = file.with_suffix("")
+        try:
+            write_into(table, plain, codebook)
+            with open(plain, "rb") as source, COMPRESSIONS[extension](file, "wb") as target:
+                shutil.copyfileobj(source, target)
+        finally:
+            plain.unlink(missing_ok=True)
+        return
     if extension not in _WRITERS:
         kind = extension or "a file without ending"
         raise InputError(f"a table cannot be written as {kind!r}; use .parquet or .csv")
-    _WRITERS[extension](table, file)
+    _WRITERS[extension](table, file, codebook or Codebook())
+
+
+def is_text(file: Path) -> bool:
+    """Whether a file is delimited text, compressed or not.
+
+    >>> is_text(Path("people.csv.gz")), is_text(Path("people.parquet"))
+    (True, False)
+    """
+    return bool(re.search(r"\.(csv|tsv)(\.|$)", full_suffix(file).lower()))
 
 
 def to_native(table: pa.Table, like: Any, *, index: bool = True) -> Any:

@@ -6,7 +6,21 @@ import os
 from pathlib import Path
 from typing import Any
 
-from incrowd.tables.formats import delimited, excel, feather, json_lines, parquet
+from incrowd._support.compressed_files import COMPRESSIONS, ZIP
+from incrowd.tables.formats import (
+    avro,
+    delimited,
+    excel,
+    feather,
+    fixed_width,
+    json_lines,
+    orc,
+    parquet,
+    r_data,
+    sas,
+    spss,
+    stata,
+)
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 
 FORMATS: tuple[FileFormat, ...] = (
@@ -15,14 +29,25 @@ FORMATS: tuple[FileFormat, ...] = (
     feather.FORMAT,
     excel.FORMAT,
     json_lines.FORMAT,
+    orc.FORMAT,
+    avro.FORMAT,
+    spss.FORMAT,
+    stata.FORMAT,
+    sas.FORMAT,
+    r_data.FORMAT,
+    fixed_width.FORMAT,
 )
 EXTENSIONS: dict[str, FileFormat] = {extension: known for known in FORMATS for extension in known.extensions}
+ENDINGS: tuple[str, ...] = (*EXTENSIONS, *COMPRESSIONS, ZIP)
+"""How the name of a file may end that `read_table` opens: a format, or a compression around it."""
 
-__all__ = ["EXTENSIONS", "FORMATS", "FileContents", "FileFormat", "ReadOptions", "format_of", "takes_option"]
+__all__ = ["ENDINGS", "EXTENSIONS", "FORMATS", "FileContents", "FileFormat", "ReadOptions", "format_of", "takes_option"]
 
 
 def format_of(source: Any) -> FileFormat | None:
     """The format of a file by its extension, or None where the extension is unknown or the source is no path.
+
+    Of `people.csv.gz` it is that of `people.csv`.
 
     Args:
         source: anything that `read_table` takes.
@@ -33,7 +58,10 @@ def format_of(source: Any) -> FileFormat | None:
     >>> format_of("people.CSV").description
     'CSV and TSV files'
     """
-    return EXTENSIONS.get(Path(source).suffix.lower()) if isinstance(source, str | os.PathLike) else None
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = Path(source)
+    return EXTENSIONS.get((path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).suffix.lower())
 
 
 def takes_option(source: Any, option: str) -> bool:

@@ -10,7 +10,8 @@ import codecs
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,22 @@ import pyarrow.parquet as pq
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError, TooLargeError
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
-from incrowd.tables.infer_types import DAY_FIRST, DECIMAL_COMMA, THOUSANDS_POINTS, TypeInference, candidate_types
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, listed
+from incrowd.tables.formats.write_delimited import write_csv
+from incrowd.tables.infer_types import (
+    DAY_FIRST,
+    DAY_FIRST_SLASHES,
+    DECIMAL_COMMA,
+    MONTH_FIRST,
+    MONTH_NAMES,
+    NULL_WORDS,
+    THOUSANDS_COMMAS,
+    THOUSANDS_POINTS,
+    UNITS,
+    YEAR_FIRST,
+    TypeInference,
+    candidate_types,
+)
 from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
     SNIFFED_BYTES,
@@ -36,50 +51,84 @@ from incrowd.tables.sniff_dialect import (
 
 _CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
-_NAMES_SHOWN = 8
+_COPIED: dict[str, Any] = {"compression": "lz4", "write_statistics": False}
 _SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces"}
 _NOTATIONS = {
     DECIMAL_COMMA: "numbers with a decimal comma",
     THOUSANDS_POINTS: "numbers with points between thousands and a decimal comma",
-    DAY_FIRST: "dates, the day before the month",
+    THOUSANDS_COMMAS: "numbers with commas between thousands",
+    **{kind: f"numbers with {unit}" for kind, unit in UNITS.items()},
+    **dict.fromkeys((DAY_FIRST, DAY_FIRST_SLASHES), "dates, the day before the month"),
+    MONTH_FIRST: "dates, the month before the day",
+    YEAR_FIRST: "dates with slashes",
+    MONTH_NAMES: "dates with the name of the month",
 }
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Load a delimited file into a private Parquet file of typed columns."""
-    (path,) = paths
-    workspace = Workspace(options.memory)
-    cells = workspace.folder / "cells.parquet"
+    """Load delimited files into private Parquet files of typed columns."""
+    workspace = options.workspace or Workspace(options.memory)
+    loaded = [_load_file(path, name, options, workspace, f"cells{place or ''}") for place, path in enumerate(paths)]
+    first = loaded[0]
+    for path, one in zip(paths[1:], loaded[1:], strict=True):
+        if one.dialect.columns != first.dialect.columns:
+            raise InputError(f"{name}: {os.path.basename(path)} has other columns than {os.path.basename(paths[0])}")
+        first.inference.merge(one.inference)
+    notes = list(dict.fromkeys(note for one in loaded for note in one.notes))
+    columns = first.dialect.columns
+    if first.dialect.has_row_names:
+        columns = columns[1:]
+        notes.append("the first column has no name: it holds row names and is set aside; name it to keep it")
+    inference = first.inference
+    types = {key: kind for key, kind in inference.types().items() if key in columns}
+    notes += _notes_on_types(types, inference)
+    conventions = [words for kind, words in _NOTATIONS.items() if kind in types.values()]
+    if first.dialect.separator not in ",\t":
+        conventions.insert(
+            0, f"cells parted by {_SEPARATOR_NAMES.get(first.dialect.separator, first.dialect.separator)}"
+        )
+    rows = FileBackend(
+        [str(one.cells) for one in loaded],
+        "parquet",
+        name=name,
+        memory=options.memory,
+        conversions={key: one for key, one in inference.conversions().items() if key in columns},
+        stored_as=dict(zip(columns, columns, strict=True)),
+        workspace=workspace,
+        is_own=True,
+    )
+    return FileContents(rows, notes, ", ".join(conventions))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """One file as its private copy."""
+
+    cells: Path
+    dialect: Dialect
+    inference: TypeInference
+    notes: list[str]
+
+
+def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace, file: str) -> _Loaded:
+    """Copy one file, in the first encoding that fits it."""
+    cells = workspace.folder / f"{file}.parquet"
     for encoding in candidate_encodings(path, options.encoding):
         try:
             dialect = sniff_dialect(path, options.separator, encoding)
             _check_width(dialect, options.most_columns)
-            inference, bad_lines = _load(path, dialect, options.null, cells)
+            inference, bad_lines = _load(path, dialect, options.nulls, cells)
         except UnicodeError:
             continue  # not in this encoding
         break
     else:
         raise InputError(f"{name} cannot be read as {options.encoding}; try another encoding", hint="encoding")
-    types = inference.types()
-    notes: list[str] = []
+    notes = []
     if options.encoding is None and not encoding.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
     if bad_lines:
         notes.append(_describe_bad_lines(path, dialect, bad_lines, options.skip_bad_lines))
-    notes += _notes_on_types(types)
-    conventions = [words for kind, words in _NOTATIONS.items() if kind in types.values()]
-    if dialect.separator not in ",\t":
-        conventions.insert(0, f"cells parted by {_SEPARATOR_NAMES.get(dialect.separator, dialect.separator)}")
-    rows = FileBackend(
-        [str(cells)],
-        "parquet",
-        name=name,
-        memory=options.memory,
-        conversions=inference.conversions(),
-        workspace=workspace,
-    )
-    return FileContents(rows, notes, ", ".join(conventions))
+    return _Loaded(cells, dialect, inference, notes)
 
 
 def _check_width(dialect: Dialect, most_columns: int | None) -> None:
@@ -87,29 +136,36 @@ def _check_width(dialect: Dialect, most_columns: int | None) -> None:
         raise TooLargeError(f"{len(dialect.columns):,} columns, and at most {most_columns:,} are taken; leave some out")
 
 
-def _notes_on_types(types: dict[str, str | None]) -> list[str]:
+def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> list[str]:
     """Notes on columns in another notation than programs use, and how they were understood."""
     notes = []
     for kind, words in _NOTATIONS.items():
         if names := [name for name, inferred in types.items() if inferred == kind]:
-            more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
-            notes.append(f"read as {words}: {', '.join(names[:_NAMES_SHOWN])}{more}")
+            notes.append(f"read as {words}: {listed(names)}")
+    nulls = {name: words for name, words in inference.null_words().items() if name in types}
+    if nulls:
+        words = ", ".join(dict.fromkeys(word for found in nulls.values() for word in found))
+        notes.append(
+            f"read as missing values in columns that are otherwise numbers or dates: {words} in {listed(nulls)}"
+        )
+    if dates := [name for name in inference.ambiguous_dates() if name in types]:
+        notes.append(f"dates whose day and month cannot be told apart are left as text: {listed(dates)}")
     return notes
 
 
-def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[TypeInference, int]:
+def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tuple[TypeInference, int]:
     """Write the cells as text to a Parquet file; the types of its columns, and how many lines did not fit.
 
     Raises:
         UnicodeError: if the file is not in the dialect's encoding.
     """
-    inference = TypeInference(dict.fromkeys(dialect.columns, candidate_types(dialect.separator)))
+    inference = TypeInference(dict.fromkeys(dialect.columns, candidate_types(dialect.separator)), NULL_WORDS)
     schema = pa.schema([(name, pa.string()) for name in dialect.columns])
     bad_lines: list[int] = []
     with CheckedFile(path, dialect) as file:
         try:
-            with disk_errors(cells.parent.parent), pq.ParquetWriter(cells, schema, compression="lz4") as writer:
-                for batch in _batches(file, dialect, null, bad_lines):
+            with disk_errors(cells.parent.parent), pq.ParquetWriter(cells, schema, **_COPIED) as writer:
+                for batch in _batches(file, dialect, nulls, bad_lines):
                     writer.write_batch(batch)
                     inference.observe(batch)
         except (pa.ArrowInvalid, UnicodeError):
@@ -125,7 +181,9 @@ def _load(path: str, dialect: Dialect, null: str | None, cells: Path) -> tuple[T
     return inference, len(bad_lines)
 
 
-def _batches(file: CheckedFile, dialect: Dialect, null: str | None, bad_lines: list[int]) -> Iterator[pa.RecordBatch]:
+def _batches(
+    file: CheckedFile, dialect: Dialect, nulls: Sequence[str], bad_lines: list[int]
+) -> Iterator[pa.RecordBatch]:
     """The file in blocks, every cell as text; lines that do not fit are counted and left out."""
 
     def leave_out(row: Any) -> str:
@@ -143,7 +201,7 @@ def _batches(file: CheckedFile, dialect: Dialect, null: str | None, bad_lines: l
     )
     converting = pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(dialect.columns, pa.string()),
-        null_values=["", null] if null else [""],
+        null_values=["", *nulls],
         strings_can_be_null=True,
         check_utf8=False,  # CheckedFile decodes every block
     )
@@ -298,59 +356,11 @@ def _first_bad_lines(path: str, dialect: Dialect) -> list[tuple[int, int]]:
     return bad
 
 
-def write_csv(table: pa.Table, file: Path, separator: str = ",") -> None:
-    """Write delimited text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
-    pyarrow.csv.write_csv(_escape_formulas(table), file, pyarrow.csv.WriteOptions(delimiter=separator))
-
-
-def write_tsv(table: pa.Table, file: Path) -> None:
-    """Write delimited text with tabs between cells."""
-    write_csv(table, file, "\t")
-
-
-def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
-    """The parts of a table as the CSV that `write_csv` writes, a block for each; the first has the header."""
-    for index, part in enumerate(parts):
-        block = io.BytesIO()
-        pyarrow.csv.write_csv(_escape_formulas(part), block, pyarrow.csv.WriteOptions(include_header=index == 0))
-        yield block.getvalue()
-
-
-def escape_formula(name: str) -> str:
-    """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
-
-    Args:
-        name: the column's name.
-
-    Returns:
-        The name, escaped where it must be.
-
-    >>> escape_formula("=x"), escape_formula("x")
-    ("'=x", 'x')
-    """
-    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
-
-
-def _escape_formulas(table: pa.Table) -> pa.Table:
-    """The table with an apostrophe before text cells and names that a spreadsheet would run as a formula."""
-    table = table.rename_columns([escape_formula(name) for name in table.column_names])
-    for index, field in enumerate(table.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            continue
-        column = table.column(index).cast(kind)
-        risky = pc.is_in(pc.utf8_slice_codeunits(column, 0, 1), value_set=pa.array(_FORMULA_STARTS, kind))
-        number = pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")
-        escaped = pc.binary_join_element_wise(pa.scalar("'", kind), column, pa.scalar("", kind))
-        safe = pc.if_else(pc.and_(risky, pc.invert(number)), escaped, column)
-        table = table.set_column(index, field.name, safe)
-    return table
-
-
 FORMAT = FileFormat(
     description="CSV and TSV files",
     extensions=(".csv", ".tsv", ".txt", ".tab"),
     open=open_delimited,
     options=("separator", "encoding", "null", "skip_bad_lines"),
-    write={".csv": write_csv, ".tsv": write_tsv},
+    several_files=True,
+    write={".csv": write_csv, ".tsv": write_csv},
 )

@@ -11,10 +11,12 @@ import python_calamine
 from incrowd._support.limited_process import ChildError, call_limited
 from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError, TooLargeError
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member
 from incrowd.tables.formats.python_cells import table_of_cells
+from incrowd.tables.headers import check_header
 from incrowd.wording import data_size
 
+_ROWS_SEEN = 1_000  # to tell a header from a row of values
 _SECONDS, _BYTES_A_SECOND = 60, 100_000  # of processor time, and more for a large file
 _UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
 _LARGE = (
@@ -33,9 +35,9 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
         file = str(private.path / "cells.arrow")
         seconds = _SECONDS + os.path.getsize(paths[0]) // _BYTES_A_SECOND
         arguments = (paths[0], name, options.sheet, options.memory, file)
-        call_limited(f"{__name__}:copy_sheet", *arguments, memory=options.memory, seconds=seconds)
+        notes = call_limited(f"{__name__}:copy_sheet", *arguments, memory=options.memory, seconds=seconds)
         with pa.OSFile(file) as source:
-            return FileContents(pa.ipc.open_file(source).read_all())
+            return FileContents(pa.ipc.open_file(source).read_all(), notes)
     except ChildError as error:
         if error.reason == "crash":
             raise InputError(_UNREADABLE.format(name=name)) from None
@@ -44,8 +46,8 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
         private.close()
 
 
-def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, file: str) -> None:
-    """Read one sheet and write it as an Arrow file; for a process that may crash."""
+def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, file: str) -> list[str]:
+    """Read one sheet and write it as an Arrow file, for a process that may crash; the notes on it."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(part.file_size for part in packed.infolist()) > most_bytes:
@@ -53,19 +55,23 @@ def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, f
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         sheets = book.sheet_names
-        wanted = sheets[sheet or 0] if not isinstance(sheet, str) and 0 <= (sheet or 0) < len(sheets) else sheet
-        if wanted not in sheets:
-            raise InputError(f"{name} has no sheet {wanted!r}; it has: {', '.join(sheets)}", hint="sheet")
-        rows = book.get_sheet_by_name(str(wanted)).to_python(skip_empty_area=True)
+        wanted = choose_member(sheets, 0 if sheet is None else sheet, name, "sheet")
+        rows = book.get_sheet_by_name(wanted).to_python(skip_empty_area=True)
     except (python_calamine.CalamineError, OSError):
         raise InputError(_UNREADABLE.format(name=name)) from None
     if not rows:
         raise InputError(f"{name}: sheet {wanted!r} is empty", hint="sheet")
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    below = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[1:_ROWS_SEEN]]
+    check_header(header, below, name)
     columns = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
     cells = table_of_cells(header, columns, name)
     with pa.OSFile(file, "wb") as target, pa.ipc.new_file(target, cells.schema) as writer:
         writer.write_table(cells)
+    if sheet is None and len(sheets) > 1:
+        others = ", ".join(one for one in sheets if one != wanted)
+        return [f"the workbook has {len(sheets):,} sheets; {wanted!r} was read, not: {others}"]
+    return []
 
 
 FORMAT = FileFormat(

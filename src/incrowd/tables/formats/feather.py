@@ -12,6 +12,7 @@ import pyarrow.feather
 from incrowd._support.limited_process import ChildError, call_limited
 from incrowd.backends.duckdb_backend import FileBackend
 from incrowd.errors import InputError, TooLargeError
+from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.parquet import describe_partitions
 from incrowd.wording import data_size
@@ -21,23 +22,23 @@ _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged 
 
 
 def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Open one file, once a child process has read and checked it: Arrow trusts what such files say of themselves."""
-    seconds = _SECONDS + os.path.getsize(paths[0]) // _BYTES_A_SECOND
+    """Open the parts of a table, once a child process has checked them: Arrow trusts what such files say."""
+    seconds = _SECONDS + sum(os.path.getsize(path) for path in paths) // _BYTES_A_SECOND
     try:
-        call_limited(f"{__name__}:check_feather", paths[0], name, memory=options.memory, seconds=seconds)
+        call_limited(f"{__name__}:check_feather", paths, name, memory=options.memory, seconds=seconds)
     except ChildError as error:
         if error.reason == "crash":
             raise InputError(_UNREADABLE.format(name=name)) from None
         size = data_size(options.memory)
         raise TooLargeError(f"{name} cannot be read within the memory limit of {size}", hint="memory") from None
-    rows = FileBackend(paths, "feather", name=name, memory=options.memory)
+    rows = FileBackend(paths, "feather", name=name, memory=options.memory, workspace=options.workspace)
     return FileContents(rows, notes=describe_partitions(paths))
 
 
-def check_feather(path: str, name: str) -> None:
+def check_feather(paths: list[str], name: str) -> None:
     """Read every cell and check that it is one; for a process that may crash."""
     try:
-        rows = ds.dataset([path], format="feather")
+        rows = ds.dataset(paths, format="feather")
         for batch in rows.to_batches(use_threads=False, batch_readahead=0, fragment_readahead=0):
             batch.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
@@ -46,7 +47,7 @@ def check_feather(path: str, name: str) -> None:
         raise InputError(_UNREADABLE.format(name=name)) from None
 
 
-def write_feather(table: pa.Table, file: Path) -> None:
+def write_feather(table: pa.Table, file: Path, codebook: Codebook) -> None:
     """Write one file, compressed as Arrow does by default."""
     pyarrow.feather.write_feather(table, str(file))
 
@@ -55,5 +56,6 @@ FORMAT = FileFormat(
     description="Feather files",
     extensions=(".feather", ".arrow", ".ipc"),
     open=open_feather,
+    several_files=True,
     write={".feather": write_feather, ".arrow": write_feather},
 )

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError, MissingDependencyError
+from incrowd.tables.codebook import Codebook
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from incrowd.backends import Backend
+    from incrowd.backends.duckdb_backend import Workspace
+
+
+GENERAL = ("memory", "most_columns", "workspace")  # what every format is told
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read a file, as `read_table` is told."""
+    """How to read a file, as `read_table` is told; `workspace` holds files that are only there while the table is."""
 
     memory: int
     most_columns: int | None = None
@@ -24,11 +32,18 @@ class ReadOptions:
     null: str | None = None
     skip_bad_lines: bool = False
     sheet: str | int | None = None
+    layout: str | None = None
+    workspace: Workspace | None = None
 
     def given(self) -> dict[str, Any]:
         """The options that only some formats take and that differ from their defaults, in a fixed order."""
-        special = [option.name for option in fields(self) if option.name not in ("memory", "most_columns")]
+        special = [option.name for option in fields(self) if option.name not in GENERAL]
         return {name: getattr(self, name) for name in special if getattr(self, name) not in (None, False)}
+
+    @property
+    def nulls(self) -> tuple[str, ...]:
+        """The texts that stand for a missing value, besides the empty cell."""
+        return tuple(dict.fromkeys(word.strip() for word in (self.null or "").split(",") if word.strip()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +51,13 @@ class FileContents:
     """An opened file: a backend that holds its rows, or the rows themselves where the format is read whole.
 
     `notes` tell a user how the file was understood; `conventions` names what is lost when the table is written again.
+    `codebook` is what the file says about its columns.
     """
 
     rows: Backend | pa.Table
     notes: list[str] = field(default_factory=list)
     conventions: str = ""
+    codebook: Codebook = field(default_factory=Codebook)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,4 +78,59 @@ class FileFormat:
     open: Callable[[list[str], str, ReadOptions], FileContents]
     options: tuple[str, ...] = ()
     several_files: bool = False
-    write: Mapping[str, Callable[[pa.Table, Path], None]] = field(default_factory=dict)
+    write: Mapping[str, Callable[[pa.Table, Path, Codebook], None]] = field(default_factory=dict)
+
+
+def require_package(package: str, name: str) -> Any:
+    """Import an optional package that a format needs.
+
+    Args:
+        package: the package.
+        name: the file's name, for the message.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise MissingDependencyError(
+            f"{name} needs the package {package}, which is not installed; pip install 'incrowd[stats]'"
+        ) from None
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names as messages show them: the first few, and how many there are more.
+
+    >>> listed(["age", "sex", "zip"], most=2)
+    'age, sex and 1 more'
+    """
+    every = list(names)
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def choose_member(members: list[str], wanted: str | int | None, name: str, what: str) -> str:
+    """One of several tables in a file: the only one, or the one that was asked for by name or place.
+
+    Args:
+        members: the names of the tables.
+        wanted: the name or the place, from 0; None where nobody asked.
+        name: the file's name, for messages.
+        what: what a table is called in files of this format.
+
+    Raises:
+        InputError: there is no such table, or there are several and none was asked for; the message lists them.
+
+    >>> choose_member(["people"], None, "all.zip", "file")
+    'people'
+    """
+    if isinstance(wanted, int) and 0 <= wanted < len(members):
+        return members[wanted]
+    if wanted is None and len(members) == 1:
+        return members[0]
+    if wanted is None:
+        raise InputError(f"{name} holds {len(members):,} {what}s; ask for one of: {listed(members, 20)}", hint="sheet")
+    if str(wanted) not in members:
+        raise InputError(f"{name} has no {what} {wanted!r}; it has: {listed(members, 20)}", hint="sheet")
+    return str(wanted)

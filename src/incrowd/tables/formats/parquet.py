@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from incrowd.backends.duckdb_backend import FileBackend
+from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 
 
 def open_parquet(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open the parts of one table; nothing is read before a column is needed."""
-    rows = FileBackend(paths, "parquet", name=name, memory=options.memory)
+    rows = FileBackend(paths, "parquet", name=name, memory=options.memory, workspace=options.workspace)
     return FileContents(rows, notes=describe_partitions(paths))
 
 
@@ -26,7 +27,7 @@ def describe_partitions(paths: Sequence[str]) -> list[str]:
     return [f"folders named {', '.join(key + '=…' for key in keys)} are not read as columns; write them into the files"]
 
 
-def write_parquet(table: pa.Table, file: Path) -> None:
+def write_parquet(table: pa.Table, file: Path, codebook: Codebook) -> None:
     """Write one file, compressed."""
     pq.write_table(table, file, compression="zstd")
 

@@ -107,7 +107,7 @@ def _as_csv(file: Path) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from incrowd.tables.formats.delimited import csv_blocks
+    from incrowd.tables.formats.write_delimited import csv_blocks
 
     with pq.ParquetFile(file) as rows:
         blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))

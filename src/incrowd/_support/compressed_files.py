@@ -1,0 +1,39 @@
+"""Compressed files: opened for reading or writing by the ending of their names."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+
+def _open_zstandard(path: str | Path, mode: str) -> Any:
+    import pyarrow as pa  # Python has no Zstandard before 3.14
+
+    if mode == "rb":
+        return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+    return pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd")
+
+
+COMPRESSIONS: dict[str, Callable[[Any, Any], IO[bytes]]] = {
+    ".gz": gzip.open,  # type: ignore[dict-item]
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _open_zstandard,
+}
+"""By ending, a function of path and mode ("rb" or "wb") that opens the file."""
+
+ZIP = ".zip"
+
+
+def full_suffix(path: Path) -> str:
+    """The ending of a file's name, with that before a compression.
+
+    >>> full_suffix(Path("people.2024.csv.gz")), full_suffix(Path("people.2024.csv"))
+    ('.csv.gz', '.csv')
+    """
+    last = path.suffix
+    return path.with_suffix("").suffix + last if last.lower() in COMPRESSIONS else last

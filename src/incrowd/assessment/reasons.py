@@ -1,0 +1,130 @@
+"""Why the verdict is what it is, in words: who is found or whose secret is known, and what the decision rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from incrowd.assessment.personal_risk import highest_risk, unique_in_population
+from incrowd.recipients import Limits
+from incrowd.wording import Advice, counted, listed, people, percent, two_digits
+
+if TYPE_CHECKING:
+    from incrowd.assessment.question import Question
+    from incrowd.assessment.roles import Roles
+    from incrowd.assessment.sections.evidence import Evidence
+    from incrowd.measures import Measurement
+    from incrowd.measures.disclosed_secrets import DisclosedColumn
+    from incrowd.populations import PopulationRisk
+
+
+def find_exposures(
+    question: Question,
+    roles: Roles,
+    facts: Measurement,
+    evidence: Evidence,
+    disclosed: Sequence[DisclosedColumn],
+) -> Iterator[str]:
+    """Who is found, or whose secret is known, whatever the average is."""
+    if roles.identifiers:
+        yield (
+            f"The table still names people or their records: {listed(roles.identifiers)}. Whoever reads it needs "
+            "nothing else to find them."
+        )
+    if roles.dropped:
+        yield f"The table still holds what you want left out: {listed(roles.dropped)}."
+    for name in roles.identifiers_kept:
+        yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: remove it."
+    if roles.unused_person is not None and not question.rows_are_people:
+        yield (
+            f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
+            "several records is easier to find than these numbers say."
+        )
+    for one in evidence.given_back:
+        yield (
+            f"{one.column} is kept and gives {one.gives_back} back for {percent(one.told)} of the records: with it the "
+            f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
+            f"{'is' if one.uniques == 1 else 'are'} unique."
+        )
+    nearly = question.certain_from < 1
+    certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
+    for column in disclosed:
+        yield (
+            f"{column.column} is {certain} for {counted(column.news, 'record', 'records')} "
+            f"({percent(column.news_share)}): {who} who look alike share one value, and it is not one that most people "
+            "have (attribute disclosure)."
+        )
+
+
+def describe_highest_risk(facts: Measurement, population: PopulationRisk | None, limits: Limits) -> str:
+    """Who is at a risk above the limit on the person at highest risk."""
+    if population is None:
+        few = facts.sizes.below(limits.class_size)
+        alone = f", {facts.uniques:,} of them alone" if facts.uniques else ""
+        return (
+            f"{people(few)} ({percent(few / facts.people)}) look like fewer than {limits.class_size - 1} "
+            f"others{alone}: whoever knows the attributes names them with a chance above 1/{limits.class_size}."
+        )
+    alone_in_all = unique_in_population(facts.sizes, population)
+    if alone_in_all >= 1:
+        return (
+            f"Up to {two_digits(alone_in_all)} of the {facts.uniques:,} people who are unique in the table are "
+            f"expected to be unique among all {population.population:,} people too."
+        )
+    highest, _ = highest_risk(facts.sizes, population)
+    where = "in the table" if population.highest is None else f"among {population.population:,} people"
+    return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
+
+
+def list_reasons(
+    facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None
+) -> Iterator[str]:
+    """What the decision rests on."""
+    attributes = counted(len(facts.quasi_identifiers), "attribute", "attributes")
+    if population is None:
+        yield (
+            f"Prosecutor risk: somebody who knows the {attributes} of a person in this table names the right "
+            f"{'person' if facts.person else 'record'} {percent(facts.correctness)} of the time."
+        )
+        yield (
+            "The population is still being estimated; until then the attacker is taken to know who is in the table."
+            if pending
+            else "No population was given, so the attacker is taken to know who is in the table; if it is a sample, "
+            "the true risk is lower."
+        )
+    else:
+        summed = "" if weight is None else f" (the sum of {weight})"
+        yield (
+            f"Journalist risk: the attacker is taken not to know who is in the table. Among {population.population:,} "
+            f"people{summed}, of whom {population.people:,} are in it, a record is matched with the right person "
+            f"{percent(population.overall)} of the time."
+        )
+    if facts.k > 1:
+        yield f"Nobody is alone: every equivalence class has at least {facts.k:,} people (k = {facts.k:,})."
+
+
+def list_internal_reasons(
+    roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
+) -> Iterator[Advice]:
+    """Reasons that would help an attacker."""
+    if facts.uniques and population is not None:
+        yield Advice(
+            f"{people(facts.uniques)} ({percent(facts.uniqueness)}) look like nobody else in the table; whoever knows "
+            "that one of them is in it finds them, so keep secret whose records these are."
+        )
+    yield from evidence.unanswered
+    if evidence.rows.kind != "people":
+        yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
+    for column in evidence.secrets.columns if evidence.secrets else ():
+        if column.structural_missing:
+            yield Advice(
+                f"{column.column} is missing for {people(column.structural_missing)} because of "
+                f"{listed(column.missing_follows_from)}; that is no secret."
+            )
+    looks = {one.column: one.role for one in roles.suggested}
+    names = [name for name in roles.quasi_identifiers if looks.get(name) in ("identifier", "person")]
+    if names:
+        yield Advice(
+            "Counted as something others know, though it looks like the name or number of a person or a record: "
+            f"{listed(names)}. Remove it and assess what is left."
+        )

@@ -1,0 +1,106 @@
+"""What a file says about its columns besides their cells: descriptions, value labels, missing codes and scales."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.backends.scales import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Codebook:
+    """Descriptions of columns.
+
+    Attributes:
+        descriptions: what a column holds, in words ("variable labels").
+        value_labels: by column, the label that stands for each code.
+        missing: by column, how many cells are missing for which reason, such as "refused".
+        scales: the scale of measurement of columns, where the file tells it.
+        formats: how a column was written, in the terms of its file, such as F8.2 or %td.
+        unused_labels: columns whose file has labels for codes that no cell holds.
+    """
+
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    unused_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelConversion:
+    """Codes as their labels; a code without one keeps its own text.
+
+    Args:
+        labels: the label of each code that occurs, no label twice.
+        stored: the type of the codes in the file.
+    """
+
+    labels: Mapping[Any, str]
+    stored: pa.DataType
+
+    @property
+    def type(self) -> pa.DataType:
+        """Text, by dictionary."""
+        return pa.dictionary(pa.int32(), pa.string())
+
+    def convert(self, stored: pa.Array) -> pa.Array:
+        """Codes as labels."""
+        codes = pa.array(list(self.labels), self.stored)
+        places = pc.index_in(stored.cast(self.stored), value_set=codes)
+        return pa.DictionaryArray.from_arrays(places, pa.array(list(self.labels.values()), pa.string()))
+
+    def in_sql(self, column: str) -> str:
+        """A CASE over the codes."""
+        cases = " ".join(f"WHEN {_literal(code)} THEN {_literal(label)}" for code, label in self.labels.items())
+        return f"CASE {column} {cases} END"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeConversion:
+    """Doubles that are all whole as whole numbers."""
+
+    type: pa.DataType = field(default_factory=pa.int64)
+
+    def convert(self, stored: pa.Array) -> pa.Array:
+        """Doubles as whole numbers."""
+        return stored.cast(self.type)
+
+    def in_sql(self, column: str) -> str:
+        """A cast."""
+        return f"CAST({column} AS BIGINT)"
+
+
+def label_texts(labels: Mapping[Any, str], codes: Sequence[Any]) -> dict[Any, str]:
+    """The text of every code: its label, with the code after it where two codes have the same, or the code itself.
+
+    Args:
+        labels: the label of each code.
+        codes: the codes that occur.
+
+    >>> label_texts({1: "yes", 2: "no", 3: "no"}, [1, 2, 3, 7])
+    {1: 'yes', 2: 'no (2)', 3: 'no (3)', 7: '7'}
+    """
+    texts = {code: labels.get(code, "").strip() or code_text(code) for code in codes}
+    times = Counter(texts.values())
+    return {code: text if times[text] == 1 else f"{text} ({code_text(code)})" for code, text in texts.items()}
+
+
+def code_text(code: Any) -> str:
+    """A code as text; a whole number has no point.
+
+    >>> code_text(2.0), code_text("a")
+    ('2', 'a')
+    """
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
+def _literal(value: Any) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(float(value))

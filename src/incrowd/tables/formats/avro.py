@@ -1,0 +1,94 @@
+"""Avro files, read in batches of records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.errors import InputError
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.spool import spool
+
+_RECORDS_TOGETHER = 50_000
+_TYPES: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int64(),
+    "long": pa.int64(),
+    "float": pa.float64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "enum": pa.string(),
+    "bytes": pa.binary(),
+    "fixed": pa.binary(),
+}
+_LOGICAL: dict[str, pa.DataType] = {
+    "date": pa.date32(),
+    "time-millis": pa.time64("us"),
+    "time-micros": pa.time64("us"),
+    "timestamp-millis": pa.timestamp("us", "UTC"),
+    "timestamp-micros": pa.timestamp("us", "UTC"),
+    "local-timestamp-millis": pa.timestamp("us"),
+    "local-timestamp-micros": pa.timestamp("us"),
+    "uuid": pa.string(),
+}
+
+
+def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents:
+    """Read records into a private Parquet file; a union of several types, or a nested one, is text."""
+    fastavro = require_package("fastavro", name)
+    workspace = options.workspace or Workspace(options.memory)
+    cells = spool((batch for path in paths for batch in _batches(fastavro, path, name)), workspace, name)
+    rows = FileBackend([str(cells)], "parquet", name=name, memory=options.memory, workspace=workspace, is_own=True)
+    return FileContents(rows)
+
+
+def _batches(fastavro: Any, path: str, name: str) -> Iterator[pa.Table]:
+    """The records of a file, so many at a time; an empty file has one batch without rows."""
+    try:
+        with open(path, "rb") as file:
+            records = fastavro.reader(file)
+            written = records.writer_schema
+            if not isinstance(written, dict) or written.get("type") != "record":
+                raise InputError(f"{name} holds no records")
+            schema = pa.schema([(field["name"], _arrow_type(field["type"])) for field in written["fields"]])
+            while True:
+                batch = list(islice(records, _RECORDS_TOGETHER))
+                columns = [[_cell(record.get(field.name), field.type) for record in batch] for field in schema]
+                yield pa.table(
+                    [pa.array(cells, field.type) for cells, field in zip(columns, schema, strict=True)], schema
+                )
+                if len(batch) < _RECORDS_TOGETHER:
+                    return
+    except InputError:
+        raise
+    except Exception:  # the reader raises whatever Python does on damaged bytes
+        raise InputError(f"{name} cannot be read as an Avro file; it may be damaged or cut short") from None
+
+
+def _arrow_type(kind: Any) -> pa.DataType:
+    """The type of a field; text for nested ones and for unions of several."""
+    if isinstance(kind, list):
+        others = [one for one in kind if one != "null"]
+        return _arrow_type(others[0]) if len(others) == 1 else pa.string()
+    if isinstance(kind, dict):
+        logical = kind.get("logicalType")
+        if logical == "decimal" and kind.get("precision", 99) <= 38:
+            return pa.decimal128(kind["precision"], kind.get("scale", 0))
+        return _LOGICAL.get(logical or "") or _arrow_type(kind["type"])
+    return _TYPES.get(kind, pa.string())
+
+
+def _cell(value: Any, kind: pa.DataType) -> Any:
+    """A value as its type takes it; what is no text becomes text where the column is text."""
+    if value is None or not pa.types.is_string(kind) or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
+
+
+FORMAT = FileFormat(description="Avro files", extensions=(".avro",), open=open_avro, several_files=True)

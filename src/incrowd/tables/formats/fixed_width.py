@@ -1,0 +1,143 @@
+"""Fixed-width text: a layout file says at which characters of a line each column stands."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.backends.base import refuse_repeated
+from incrowd.backends.duckdb_backend import FileBackend, Workspace
+from incrowd.errors import InputError
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.spool import spool
+from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
+from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
+
+_LAYOUT = "a layout has a line for each column: name,start,end, or name,start,width; the first character is 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column and the characters it stands at, from 0, the end not included."""
+
+    name: str
+    start: int
+    end: int
+
+
+def read_layout(path: str) -> list[Place]:
+    """Read a layout: a CSV file with the header name,start,end or name,start,width.
+
+    Args:
+        path: the layout file.
+
+    Raises:
+        InputError: if there is no such file, or a line is not understood.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(line)]
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"the layout {os.path.basename(path)} cannot be read; {_LAYOUT}", hint="layout") from None
+    header = [cell.lower() for cell in lines[0]] if lines else []
+    if header not in (["name", "start", "end"], ["name", "start", "width"]):
+        raise InputError(f"the layout {os.path.basename(path)} has another header; {_LAYOUT}", hint="layout")
+    places = []
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) != 3 or not line[0] or not (line[1] + line[2]).isascii() or not (line[1] + line[2]).isdigit():
+            raise InputError(f"line {number} of the layout is not understood; {_LAYOUT}", hint="layout")
+        start, last = int(line[1]) - 1, int(line[2])
+        end = last if header[2] == "end" else start + last
+        if start < 0 or end <= start:
+            raise InputError(f"line {number} of the layout names no characters; {_LAYOUT}", hint="layout")
+        places.append(Place(line[0], start, end))
+    refuse_repeated([place.name for place in places], os.path.basename(path))
+    if not places:
+        raise InputError(f"the layout {os.path.basename(path)} names no columns; {_LAYOUT}", hint="layout")
+    return places
+
+
+def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileContents:
+    """Cut the lines of files into columns and infer their types; blanks around a cell are no part of it."""
+    if options.layout is None:
+        raise InputError(f"{name} is fixed-width text, which needs a layout; {_LAYOUT}", hint="layout")
+    places = read_layout(options.layout)
+    workspace = options.workspace or Workspace(options.memory)
+    for encoding in candidate_encodings(paths[0], options.encoding):
+        inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS)
+        try:
+            cells = spool(_batches(paths, encoding, places, options, inference, name), workspace, name)
+        except UnicodeError:
+            continue  # not in this encoding
+        break
+    else:
+        raise InputError(f"{name} cannot be read as {options.encoding}; try another encoding", hint="encoding")
+    rows = FileBackend(
+        [str(cells)],
+        "parquet",
+        name=name,
+        memory=options.memory,
+        conversions=inference.conversions(),
+        workspace=workspace,
+        is_own=True,
+    )
+    return FileContents(rows, [f"read as fixed-width text by the layout {Path(options.layout).name}"])
+
+
+def _batches(
+    paths: list[str], encoding: str, places: list[Place], options: ReadOptions, inference: TypeInference, name: str
+) -> Iterator[pa.Table]:
+    """The lines of the files as columns of text, a block at a time."""
+    shortest = max(place.start for place in places)
+    nulls = pa.array(["", *options.nulls])
+    number = 0
+    for path in paths:
+        for lines in _lines(path, encoding):
+            texts = pa.array(lines, pa.string())
+            short = pc.less_equal(pc.utf8_length(texts), shortest)
+            if pc.any(short).as_py():
+                place = number + short.index(True).as_py() + 1
+                raise InputError(
+                    f"{name}: line {place:,} ends before the last column begins; check the layout", hint="layout"
+                )
+            number += len(lines)
+            columns = {}
+            for one in places:
+                cut = pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(texts, one.start, one.end))
+                columns[one.name] = pc.if_else(pc.is_in(cut, value_set=nulls), pa.scalar(None, pa.string()), cut)
+            batch = pa.table(columns)
+            for part in batch.to_batches():
+                inference.observe(part)
+            yield batch
+    if not number:
+        raise InputError(f"{name} has no lines")
+
+
+def _lines(path: str, encoding: str) -> Iterator[list[str]]:
+    """The lines of a file that are not blank, a block at a time."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    rest = ""
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK_BYTES):
+            *lines, rest = (rest + decoder.decode(block)).split("\n")
+            if kept := [line.rstrip("\r") for line in lines if line.strip()]:
+                yield kept
+    rest += decoder.decode(b"", final=True)
+    if rest.strip():
+        yield [rest.rstrip("\r")]
+
+
+FORMAT = FileFormat(
+    description="fixed-width files",
+    extensions=(".fwf", ".dat"),
+    open=open_fixed_width,
+    options=("encoding", "null", "layout"),
+    several_files=True,
+)

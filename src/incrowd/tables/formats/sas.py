@@ -1,0 +1,74 @@
+"""SAS files: .sas7bdat, with the labels of a catalogue beside it, and transport files, .xpt."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from incrowd.errors import InputError
+from incrowd.tables.codebook import Codebook
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
+
+_RECORD = 80  # bytes of a record of a transport file
+_DATES = re.compile(r"(WEEKDAT[EX]|DATE|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|(IS|E|B)8601DA)")
+_TIMESTAMPS = re.compile(r"(DATETIME|DTDATE|DATEAMPM|MDYAMPM|(IS|E|B)8601D[TN])")
+_TIMES = re.compile(r"(TIME|HHMM|TOD|TIMEAMPM|(IS|E|B)8601TM)")
+
+
+def _temporal(written: str) -> tuple[Temporal, float] | None:
+    """SAS counts days for dates, seconds for timestamps and times."""
+    name = re.sub(r"\d*(\.\d*)?$", "", written.upper())
+    if _DATES.fullmatch(name):
+        return "date", 86_400.0
+    if _TIMESTAMPS.fullmatch(name):
+        return "timestamp", 1.0
+    return ("time", 1.0) if _TIMES.fullmatch(name) else None
+
+
+PACKAGE = Package("SAS files", date(1960, 1, 1), _temporal)
+
+
+def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
+    """Read a file; value labels come from a .sas7bcat of the same name, or formats.sas7bcat, in the same folder."""
+    pyreadstat = require_package("pyreadstat", name)
+    if paths[0].lower().endswith(".xpt"):
+        if any(os.path.getsize(path) % _RECORD for path in paths):
+            raise InputError(f"{name} is cut short: a transport file has records of {_RECORD} bytes")
+        return open_statistics(pyreadstat.read_xport, PACKAGE, paths, name, options)
+    read, labels = pyreadstat.read_sas7bdat, _labels_beside(pyreadstat, Path(paths[0]))
+    return open_statistics(read, PACKAGE, paths, name, options, labels, user_missing=True)
+
+
+def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:
+    """Value labels by the name of their format, from a catalogue beside the file; none where there is no catalogue."""
+    for catalogue in (file.with_suffix(".sas7bcat"), file.with_name("formats.sas7bcat")):
+        if catalogue.exists():
+            try:
+                return dict(pyreadstat.read_sas7bcat(str(catalogue))[1].value_labels)
+            except Exception:
+                raise InputError(
+                    f"{catalogue.name}, the catalogue of labels, cannot be read; mend or move it"
+                ) from None
+    return {}
+
+
+def write_xpt(table: pa.Table, file: Path, codebook: Codebook) -> None:
+    """Write a transport file of version 8, which has no value labels: labelled columns are text."""
+    pyreadstat = require_package("pyreadstat", file.name)
+    write_statistics(pyreadstat.write_xport, table, file, codebook, file_format_version=8)
+
+
+FORMAT = FileFormat(
+    description="SAS files",
+    extensions=(".sas7bdat", ".xpt"),
+    open=open_sas,
+    options=("encoding", "null"),
+    several_files=True,
+    write={".xpt": write_xpt},
+)

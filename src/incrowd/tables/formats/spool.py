@@ -1,0 +1,43 @@
+"""Private copies: tables that come in batches, written to one Parquet file, so that memory stays bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from incrowd.backends.duckdb_backend import Workspace
+from incrowd.backends.engine_errors import disk_errors
+from incrowd.errors import InputError
+
+
+def spool(batches: Iterable[pa.Table | pa.RecordBatch], workspace: Workspace, name: str, file: str = "cells") -> Path:
+    """Write batches of rows to a file of the workspace.
+
+    Args:
+        batches: at least one, all with the same columns and types.
+        workspace: the private folder.
+        name: the table's name, for messages.
+        file: the name of the file, without ending.
+
+    Returns:
+        The path of the Parquet file.
+
+    Raises:
+        InputError: if a batch has other columns or types than the first, or the disk is full.
+    """
+    path = workspace.folder / f"{file}.parquet"
+    writer: pq.ParquetWriter | None = None
+    with disk_errors(workspace.folder.parent):
+        try:
+            for batch in batches:
+                writer = writer or pq.ParquetWriter(path, batch.schema, compression="lz4", write_statistics=False)
+                if batch.schema != writer.schema:
+                    raise InputError(f"{name}: the files do not have the same columns and types; read them one by one")
+                writer.write(batch)
+        finally:
+            if writer is not None:
+                writer.close()
+    return path

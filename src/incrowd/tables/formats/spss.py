@@ -1,0 +1,68 @@
+"""SPSS files: .sav and .zsav, and portable .por files."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+
+from incrowd.tables.codebook import Codebook
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
+
+_KINDS: dict[str, Temporal] = {
+    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE"), "date"),
+    **dict.fromkeys(("DATETIME", "YMDHMS"), "timestamp"),
+    **dict.fromkeys(("TIME", "DTIME"), "time"),
+}
+_LONGEST_LABEL = 120
+
+
+def _temporal(written: str) -> tuple[Temporal, float] | None:
+    """SPSS counts seconds for all of them."""
+    kind = _KINDS.get(re.sub(r"[\d.]+$", "", written))
+    return None if kind is None else (kind, 1.0)
+
+
+PACKAGE = Package("SPSS files", date(1582, 10, 14), _temporal)
+
+
+def open_spss(paths: list[str], name: str, options: ReadOptions) -> FileContents:
+    """Read .sav and .zsav with user-defined missing values, .por as it is."""
+    pyreadstat = require_package("pyreadstat", name)
+    if paths[0].lower().endswith(".por"):
+        return open_statistics(pyreadstat.read_por, PACKAGE, paths, name, options)
+    return open_statistics(pyreadstat.read_sav, PACKAGE, paths, name, options, user_missing=True)
+
+
+def write_sav(table: pa.Table, file: Path, codebook: Codebook) -> None:
+    """Write a file with labels, compressed where it is a .zsav."""
+    pyreadstat = require_package("pyreadstat", file.name)
+    numbers = [
+        field.name for field in table.schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+    ]
+    formats = {key: text for key, text in codebook.formats.items() if key in numbers and re.match(r"F\d", text)}
+    ordered = {key: "ordinal" for key, scale in codebook.scales.items() if scale.kind == "ordered"}
+    measures = ordered | {key: "nominal" for key, scale in codebook.scales.items() if scale.kind == "nominal"}
+    write_statistics(
+        pyreadstat.write_sav,
+        table,
+        file,
+        codebook,
+        longest_label=_LONGEST_LABEL,
+        compress=file.suffix.lower() == ".zsav",
+        variable_format=formats or None,
+        variable_measure={key: kind for key, kind in measures.items() if key in table.column_names} or None,
+    )
+
+
+FORMAT = FileFormat(
+    description="SPSS files",
+    extensions=(".sav", ".zsav", ".por"),
+    open=open_spss,
+    options=("encoding", "null"),
+    several_files=True,
+    write={".sav": write_sav, ".zsav": write_sav},
+)

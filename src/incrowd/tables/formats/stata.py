@@ -1,0 +1,48 @@
+"""Stata files: .dta of all versions."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+
+from incrowd.tables.codebook import Codebook
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.statistics_files import Package, Temporal, open_statistics, write_statistics
+
+_LONGEST_LABEL = 32_000
+
+
+def _temporal(written: str) -> tuple[Temporal, float] | None:
+    """Stata counts days, or milliseconds; weeks, months, quarters and years stay the numbers they are."""
+    if written.startswith(("%td", "%-td", "%d")):
+        return "date", 86_400.0
+    if written.startswith(("%tcHH:MM", "%tcHH:MM:SS")):
+        return "time", 0.001
+    return ("timestamp", 0.001) if written.startswith(("%tc", "%tC", "%-tc")) else None
+
+
+PACKAGE = Package("Stata files", date(1960, 1, 1), _temporal)
+
+
+def open_stata(paths: list[str], name: str, options: ReadOptions) -> FileContents:
+    """Read a file with its kinds of missing values, .a to .z."""
+    pyreadstat = require_package("pyreadstat", name)
+    return open_statistics(pyreadstat.read_dta, PACKAGE, paths, name, options, user_missing=True)
+
+
+def write_dta(table: pa.Table, file: Path, codebook: Codebook) -> None:
+    """Write a file of version 15 with labels."""
+    pyreadstat = require_package("pyreadstat", file.name)
+    write_statistics(pyreadstat.write_dta, table, file, codebook, longest_label=_LONGEST_LABEL)
+
+
+FORMAT = FileFormat(
+    description="Stata files",
+    extensions=(".dta",),
+    open=open_stata,
+    options=("encoding", "null"),
+    several_files=True,
+    write={".dta": write_dta},
+)

@@ -1,0 +1,395 @@
+"""Files of statistics packages, read and written with pyreadstat: value labels, missing codes, dates.
+
+SPSS, Stata and SAS store numbers as doubles, dates as numbers with a format, categories as codes with labels. A file is
+read in chunks into a private Parquet file as it is; what its columns stand for is decided once all cells are seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
+from incrowd.backends.scales import Scale
+from incrowd.errors import InputError
+from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion, code_text, label_texts
+from incrowd.tables.formats.file_format import FileContents, ReadOptions, listed, require_package
+from incrowd.tables.formats.spool import spool
+
+_BYTES_A_CELL = 80  # of a chunk: the Python value and its place in a list, and the Arrow cell
+_FEWEST_ROWS = 20_000  # of a chunk
+_MOST_CODES = 2_000  # a column with more different codes is a quantity
+_EXACT = 2.0**53
+_FIRST_DAY, _LAST_DAY = date.min, date.max
+
+Temporal = Literal["date", "timestamp", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """How one statistics package writes its files.
+
+    Attributes:
+        description: its files, in the plural, as messages name them.
+        origin: the day that dates count from.
+        temporal: what a format makes of a number: date, timestamp or time, and the seconds of one unit.
+    """
+
+    description: str
+    origin: date
+    temporal: Callable[[str], tuple[Temporal, float] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalConversion:
+    """Numbers that count units of time from an origin, as dates, timestamps or times of day."""
+
+    kind: Temporal
+    seconds: float
+    origin: date
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type."""
+        return {"date": pa.date32(), "timestamp": pa.timestamp("us"), "time": pa.time64("us")}[self.kind]
+
+    @property
+    def _days(self) -> int:
+        """From the origin to 1970."""
+        return 0 if self.kind == "time" else (date(1970, 1, 1) - self.origin).days
+
+    def convert(self, stored: pa.Array) -> pa.Array:
+        """Numbers as dates."""
+        if self.kind == "date":
+            days = pc.subtract(pc.floor(pc.multiply(stored, self.seconds / 86_400)), float(self._days))
+            return days.cast(pa.int32()).cast(pa.date32())
+        ticks = pc.round(pc.multiply(stored, self.seconds * 1e6))
+        ticks = pc.subtract(ticks.cast(pa.int64()), self._days * 86_400_000_000)
+        return ticks.cast(self.type)
+
+    def in_sql(self, column: str) -> str:
+        """The same sums in SQL."""
+        if self.kind == "date":
+            days = f"CAST(floor({column} * {self.seconds / 86_400!r}) AS INTEGER) - {self._days}"
+            return f"(DATE '1970-01-01' + ({days}))"
+        ticks = f"CAST(round({column} * {self.seconds * 1e6!r}) AS BIGINT) - {self._days * 86_400_000_000}"
+        return f"make_timestamp({ticks})" + ("::TIME" if self.kind == "time" else "")
+
+    def fits(self, low: float, high: float) -> bool:
+        """Whether the smallest and the largest number are within the calendar, or within a day."""
+        if self.kind == "time":
+            return low >= 0 and high * self.seconds < 86_400
+        first, last = ((day - self.origin).days * 86_400 / self.seconds for day in (_FIRST_DAY, _LAST_DAY))
+        return first <= low and high <= last
+
+
+@dataclass(slots=True)
+class _Column:
+    """What was seen of a column while its chunks passed."""
+
+    numeric: bool
+    labels: Mapping[Any, str]
+    low: float = math.inf
+    high: float = -math.inf
+    whole: bool = True
+    codes: set[Any] | None = field(default_factory=set)  # None: too many
+    missing: Counter[str] = field(default_factory=Counter)
+
+    def observe(self, cells: pa.Array) -> None:
+        if self.numeric:
+            limits = pc.min_max(cells)
+            if limits["min"].is_valid:
+                self.low = min(self.low, limits["min"].as_py())
+                self.high = max(self.high, limits["max"].as_py())
+                values = cells.drop_null().to_numpy(zero_copy_only=False)
+                self.whole = self.whole and bool((np.floor(values) == values).all())
+        if self.labels and self.codes is not None:
+            self.codes |= set(cells.unique().drop_null().to_pylist())
+            if len(self.codes) > _MOST_CODES:
+                self.codes = None
+
+
+def open_statistics(
+    read: Callable[..., tuple[dict[str, list[Any]], Any]],
+    package: Package,
+    paths: list[str],
+    name: str,
+    options: ReadOptions,
+    catalogue: Mapping[str, Mapping[Any, str]] | None = None,
+    **how: Any,
+) -> FileContents:
+    """Read files of one table, in chunks, into a private Parquet file.
+
+    Args:
+        read: the function of pyreadstat.
+        package: what the files are.
+        paths: the files; all have the same columns.
+        name: how messages call the table.
+        options: encoding and missing values.
+        catalogue: value labels by the name of a format, from another file.
+        how: further keywords of `read`.
+    """
+    workspace = options.workspace or Workspace(options.memory)
+    if options.encoding is not None:
+        how["encoding"] = options.encoding
+    seen: dict[str, _Column] = {}
+    meta: Any = None
+
+    def batches() -> Iterator[pa.Table]:
+        nonlocal meta
+        for path in paths:
+            for chunk, meta in _chunks(read, path, package, name, options, how):
+                if not seen:
+                    seen.update(_columns(meta, catalogue or {}, name))
+                if list(chunk) != list(seen):
+                    raise InputError(f"{name}: {Path(path).name} has other columns than the first file")
+                yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options) for key in chunk})
+
+    cells = spool(batches(), workspace, name)
+    return _contents(cells, workspace, seen, meta, package, name, options)
+
+
+def _chunks(
+    read: Callable[..., Any], path: str, package: Package, name: str, options: ReadOptions, how: dict[str, Any]
+) -> Iterator[tuple[dict[str, list[Any]], Any]]:
+    """The rows of one file as lists, so many at a time that an eighth of the memory holds them."""
+    most = _FEWEST_ROWS
+    start, first = 0, True
+    while True:
+        try:
+            if first:
+                _, meta = read(path, metadataonly=True, **how)
+                most = max(_FEWEST_ROWS, options.memory // 8 // (_BYTES_A_CELL * max(1, meta.number_columns)))
+            chunk, meta = read(
+                path, output_format="dict", disable_datetime_conversion=True, row_offset=start, row_limit=most, **how
+            )
+        except InputError:
+            raise
+        except Exception:  # pyreadstat raises its own errors, those of codecs, of Python and of narwhals
+            raise InputError(
+                f"{name} cannot be read as one of the {package.description}; it may be damaged, cut short or in "
+                "another encoding",
+                hint="encoding",
+            ) from None
+        rows = len(next(iter(chunk.values()), ()))
+        if rows or first:
+            yield chunk, meta
+        start, first = start + rows, False
+        if rows < most:
+            if isinstance(meta.number_rows, int) and 0 < start < meta.number_rows:
+                raise InputError(f"{name} is cut short: {start:,} of its {meta.number_rows:,} rows are there")
+            return
+
+
+def _columns(meta: Any, catalogue: Mapping[str, Mapping[Any, str]], name: str) -> dict[str, _Column]:
+    if not meta.column_names:
+        raise InputError(f"{name}: there are no columns")
+    kinds, by_format = meta.readstat_variable_types, meta.variable_to_label
+    labels = {key: catalogue.get(by_format.get(key, ""), {}) for key in meta.column_names} | meta.variable_value_labels
+    return {key: _Column(not kinds[key].startswith("string"), labels[key]) for key in meta.column_names}
+
+
+def _cells(values: list[Any], column: _Column, name: str, meta: Any, options: ReadOptions) -> pa.Array:
+    """A column of a chunk, with nulls in place of missing codes, which are counted by their kind."""
+    if not column.numeric:
+        cells = pa.array([value or None for value in values], pa.string())
+    else:
+        try:
+            cells = pa.array(values, pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # letters stand for Stata's and SAS's kinds of missing values
+            letters = Counter(value for value in values if isinstance(value, str))
+            column.missing.update({_kind(column, letter): times for letter, times in letters.items()})
+            cells = pa.array([None if isinstance(value, str) else value for value in values], pa.float64())
+        cells = pc.if_else(pc.is_finite(cells), cells, None)
+    gone = _missing(cells, column, meta.missing_ranges.get(name, ()), options.nulls)
+    if gone is not None:
+        for entry in cells.filter(gone).value_counts().to_pylist():
+            column.missing[_kind(column, entry["values"])] += entry["counts"]
+        cells = pc.if_else(gone, pa.scalar(None, cells.type), cells)
+    column.observe(cells)
+    return cells
+
+
+def _missing(cells: pa.Array, column: _Column, ranges: Any, nulls: tuple[str, ...]) -> pa.Array | None:
+    """Which cells hold a code for a missing value; None where there is no such code."""
+    codes: list[Any] = list(nulls)
+    if column.numeric:
+        codes = [float(word) for word in nulls if _is_number(word)]
+    spans = [(span["lo"], span["hi"]) for span in ranges] + [(code, code) for code in codes]
+    gone = None
+    for low, high in spans:
+        within = pc.and_(pc.greater_equal(cells, pa.scalar(low, cells.type)), pc.less_equal(cells, high))
+        within = pc.fill_null(within, False)
+        gone = within if gone is None else pc.or_(gone, within)
+    return gone if gone is not None and pc.any(gone).as_py() else None
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
+
+
+def _kind(column: _Column, code: Any) -> str:
+    """Why a value is missing: the label of its code, or the code."""
+    return column.labels.get(code) or (f".{code}" if column.numeric and isinstance(code, str) else code_text(code))
+
+
+def _contents(
+    cells: Path,
+    workspace: Workspace,
+    seen: dict[str, _Column],
+    meta: Any,
+    package: Package,
+    name: str,
+    options: ReadOptions,
+) -> FileContents:
+    """The table behind the private file: labels, dates and whole numbers in place of what is stored."""
+    conversions: dict[str, Conversion] = {}
+    shown: dict[str, dict[Any, str]] = {}
+    scales: dict[str, Scale] = {}
+    partly: list[str] = []
+    formats = {column: text for column, text in meta.original_variable_types.items() if text}
+    for key, column in seen.items():
+        measure = meta.variable_measure.get(key)
+        labelled = column.codes is not None and bool(column.codes) and column.codes <= set(column.labels)
+        if labelled:
+            assert column.codes is not None
+            texts = label_texts(column.labels, sorted(column.codes))
+            shown[key] = texts
+            conversions[key] = LabelConversion(texts, pa.float64() if column.numeric else pa.string())
+            if measure == "ordinal":
+                scales[key] = Scale("ordered", tuple(texts.values()))
+            continue
+        if column.codes and any(code in column.labels for code in column.codes):
+            partly.append(key)
+        if column.numeric:
+            found = _number_conversion(column, package, formats.get(key, ""))
+            if found is not None:
+                conversions[key] = found
+            if not isinstance(found, TemporalConversion) and measure in ("nominal", "ordinal"):
+                scales[key] = Scale("nominal" if measure == "nominal" else "ordered")
+    notes = [f"labels are shown in place of codes: {listed(shown)}"] if shown else []
+    if partly:
+        notes.append(f"only some values have labels, so the codes are kept: {listed(partly)}")
+    missing = {key: dict(column.missing) for key, column in seen.items() if column.missing}
+    if missing:
+        notes.append(f"codes for missing values are read as missing: {listed(missing)}")
+    descriptions = {key: text for key, text in meta.column_names_to_labels.items() if text}
+    rows = FileBackend(
+        [str(cells)],
+        "parquet",
+        name=name,
+        memory=options.memory,
+        conversions=conversions,
+        workspace=workspace,
+        is_own=True,
+    )
+    unused = tuple(key for key, column in seen.items() if set(column.labels) - (column.codes or set()))
+    return FileContents(rows, notes, codebook=Codebook(descriptions, shown, missing, scales, formats, unused))
+
+
+def _number_conversion(column: _Column, package: Package, written: str) -> Conversion | None:
+    """Dates and times by their format, whole numbers where all are whole."""
+    if column.low > column.high:
+        return None  # nothing but missing values
+    temporal = package.temporal(written)
+    if temporal is not None:
+        found = TemporalConversion(*temporal, package.origin)
+        if found.fits(column.low, column.high):
+            return found
+    whole = column.whole and max(abs(column.low), abs(column.high)) <= _EXACT
+    return WholeConversion() if whole else None
+
+
+def write_statistics(
+    write: Callable[..., None], table: pa.Table, file: Path, codebook: Codebook, *, longest_label: int = 0, **how: Any
+) -> None:
+    """Write a table with pyreadstat; columns that came with value labels get their codes and labels again.
+
+    Labels of values that no longer occur are left out. Values that are new get codes after the known ones.
+
+    Args:
+        write: the function of pyreadstat.
+        table: the rows.
+        file: where to.
+        codebook: descriptions and labels of the columns as they were read.
+        longest_label: how many bytes a label may have; 0 where the format has no labels.
+        how: further keywords of `write`.
+    """
+    columns: dict[str, Any] = {}
+    labels: dict[str, dict[Any, str]] = {}
+    for key, column in zip(table.column_names, table.columns, strict=True):
+        coded = _as_codes(column, codebook.value_labels.get(key, {}), longest_label)
+        if coded is not None:
+            column, labels[key] = coded
+        columns[key] = _as_series(key, column)
+    if labels:
+        how["variable_value_labels"] = labels
+    descriptions = {key: text for key, text in codebook.descriptions.items() if key in columns}
+    require_package("pandas", file.name)
+    import pandas as pd
+
+    try:
+        write(pd.DataFrame(columns), str(file), column_labels=descriptions or None, **how)
+    except Exception as error:
+        what = "a name" if "name" in str(error).lower() else "a column"
+        raise InputError(
+            f"{file.suffix} files cannot hold {what} of this table; use plain names of letters, digits and _, and "
+            "numbers, text or dates, or write Parquet"
+        ) from None
+
+
+def _as_codes(
+    column: pa.ChunkedArray, known: Mapping[Any, str], longest: int
+) -> tuple[pa.Array, dict[Any, str]] | None:
+    """A labelled column as codes and the labels that its cells use; None where it has no labels or too long ones."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not known or not longest or not pa.types.is_string(kind) or any(isinstance(code, str) for code in known):
+        return None
+    texts = column.cast(pa.string()).combine_chunks()
+    used = texts.unique().drop_null().to_pylist()
+    if any(len(text.encode()) > longest for text in used):
+        return None
+    code_of = {text: float(code) for code, text in known.items()}
+    following = math.floor(max(code_of.values())) + 1
+    for text in sorted(text for text in used if text not in code_of):
+        code_of[text] = float(following)
+        following += 1
+    labels = {code_of[text]: text for text in sorted(used, key=lambda text: code_of[text])}
+    places = pc.index_in(texts, value_set=pa.array(list(labels.values()), pa.string()))
+    return pa.array(list(labels), pa.float64()).take(places), labels
+
+
+def _as_series(name: str, column: Any) -> Any:
+    """A column as pyreadstat takes it: floats, texts, dates."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise InputError(f"column {name!r} holds {kind}, which files of statistics packages cannot; leave it out")
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return np.array(column.cast(pa.string()).fill_null("").to_pylist(), dtype=object)
+    if pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp("us")).to_pandas()
+    if pa.types.is_temporal(kind):
+        return np.array(column.to_pylist(), dtype=object)
+    if pa.types.is_integer(kind) and (_beyond(column) or not column.null_count):
+        if _beyond(column):
+            return np.array([None if cell is None else str(cell) for cell in column.to_pylist()], dtype=object)
+        return column.to_pandas().astype("float64" if column.type.bit_width > 32 else None)
+    return column.cast(pa.float64()).to_pandas()
+
+
+def _beyond(column: Any) -> bool:
+    """Whether a double cannot hold all whole numbers of a column."""
+    limits = pc.min_max(column)
+    return bool(limits["min"].is_valid) and max(abs(limits["min"].as_py()), abs(limits["max"].as_py())) > _EXACT

@@ -1,0 +1,60 @@
+"""Writing delimited text that a spreadsheet opens without running any of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from incrowd.tables.codebook import Codebook
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_csv(table: pa.Table, file: Path, codebook: Codebook | None = None) -> None:
+    """Write delimited text; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    separator = "\t" if file.suffix.lower() == ".tsv" else ","
+    pyarrow.csv.write_csv(_escape_formulas(table), file, pyarrow.csv.WriteOptions(delimiter=separator))
+
+
+def csv_blocks(parts: Iterable[pa.Table]) -> Iterator[bytes]:
+    """The parts of a table as the CSV that `write_csv` writes, a block for each; the first has the header."""
+    for index, part in enumerate(parts):
+        block = io.BytesIO()
+        pyarrow.csv.write_csv(_escape_formulas(part), block, pyarrow.csv.WriteOptions(include_header=index == 0))
+        yield block.getvalue()
+
+
+def escape_formula(name: str) -> str:
+    """A column's name as CSV has it: with an apostrophe before it where a spreadsheet would run it.
+
+    Args:
+        name: the column's name.
+
+    Returns:
+        The name, escaped where it must be.
+
+    >>> escape_formula("=x"), escape_formula("x")
+    ("'=x", 'x')
+    """
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
+
+
+def _escape_formulas(table: pa.Table) -> pa.Table:
+    """The table with an apostrophe before text cells and names that a spreadsheet would run as a formula."""
+    table = table.rename_columns([escape_formula(name) for name in table.column_names])
+    for index, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            continue
+        column = table.column(index).cast(kind)
+        risky = pc.is_in(pc.utf8_slice_codeunits(column, 0, 1), value_set=pa.array(_FORMULA_STARTS, kind))
+        number = pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")
+        escaped = pc.binary_join_element_wise(pa.scalar("'", kind), column, pa.scalar("", kind))
+        safe = pc.if_else(pc.and_(risky, pc.invert(number)), escaped, column)
+        table = table.set_column(index, field.name, safe)
+    return table

@@ -1,0 +1,234 @@
+"""From what a user names to files on this machine: folders, patterns, compressed files, standard input, addresses."""
+
+from __future__ import annotations
+
+import glob
+import lzma
+import os
+import re
+import shutil
+import sys
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from incrowd._support.addresses import masked
+from incrowd._support.compressed_files import COMPRESSIONS, ZIP
+from incrowd.backends.duckdb_backend import Workspace
+from incrowd.backends.engine_errors import disk_errors
+from incrowd.errors import InputError
+from incrowd.tables.formats import ENDINGS, format_of
+from incrowd.tables.formats.file_format import choose_member
+
+STANDARD_INPUT = "-"
+WEB = frozenset({"http", "https"})
+STORES = frozenset({"s3", "gs", "gcs", "abfs", "abfss", "az"})
+_LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # the other way to write an address of PostgreSQL
+_MAGIC = {b"PAR1": ".parquet", b"\x1f\x8b": ".csv.gz", b"ARROW1": ".feather", b"ORC": ".orc", b"Obj\x01": ".avro"}
+_MAGIC |= {b"BZh": ".csv.bz2", b"\xfd7zXZ": ".csv.xz", b"\x28\xb5\x2f\xfd": ".csv.zst", b"$FL2": ".sav"}
+_COPIED_BYTES = 1 << 20
+_LEAST_FREE = 1 << 28  # bytes that a private copy leaves on the disk
+_TIMEOUT = 60.0  # seconds without a byte from an address
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of one table, and the private folder that holds them if they are copies."""
+
+    paths: list[str]
+    workspace: Workspace | None = None
+
+
+def find_files(path: str) -> list[str]:
+    """The file itself, or the parts of a table in a folder or behind a pattern.
+
+    Args:
+        path: a file, a folder or a pattern.
+
+    Raises:
+        InputError: there is no such file, it cannot be read, or the parts are of several formats.
+    """
+    if os.path.isdir(path):
+        inside = (part.relative_to(path) for part in Path(path).rglob("*"))
+        named = (part for part in inside if not any(step.startswith(("_", ".")) for step in part.parts))
+        parts = sorted(os.path.join(path, part) for part in named if part.name.lower().endswith(ENDINGS))
+        if not parts:
+            raise InputError(f"{path} is a folder without Parquet, CSV or other files of a known kind; name a file")
+        return _of_one_format(parts, path)
+    if os.path.isfile(path):
+        if not os.access(path, os.R_OK):
+            raise InputError(f"{path} cannot be read: no permission")
+        return [path]
+    if glob.has_magic(path):
+        return _of_one_format(sorted(glob.glob(path, recursive=True)), path)
+    if os.path.exists(path):
+        raise InputError(f"{path} is not a regular file; name a file")
+    if _LIBPQ.search(path):
+        raise InputError("there is no such file; write the address of a database as postgresql://host:port/name")
+    raise InputError(f"there is no file {masked(path)}; check the name and the folder you are in")
+
+
+def _of_one_format(parts: list[str], path: str) -> list[str]:
+    formats = {format_of(part) for part in parts}
+    if len(formats) == 1 and (known := formats.pop()) is not None and (known.several_files or len(parts) == 1):
+        return parts
+    raise InputError(
+        f"{masked(path)}: {len(parts)} files match; a pattern or a folder works for files of one kind that can be one "
+        "table, such as Parquet or CSV files"
+    )
+
+
+def fetch(path: str, memory: int, sheet: str | int | None, *, allow_network: bool) -> tuple[Files, bool]:
+    """The files on this machine that hold a table: what is compressed, piped or elsewhere is copied privately.
+
+    Args:
+        path: what the user named.
+        memory: the limit of the table's workspace.
+        sheet: the member of a .zip file.
+        allow_network: whether an address may be opened.
+
+    Returns:
+        The files, and whether `sheet` was used to choose a member.
+
+    Raises:
+        InputError: there is no such file, it is damaged, or it is an address and the network is not allowed.
+    """
+    scheme = re.match(r"([a-z0-9]+)://", path.lower())
+    if path == STANDARD_INPUT:
+        workspace = Workspace(memory)
+        copied = [_copy_standard_input(workspace.folder)]
+    elif scheme is not None and scheme[1] in WEB | STORES:
+        if not allow_network:
+            raise InputError(
+                f"{masked(path)} is an address, and nothing is fetched over the network unless it is asked for",
+                hint="allow_network",
+            )
+        workspace = Workspace(memory)
+        copied = [_copy_address(path, workspace.folder)]
+    else:
+        copied = find_files(path)
+        if not any(part.lower().endswith((*COMPRESSIONS, ZIP)) for part in copied):
+            return Files(copied), False
+        workspace = Workspace(memory)
+    chooses = any(part.lower().endswith(ZIP) for part in copied)
+    unpacked = [_unpack(part, workspace.folder / str(place), sheet) for place, part in enumerate(copied)]
+    return Files(unpacked, workspace), chooses
+
+
+def _copy_standard_input(folder: Path) -> str:
+    """Standard input as a file, of the kind that its first bytes tell, or else CSV."""
+    stream: Any = sys.stdin.buffer
+    head = stream.read(16)
+    if not head:
+        raise InputError("standard input is empty: it has no header and no rows")
+    ending = next((ending for magic, ending in _MAGIC.items() if head.startswith(magic)), ".csv")
+    target = folder / f"standard input{ending}"
+    with disk_errors(folder.parent), open(target, "wb") as file:
+        file.write(head)
+        _copy(stream, file, folder)
+    return str(target)
+
+
+def _copy_address(address: str, folder: Path) -> str:
+    """What an address holds, as a file of the same name."""
+    name = Path(re.split(r"[?#]", address.partition("://")[2])[0]).name
+    if not name.lower().endswith(ENDINGS):
+        raise InputError(f"{masked(address)}: what kind of file this is cannot be told from its ending")
+    target = folder / name
+    with disk_errors(folder.parent), open(target, "wb") as file, _opened(address) as stream:
+        try:
+            _copy(stream, file, folder)
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) is not None:
+                raise  # the disk
+            raise InputError(f"{masked(address)} broke off; try again") from None
+    return str(target)
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[Any]:
+    """The bytes behind an address: the web by Python, stores by Arrow."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    try:
+        if address.lower().startswith(("http://", "https://")):
+            stream: Any = urllib.request.urlopen(address, timeout=_TIMEOUT)  # its scheme was checked
+        else:
+            system, path = fs.FileSystem.from_uri(address)
+            stream = system.open_input_stream(path)
+    except (urllib.error.URLError, OSError, ValueError, pa.ArrowException):  # their words may hold credentials
+        raise InputError(f"{masked(address)} cannot be opened; check the address and your access to it") from None
+    with stream:
+        yield stream
+
+
+def _unpack(path: str, folder: Path, sheet: str | int | None) -> str:
+    """A compressed file as it was; any other file as it is."""
+    name = os.path.basename(path)
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ZIP:
+        return _unpack_member(path, folder, sheet)
+    if ending not in COMPRESSIONS:
+        return path
+    if format_of(path) is None:
+        raise InputError(f"{name}: what kind of file is compressed cannot be told; name it like people.csv{ending}")
+    folder.mkdir(exist_ok=True)
+    target = folder / name[: -len(ending)]
+    with open(target, "wb") as file, _damage(name), COMPRESSIONS[ending](path, "rb") as stream:
+        _copy(stream, file, folder)
+    return str(target)
+
+
+def _unpack_member(path: str, folder: Path, sheet: str | int | None) -> str:
+    name = os.path.basename(path)
+    with _damage(name), zipfile.ZipFile(path) as archive:
+        members = [
+            one.filename
+            for one in archive.infolist()
+            if not one.is_dir() and format_of(one.filename) and not one.filename.startswith("__MACOSX/")
+        ]
+        if not members:
+            raise InputError(f"{name} holds no file of a known kind; put a CSV or Parquet file into it")
+        member = choose_member(members, sheet, name, "file")
+        folder.mkdir(exist_ok=True)
+        target = folder / os.path.basename(member)  # never the member's own path, which may lead elsewhere
+        with open(target, "wb") as file, archive.open(member) as stream:
+            _copy(stream, file, folder)
+    return _unpack(str(target), folder / "inner", None)
+
+
+@contextmanager
+def _damage(name: str) -> Iterator[None]:
+    """Turn what decompressors raise on damaged bytes into one error."""
+    try:
+        yield
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        OSError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
+        if isinstance(error, OSError) and error.errno is not None and error.errno > 0 and error.filename is None:
+            raise InputError(f"{name} cannot be unpacked: {os.strerror(error.errno).lower()}") from None
+        raise InputError(f"{name} cannot be unpacked; it may be damaged, cut short or need a password") from None
+
+
+def _copy(stream: Any, file: IO[bytes], folder: Path) -> None:
+    """Copy a stream in blocks, and stop before the disk is full."""
+    while block := stream.read(_COPIED_BYTES):
+        if shutil.disk_usage(folder).free < _LEAST_FREE:
+            raise InputError(
+                "a private copy of the table would fill the disk; free space, or name a folder on a larger disk in "
+                "TMPDIR"
+            )
+        file.write(block)

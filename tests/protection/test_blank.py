@@ -1,0 +1,101 @@
+"""Cell suppression: k with a blank as a value, values otherwise untouched, and few cells, against brute force."""
+
+import itertools
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd import UnsupportedError, protect
+
+NAMES = ["a", "b", "c"]
+ROW = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.sampled_from(["x", "*", "{y}"]), st.integers(0, 2))
+TABLES = st.lists(ROW, min_size=6, max_size=40).filter(lambda rows: any(row[0] is not None for row in rows))
+
+
+def table_of(rows):
+    a, b, c = zip(*rows, strict=True)
+    return pa.table({"a": pa.array(a, pa.int16()), "b": b, "c": c, "secret": [sum(map(bool, row)) for row in rows]})
+
+
+def spellings(value):
+    return (value, "{" + str(value) + "}", '{"' + str(value) + '"}')
+
+
+@settings(max_examples=80, deadline=None)
+@given(TABLES, st.integers(2, 4), st.sampled_from([None, 2]), st.sampled_from([(), ("c",)]))
+def test_cells_are_kept_or_blank_and_k_holds(rows, k, l, keep):  # noqa: E741
+    table = table_of(rows)
+    options = {"l": l, "sensitive": ["secret"]} if l else {}
+    options |= {"method": "blank", "keep": list(keep), "suppress": 0.9, "identifiers": []}
+    try:
+        safe = protect(table, quasi_identifiers=NAMES, k=k, **options)
+    except UnsupportedError:
+        assert l or keep
+        return
+    after, before = safe.table.to_pylist(), table.to_pylist()
+    kept = range(len(before)) if safe.kept_rows is None else safe.kept_rows.tolist()
+    classes = Counter(tuple(row[name] for name in NAMES) for row in after)
+    assert min(classes.values()) >= k
+    assert safe.table.schema.field("a").type == table.schema.field("a").type
+    for name in NAMES:
+        pairs = [(before[place][name], row[name]) for place, row in zip(kept, after, strict=True)]
+        assert all(now is None or now in spellings(was) for was, now in pairs)
+        assert sum(now is None and was is not None for was, now in pairs) == safe.changed_cells[name]
+    assert all(safe.changed_cells[name] == 0 for name in keep)
+    for members in classes if l else ():
+        secrets = {row["secret"] for row in after if tuple(row[name] for name in NAMES) == members}
+        assert len(secrets) >= l
+
+
+def fewest(rows, k):
+    """The fewest cells blanked, over all ways to put records into classes of k or more."""
+
+    def cost(members):
+        return len(members) * sum(len({row[column] for row in members}) > 1 for column in range(len(members[0])))
+
+    def best(left):
+        if not left:
+            return 0
+        found = []
+        for size in range(k, len(left) + 1):
+            if 0 < len(left) - size < k:
+                continue
+            for others in itertools.combinations(range(1, len(left)), size - 1):
+                chosen = {0, *others}
+                members = [left[at] for at in chosen]
+                rest = [row for at, row in enumerate(left) if at not in chosen]
+                found.append(cost(members) + best(rest))
+        return min(found)
+
+    return best(list(rows))
+
+
+def test_hardly_more_cells_are_blanked_than_the_fewest_there_are():
+    import random
+
+    draw = random.Random(5)
+    blanked = needed = 0
+    for _ in range(40):
+        rows = [(draw.randrange(3), draw.randrange(3), draw.randrange(2)) for _ in range(7)]
+        table = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
+        safe = protect(table, quasi_identifiers=NAMES, k=2, method="blank", identifiers=[], warn=False)
+        mine, least = sum(safe.changed_cells.values()), fewest(rows, 2)
+        assert mine >= least
+        blanked, needed = blanked + mine, needed + least
+    assert blanked <= 1.15 * needed
+
+
+def test_important_columns_are_blanked_last():
+    table = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]}
+    for important, other in (("a", "b"), ("b", "a")):
+        options = {"method": "blank", "importance": {important: 5}, "identifiers": []}
+        safe = protect(table, quasi_identifiers=["a", "b"], k=2, **options)
+        assert safe.changed_cells == {important: 0, other: 4}
+
+
+def test_a_width_is_no_wish_for_blanks():
+    with pytest.raises(UnsupportedError, match="no width"):
+        protect({"a": [1, 2]}, quasi_identifiers=["a"], k=2, method="blank", widest={"a": 1})

@@ -1,0 +1,66 @@
+"""Files that are cut short or damaged: read as they are or refused in words, and never with a cell."""
+
+import warnings
+
+import numpy as np
+import pytest
+from tests.cli.running import run
+from tests.tables.made_files import PLANTED, WRITERS, make_file
+
+from incrowd import measure, read_table
+from incrowd.errors import IncrowdError
+
+MUTATIONS = 50
+IN_CHILDREN = 10  # of files that a child process of a second each opens; these are fuzzed elsewhere too
+
+
+def damage(whole, seed):
+    """Bytes cut short, overwritten, removed or repeated."""
+    generator = np.random.default_rng(seed)
+    data = bytearray(whole)
+    at = int(generator.integers(0, len(data)))
+    size = int(generator.integers(1, 40))
+    match seed % 5:
+        case 0:
+            return bytes(data[:at])
+        case 1:
+            data[at : at + size] = generator.bytes(size)
+        case 2:
+            del data[at : at + size]
+        case 3:
+            data[at:at] = data[at : at + size]
+        case _:
+            for place in generator.integers(0, min(len(data), 600), 8):  # headers are at the beginning
+                data[place] = generator.integers(0, 256)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_damaged_files_are_read_or_refused_without_a_cell(tmp_path, ending):
+    path, options = make_file(tmp_path, ending)
+    whole = path.read_bytes()
+    errors = []
+    for seed in range(IN_CHILDREN if ending in {".feather", ".xlsx"} else MUTATIONS):
+        path.write_bytes(damage(whole, seed))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                table = read_table(path, memory="200MB", **options)
+                measure(table, quasi_identifiers=list(table.columns)[:2])
+        except IncrowdError as error:
+            errors.append(error)
+    assert len(errors) >= 3
+    assert not [error for error in errors if PLANTED in str(error)]
+    assert not [error for error in errors if error.__cause__]  # another library's words may quote cells
+
+
+@pytest.mark.parametrize("ending", [ending for ending in WRITERS if ending not in {".csv", ".jsonl", ".fwf"}])
+def test_the_command_line_refuses_a_file_that_is_cut_short(tmp_path, capsys, ending):
+    path, _ = make_file(tmp_path, ending)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) * 2 // 5 // 80 * 80 + 7])  # SAS's records have 80 bytes
+    code, out, err = run(capsys, "measure", path, "--qi", "name,age")
+    assert code == 2
+    assert err.startswith("error: ")
+    assert "Traceback" not in err
+    assert PLANTED not in out + err
