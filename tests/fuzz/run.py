@@ -60,8 +60,7 @@ def _call_forked(function, *arguments, memory, seconds):
         code = limited_process._BROKEN
         try:
             limited_process._limit(memory, seconds)
-            getattr(importlib.import_module(module), name)(*arguments)
-            answer, code = {"value": None}, 0
+            answer, code = {"value": getattr(importlib.import_module(module), name)(*arguments)}, 0
         except limited_process.errors.IncrowdError as error:
             answer, code = {"error": type(error).__name__, "message": str(error), "hint": list(error.hint)}, 0
         except MemoryError:

@@ -1,5 +1,6 @@
 """A whole file of every format, small, with planted values that no output may show; and the commands that read it."""
 
+import gzip
 import io
 import json
 import random
@@ -83,6 +84,26 @@ def _sqlite(folder):
     return file.read_bytes()
 
 
+def _statistics(folder):
+    """Files of statistics packages, where the extra that reads them is installed."""
+    try:
+        import pandas as pd
+        import pyreadstat
+    except ImportError:
+        return {}
+    found = {}
+    for ending, write in (
+        (".sav", pyreadstat.write_sav),
+        (".dta", pyreadstat.write_dta),
+        (".xpt", pyreadstat.write_xport),
+    ):
+        file = Path(folder) / f"seed{ending}"
+        write(pd.DataFrame(TABLE), str(file))
+        found[ending] = (file.read_bytes(), ending, mutate.bytes_anywhere, COMMANDS[:3])
+        file.unlink()
+    return found
+
+
 _POLICY = b"""[columns]
 quasi_identifiers = ["age", "sex"]
 sensitive = ["note"]
@@ -95,9 +116,10 @@ max_uniqueness = 0.5
 
 def _question():
     from incrowd.assessment import Question
+    from incrowd.assessment.settings_file import to_toml
 
     asked = Question(quasi_identifiers=["age", "sex"], population=1_000, recipient="public", protection=False)
-    return asked.to_toml().encode()
+    return to_toml(asked).encode()
 
 
 _HIERARCHY = "\n".join(f"0{100 + n};01{n // 2};*" for n in range(4)).encode()
@@ -124,6 +146,8 @@ def targets(folder):
     forecast = [["forecast", "FILE", "--at", "100000"], ["forecast", "FILE", "--at", "us", "--json"]]
     sqlite = [[*command, "--table", "people"] for command in measure if command[0] != "check"]
     return {
+        **_statistics(folder),
+        "csv.gz": (gzip.compress(_csv(), mtime=0), ".csv.gz", binary, measure),
         "csv": (_csv(), ".csv", text, COMMANDS),
         "tsv": (_csv().replace(b",", b"\t"), ".tsv", text, measure),
         "parquet": (parquet, ".parquet", binary, COMMANDS),

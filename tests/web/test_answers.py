@@ -166,7 +166,7 @@ def test_a_leak_is_judged_by_the_limit_of_the_recipient(script, table, found_by,
 
 
 def test_tooltips_show_a_few_digits(script, table, wait_for):
-    for kind in ("leaks", "assessments", "forecasts", "frontiers", "protections"):
+    for kind in ("leaks", "assessments", "protections"):
         job = wait_for(script, script.post(f"{TABLES}/{table}/{kind}").json())
         for figure in script.get(f"/api/v1/jobs/{job['id']}/figures").json().values():
             for one in _tooltips(figure["spec"]):

@@ -170,6 +170,8 @@ class FileBackend(BaseBackend):
                 columns = self._stored(part)
                 for column in columns if not self._is_own else ():
                     column.validate(full=True)  # Arrow trusts the codes and the text of a damaged file
+                    if len(column) != self.rows:
+                        raise IndexError("rows are missing")
                 found = [self._converted(name, column) for name, column in zip(part, columns, strict=True)]
             self.confirm()
             yield from zip(part, found, strict=True)

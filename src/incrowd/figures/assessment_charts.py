@@ -158,7 +158,13 @@ def most_telling_sets(knowledge: Knowledge) -> Any:
         {"set": ", ".join(risk.columns), "share": risk.correctness, "uniques": risk.uniques, "size": len(risk.columns)}
         for risk in knowledge.most_telling[:_SHOWN]
     ]
-    chart = _bars(rows, "set", "share", "named correctly", ["set:N", "share:Q", "uniques:Q"])
+    chart = _bars(
+        rows,
+        "set",
+        "share",
+        "named correctly",
+        ["set:N", *percent_tooltips("share"), alt.Tooltip("uniques:Q", format=",")],
+    )
     return dressed(chart, title="The most telling small sets", subtitle="Sets of at most three attributes")
 
 
@@ -174,7 +180,9 @@ def contributions(parts: Contributions) -> Any:
         }
         for part in parts.ranked[: 2 * _SHOWN]
     ]
-    chart = _bars(rows, "column", "added", "added to the average risk", ["column:N", "added:Q", "share:Q"])
+    chart = _bars(
+        rows, "column", "added", "added to the average risk", ["column:N", *percent_tooltips("added", "share")]
+    )
     if parts.orders is not None:
         error = alt.Chart(inline(rows)).mark_rule(color=GREY, strokeWidth=2)
         chart += error.encode(x="low:Q", x2="high:Q", y=alt.Y("column:N", sort=None))
@@ -182,7 +190,7 @@ def contributions(parts: Contributions) -> Any:
     return dressed(chart, title="Which attribute drives the risk", subtitle=f"Average over orders of learning: {how}")
 
 
-def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[str]) -> Any:
+def _bars(rows: list[dict[str, Any]], name: str, value: str, words: str, tooltip: list[Any]) -> Any:
     return (
         chart_of(rows, 24 * len(rows))
         .mark_bar(color=BLUE, cornerRadiusTopRight=2, cornerRadiusBottomRight=2)

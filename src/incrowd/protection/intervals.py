@@ -61,7 +61,7 @@ def round_widths(column: Coded) -> list[float]:
     """Widths of round intervals for a column, each a multiple of the one before: 5, 10, 20 for ages."""
     place, whole, _ = _places(column)
     span = float(place[-1] - place[0]) + whole
-    if not span > 0:
+    if not span / 20 > 0:  # one value, or values that a float hardly tells apart
         return []
     unit = Fraction(10) ** math.floor(math.log10(span / 20))
     widths = [float(unit * times) for times in (1, 5, 10, 20, 100)]
