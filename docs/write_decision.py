@@ -83,7 +83,7 @@ def _steps(folder, table):
     """What is suggested; decided by guesses; decided once each suggestion is confirmed; advised; said after that."""
     guessed = _run(folder, "incrowd assess table.parquet --yes --no-protection --recipient public --json")
     if guessed is None:
-        return "–", "no answer", "", "", ""
+        return "none", "asks what others may know (`--qi`)", "", "", ""
     by_role = {}
     for one in guessed["roles"]["columns"]:
         by_role.setdefault(one["role"], []).append(one["column"])

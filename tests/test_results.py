@@ -11,6 +11,7 @@ import pytest
 
 import incrowd
 from incrowd import ClassSizes, correctness_curve, demo_table, forecast, frontier, leak_risk, leaks, measure, measures
+from incrowd.assessment import Question, find_release
 from incrowd.attacks.api import attack_release
 from incrowd.attacks.synthesis import synthesise
 from incrowd.curves.study_accuracy import study_accuracy
@@ -24,6 +25,7 @@ from incrowd.measures.kept_columns import kept_column_facts
 from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
 from incrowd.populations import classical_risk, record_risk, sensitivity
+from incrowd.protection.codebook import make_codebook
 from incrowd.results import Result
 from incrowd.tables import describe_rows
 
@@ -131,6 +133,7 @@ def every_result(results):
     safe = incrowd.protect(table, quasi_identifiers=names, k=4)
     sizes = ClassSizes.from_table(table, quasi_identifiers=names)
     fits = compare_fits(correctness_curve(ClassSizes.from_sizes([9, 7, 5, 4, 3, 3, 2, 2, 1, 1, 1])))
+    numbers = {"age": table["age"], "paid": [draw.randrange(900) for _ in range(rows)]}
     visits = {"who": [row // 2 for row in range(rows)], "age": table["age"]}
     attacks = attack_release(table, table, known=names, secret="illness", population=5_000, kinds=("linkage",))
     found = [
@@ -150,6 +153,16 @@ def every_result(results):
         incrowd.evaluate(table, safe.table, quasi_identifiers=names, sensitive=["illness"], secret="flu"),
         *distributions(table, safe.table, columns=names),
         safe,
+        make_codebook(safe),
+        find_release(
+            {"age": table["age"]}, Question(quasi_identifiers=("age",)), quasi_identifiers=["age"], identifiers=[]
+        ),
+        incrowd.evaluate(
+            numbers,
+            incrowd.protect(numbers, quasi_identifiers=["age"], k=4).table,
+            outcome="paid",
+            quasi_identifiers=["age"],
+        ),
         incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
         incrowd.population_risk(table, quasi_identifiers=names, population=5_000),
         record_risk(table, quasi_identifiers=names, population=5_000),

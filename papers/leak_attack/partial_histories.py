@@ -68,6 +68,9 @@ _NOTES = (
     "Protected histories are made by `protect` with a person column. A larger k lowers the true positives and raises "
     "the false ones: somebody in the leak nearly always fits, and an attacker who does not know whether the person is "
     "in the leak names them.",
+    "A record is known as the table writes it, so that one record of a protected history tells its class, whose ranges "
+    "no other class has. An attacker who knows the person's true values has to find the ranges that hold them, which "
+    "several classes have: for k above 1 the rows with one known record are upper bounds.",
 )
 
 

@@ -29,6 +29,7 @@ def pairs():
 def words(verb, values):
     """The command line that gives these values to the parameters of a verb."""
     found, arguments = [verb], []
+    outputs = declared(VERBS[verb].callback, Output)
     for one in VERBS[verb].params:
         if one.name in values and one.param_type_name == "argument":
             arguments.append(values[one.name])
@@ -36,7 +37,8 @@ def words(verb, values):
             found += [one.opts[0]] if one.is_flag else [one.opts[0], values[one.name]]
         elif one.required:
             arguments += ["other.csv"] if one.param_type_name == "argument" else []
-            found += [one.opts[0], "1"] if one.param_type_name == "option" else []
+            needed = "another.csv" if one.name in outputs else "1"
+            found += [one.opts[0], needed] if one.param_type_name == "option" else []
     return [*found, *arguments]
 
 

@@ -131,14 +131,13 @@ def _given_back(work: Work, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
     """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
     roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    if not kept:
+    coarse = roles.generalised_quasi_identifiers
+    if not kept or not (coarse or work.table.backend.rows_are_local):
         return ()
     if not work.table.backend.rows_are_local:
         unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
         return ()
-    facts = released_column_facts(
-        work.table, roles.quasi_identifiers, kept, roles.person, coarse=roles.generalised_quasi_identifiers
-    )
+    facts = released_column_facts(work.table, roles.quasi_identifiers, kept, roles.person, coarse=coarse)
     return tuple(one for one in facts if one.undoes)
 
 
