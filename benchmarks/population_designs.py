@@ -50,7 +50,7 @@ def chances(feature: np.ndarray, people: int) -> np.ndarray:
         chance = np.exp(steepness * unit)
         for _ in range(30):
             chance = np.minimum(chance * people / chance.sum(), 1.0)
-        return np.maximum(chance, 1e-4 * people / unit.size)
+        return np.asarray(np.maximum(chance, 1e-4 * people / unit.size))
 
     def excess(steepness: float) -> float:
         return float(people * np.sum(1.0 / at(steepness)) / unit.size**2 - 1.0 - VARIATION**2)
@@ -191,8 +191,8 @@ def measure_matching(repeats: int, seed: int) -> list[dict[str, Any]]:
         for fraction in (0.02, 0.1, 0.3):
             for _ in range(repeats):
                 rows_of = draw.choice(5_000, int(fraction * 5_000), replace=False)
-                part = robust_curve(probes[rows_of], gallery[rows_of], metric="euclidean")
-                add(f"robust, {fraction:.0%}", part, whole)
+                measured = robust_curve(probes[rows_of], gallery[rows_of], metric="euclidean")
+                add(f"robust, {fraction:.0%}", measured, whole)
     return rows
 
 
