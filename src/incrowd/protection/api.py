@@ -177,7 +177,8 @@ def protect(
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    left = [name for name in generalised.column_names if name not in {*names, *secrets, person}] if warn else []
+    passed_over = {*names, *secrets, person, *table.nested}
+    left = [name for name in generalised.column_names if name not in passed_over] if warn else []
     changed = [name for name, cells in recoding.changed.items() if cells]
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
     warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
