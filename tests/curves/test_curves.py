@@ -273,7 +273,7 @@ def test_curves_survive_a_file(tmp_path):
         Curve.read(tmp_path / "words.csv")
     for value in ("99%", '"0,99"'):
         (tmp_path / "percent.csv").write_text(f"n,correctness\n10,{value}\n20,{value}\n")
-        with pytest.raises(InputError, match=r"decimal point and without a percent sign"):
+        with pytest.raises(InputError, match=r"without a percent sign|divide percentages by 100"):
             Curve.read(tmp_path / "percent.csv")
     with pytest.raises(InputError, match="divide percentages by 100"):
         Curve.from_points([10, 20], [99, 80])

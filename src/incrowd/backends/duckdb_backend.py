@@ -156,6 +156,8 @@ class FileBackend(BaseBackend):
             yield
         except (pa.ArrowException, TypeError, KeyError, IndexError, OSError) as error:
             self.confirm()
+            if "UTF8" in str(error):
+                raise InputError(f"{self.name} holds text that is not UTF-8; write it again in UTF-8") from None
             raise InputError(
                 f"{', '.join(names[:5])} cannot be read ({type(error).__name__}); "
                 "the file is damaged, or its parts do not have the same columns and types"

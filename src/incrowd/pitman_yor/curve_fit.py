@@ -140,7 +140,8 @@ def compare_fits(
     Raises:
         UnsupportedError: no law can be fitted to these points.
 
-    >>> fits = compare_fits(Curve.from_points([10, 100, 1000], [0.99, 0.9, 0.6]))
+    >>> shares = [0.99, 0.97, 0.9, 0.78, 0.6, 0.42]
+    >>> fits = compare_fits(Curve.from_points([10, 30, 100, 300, 1000, 3000], shares))
     >>> min(fits, key=lambda name: fits[name].residual)
     'PYC'
     """
