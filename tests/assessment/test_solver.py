@@ -1,6 +1,7 @@
 """The least protection that passes the verdict, against trying every class size."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -94,3 +95,9 @@ def test_a_kept_column_gives_back_what_labels_hide():
     assert set(safe.table["town"].to_pylist()) == {"north", "south"}
     found = judge_protected(safe, Question(**named, rows_are_people=True, recipient="strict"))
     assert (found.decision, found.giving_back) == ("exposed", ("code",))
+
+
+def test_a_table_protected_in_a_cluster_is_judged_by_the_columns_it_was_protected_by():
+    safe = protect({"age": [30] * 30, "town": ["a"] * 30}, quasi_identifiers=["age", "town"], k=11, identifiers=[])
+    in_cluster = replace(safe, released_quasi_identifiers=(), original=None, kept_rows=None)
+    assert judge_protected(in_cluster, Question(quasi_identifiers=("age", "town"))).decision == "within"

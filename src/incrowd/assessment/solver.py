@@ -174,7 +174,7 @@ def judge_protected(safe: Protected, question: Question, released: Any = None) -
     >>> judge_protected(safe, Question(quasi_identifiers=("age",), other=("born",))).giving_back
     ('born',)
     """
-    names = safe.released_quasi_identifiers
+    names = safe.released_quasi_identifiers or safe.quasi_identifiers  # in a cluster they keep their names
     asked = replace(question.about_release(safe.removed), quasi_identifiers=names)
     return judge_release(safe.table if released is None else released, asked, given_back=_given_back(safe, asked))
 
