@@ -155,3 +155,12 @@ def test_a_frontier_has_the_classes_that_limits_ask_for_and_every_point_once():
     spread = read_table({"age": list(range(20, 80)) * 4})
     found = frontier(spread, quasi_identifiers=["age"], methods=["partition"]).points
     assert [point.setting for point in found][-2:] == ["k=11", "k=20"]
+
+
+@pytest.mark.parametrize("flag", ["VIP", 1.0])
+def test_a_column_that_only_one_person_has_filled_is_no_column_of_one_value(flag):
+    named = {"quasi_identifiers": ["age", "sex"]}
+    found = decide({**CROWD, "flag": [None] * 79 + [flag]}, **named)
+    assert (found.decision, [(one.column, one.uniques) for one in found.undecided]) == ("undecided", [("flag", 1)])
+    assert decide({**CROWD, "flag": [flag] * 80}, **named).decision == "within"
+    assert decide({**CROWD, "flag": [None] * 80}, **named).decision == "within"

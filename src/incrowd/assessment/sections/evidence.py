@@ -16,7 +16,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.kept_columns import GivenBack, released_column_facts
 from incrowd.results import Result
-from incrowd.tables import RowKind, describe_rows
+from incrowd.tables import RowKind, SuggestedRole, describe_rows
 from incrowd.wording import Advice, percent
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def gather_evidence(work: Work) -> Evidence:
     names, person = list(roles.quasi_identifiers), roles.person
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
-    harmless = tuple(name for name in candidates if 0 <= suggested[name].distinct <= 1)
+    harmless = tuple(name for name in candidates if _has_one_value(suggested[name]))
     candidates = [name for name in candidates if name not in harmless]
     together = None
     alone: list[UndecidedColumn] = []
@@ -107,6 +107,11 @@ def gather_evidence(work: Work) -> Evidence:
         describe_rows(table, roles.suggested or None),
         tuple(unanswered),
     )
+
+
+def _has_one_value(one: SuggestedRole) -> bool:
+    """Whether all rows are alike; a missing value is a value too, and columns that were not counted have -1."""
+    return one.distinct >= 0 and one.distinct + (one.nulls > 0) <= 1
 
 
 def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:

@@ -84,7 +84,7 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
 def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     """A panel by its form alone: a whole number that, together with a time, is different in every row."""
     for time in _times(columns):
-        for one in columns:
+        for one in (column for column in columns if column.column != time.column):
             each = (one.rows - one.nulls) / max(one.distinct, 1)
             fits = one.kind == "integer" and not one.nulls and 1.5 <= each <= time.distinct and one.distinct >= 20
             if fits and _distinct_pairs(table, one.column, time.column) == one.rows:
