@@ -20,7 +20,7 @@ from incrowd.assessment.verdict import Verdict, decide
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.measures.kept_columns import GivenBack
-from incrowd.tables import Table, read_table
+from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
@@ -150,7 +150,12 @@ def assess_question(
 
 
 def judge_release(
-    data: Any, question: Question, *, given_back: Sequence[GivenBack] = (), progress: Progress = silent
+    data: Any,
+    question: Question,
+    *,
+    given_back: Sequence[GivenBack] = (),
+    rows: RowKind | None = None,
+    progress: Progress = silent,
 ) -> Verdict:
     """The verdict that `assess` gives, without the sections that the decision does not rest on.
 
@@ -159,6 +164,7 @@ def judge_release(
         question: what is asked; a yes needs a role for every column.
         given_back: kept columns of which the original tells that they give back what was made coarser; those that the
             release shows by itself are found here.
+        rows: what the rows of the original are; the columns that say so may be gone from the release.
         progress: told how far the work is.
 
     Raises:
@@ -175,7 +181,8 @@ def judge_release(
             work.answer(section, section.answer)
     counted = work.answers["evidence"]
     by_column = {one.column: one for one in (*given_back, *counted.given_back)}
-    work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()))
+    seen = counted.rows if rows is None or rows.kind == "people" else rows
+    work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()), rows=seen)
     return decide(work.question, work.roles, **work.answers)
 
 

@@ -15,7 +15,7 @@ from incrowd.errors import IncrowdError
 from incrowd.measures.kept_columns import GivenBack, kept_column_facts
 from incrowd.protection import Protected, protect
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import RowKind, describe_rows, read_table
 
 _GROWTH = 1.4  # from one class size to the next
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
@@ -118,6 +118,7 @@ class _Search:
         self.trials: list[Trial] = []
         self.passed: tuple[Protected, Verdict] | None = None
         self.smallest = 0
+        self.rows = describe_rows(table) if table.backend.rows_are_local else None
 
     def attempt(self, k: int, progress: Progress, *, must: bool = False) -> tuple[Protected, Verdict] | None:
         """Protect with one class size, asking for more diversity while secrets are certain; None where it cannot be."""
@@ -152,18 +153,22 @@ class _Search:
             options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
             options["other"] = [name for name in options.get("other") or () if name not in left_out] or None
         safe = protect(self.table, **options)
-        return safe, judge_protected(safe, self.question)
+        return safe, judge_protected(safe, self.question, rows=self.rows)
 
 
-def judge_protected(safe: Protected, question: Question, released: Any = None) -> Verdict:
-    """The verdict on a protected table, which also looks at the original for columns that give back what was coarsened.
+def judge_protected(
+    safe: Protected, question: Question, released: Any = None, *, rows: RowKind | None = None
+) -> Verdict:
+    """The verdict on a protected table, which also asks the original what a row is and which columns give back.
 
-    Ranges that are written as one number or as a label do not show any more what a kept column tells of them.
+    Ranges that are written as one number or as a label do not show any more what a kept column tells of them, and the
+    column that numbers people may have been removed.
 
     Args:
         safe: the protected table.
         question: the question about the original.
         released: the protected table as it was written. None: as `safe` holds it.
+        rows: what the rows of the original are, where that is known already.
 
     Raises:
         InputError: as `judge_release`.
@@ -176,7 +181,10 @@ def judge_protected(safe: Protected, question: Question, released: Any = None) -
     """
     names = safe.released_quasi_identifiers or safe.quasi_identifiers  # in a cluster they keep their names
     asked = replace(question.about_release(safe.removed), quasi_identifiers=names)
-    return judge_release(safe.table if released is None else released, asked, given_back=_given_back(safe, asked))
+    if rows is None and safe.original is not None:
+        rows = describe_rows(safe.original)
+    judged = safe.table if released is None else released
+    return judge_release(judged, asked, given_back=_given_back(safe, asked), rows=rows)
 
 
 def _given_back(safe: Protected, question: Question) -> tuple[GivenBack, ...]:

@@ -13,6 +13,7 @@ from incrowd.tables.table import Table
 
 Kind = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
+_REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
 _TIMES = 400  # values of a wave, a year or a month; a moment has more
 _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
 
@@ -62,9 +63,7 @@ def describe_rows(table: Table, suggested: Sequence[SuggestedRole] | None = None
 
 def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     repeated = [one for one in columns if one.topic in _NUMBERS and 1.02 * one.distinct < one.rows - one.nulls]
-    persons = [one for one in repeated if one.role == "person"] or [
-        one for one in repeated if one.role == "identifier" and one.topic == "record number"
-    ]
+    persons = [one for one in repeated if one.role == "person"] or [one for one in repeated if one.role == "identifier"]
     for person in persons:
         each = (person.rows - person.nulls) / max(person.distinct, 1)
         for time in _times(columns):
@@ -78,6 +77,9 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
         if person.role == "person":
             reason = f"{person.column} says whose record it is, and has {each:.1f} rows for each value"
             return RowKind("transactions", reason, "low" if person.confidence == "low" else "high", person.column)
+        if each >= _REPEATED:
+            reason = f"{person.column} numbers people or records, and has {each:.1f} rows for each value"
+            return RowKind("transactions", reason, "medium", person.column)
     return _numbered_by_time(table, columns)
 
 
