@@ -30,7 +30,7 @@ def protect_table(
     table: options.TablePath,
     out: Annotated[
         str,
-        typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False),
+        typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
         outputs.STORED_TABLE,
     ],
     qi: options.QuasiIdentifiers = None,
