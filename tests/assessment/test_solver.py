@@ -101,3 +101,11 @@ def test_a_table_protected_in_a_cluster_is_judged_by_the_columns_it_was_protecte
     safe = protect({"age": [30] * 30, "town": ["a"] * 30}, quasi_identifiers=["age", "town"], k=11, identifiers=[])
     in_cluster = replace(safe, released_quasi_identifiers=(), original=None, kept_rows=None)
     assert judge_protected(in_cluster, Question(quasi_identifiers=("age", "town"))).decision == "within"
+
+
+@pytest.mark.parametrize(("other", "columns"), [(["log"], ["age", "log"]), ([], ["age"])])
+def test_lists_that_are_released_are_judged_by_the_rule_they_were_released_by(other, columns):
+    table = {"age": [30 + number // 12 for number in range(48)], "log": [[number] for number in range(48)]}
+    question = Question(quasi_identifiers=("age",), other=tuple(other))
+    found = find_release(table, question, quasi_identifiers=["age"], other=other or None, identifiers=[])
+    assert (found.verdict.decision, found.protected.table.column_names) == ("within", columns)

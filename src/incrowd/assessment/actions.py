@@ -202,7 +202,8 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     from incrowd.assessment.api import judge_release
 
     released, detail = _protected(work, plan)
-    asked = work.question.with_roles(work.roles).about_release(plan.removed)
+    gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
+    asked = work.question.with_roles(work.roles).about_release(gone)
     return judge_release(released, asked), detail
 
 

@@ -188,7 +188,7 @@ def _one_row_each(columns: Sequence[SuggestedRole]) -> RowKind:
 
 def _combinations_differ(table: Table, columns: Sequence[SuggestedRole], counted: str) -> bool:
     """Whether no combination of the other columns occurs twice, as in a table of counts."""
-    others = [one.column for one in columns if one.column != counted]
+    others = [one.column for one in columns if one.column != counted and one.kind != "nested"]  # lists do not compare
     rows = columns[0].rows
     most = 1.0
     for one in columns:
