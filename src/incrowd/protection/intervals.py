@@ -102,9 +102,9 @@ def calendar(column: Coded, months: int) -> Labels:
 
 
 def _month_start(month: int) -> int:
-    """The day a month begins on, months counted from January of year 0."""
+    """The day a month begins on, months counted from January of year 0; the calendar ends with 9999-12-31."""
     year, number = divmod(month, 12)
-    return date(max(year, 1), number + 1, 1).toordinal()
+    return date(max(year, 1), number + 1, 1).toordinal() if year <= date.max.year else date.max.toordinal() + 1
 
 
 def _parts_of_text(column: Coded, parts: int) -> Labels:
@@ -147,5 +147,6 @@ def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float6
 
 def _write(value: float, days: bool, start: int) -> str:
     if days:
-        return date.fromordinal(int(value) + date(1970, 1, 1).toordinal()).isoformat()
+        day = int(value) + date(1970, 1, 1).toordinal()
+        return date.fromordinal(min(max(day, 1), date.max.toordinal())).isoformat()
     return str(start + int(value)) if value == int(value) else repr(float(value))
