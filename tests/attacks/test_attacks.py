@@ -179,6 +179,14 @@ def test_what_cannot_be_run_is_said():
     assert found.sentence == "No attack could be run, so nothing is known about the release."
 
 
+def test_an_attacker_called_distances_hides_no_attack_that_was_not_run():
+    original, released = population(50, 1), population(50, 2)
+    found = attack_release(original, released, known={"distances": KNOWN}, kinds=["linkability", "membership"])
+    assert set(found.not_run) == {"distances membership"}
+    assert not found.within(1.0)
+    assert "distances membership" in found.reason_against(1.0)
+
+
 def test_results_are_plain_and_repeatable():
     original, holdout = population(200, 1), population(200, 2)
     runs = [attack_release(original, original, secret="ill", holdout=holdout, seed=5).to_dict() for _ in range(2)]
