@@ -1,5 +1,6 @@
 """Every kind of attack: known answers, no success on independent releases, more success the more is copied."""
 
+from datetime import date, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -185,6 +186,15 @@ def test_an_attacker_called_distances_hides_no_attack_that_was_not_run():
     assert set(found.not_run) == {"distances membership"}
     assert not found.within(1.0)
     assert "distances membership" in found.reason_against(1.0)
+
+
+def test_a_date_is_guessed_within_a_share_of_the_range_of_dates():
+    days = [date(2020, 1, 1) + timedelta(days) for days in range(0, 1000, 10)]
+    original = {"key": [f"{place:02d}" for place in range(100)], "visit": days}
+    for off, right in ((49, 1.0), (60, 0.0)):  # days, of a range of 1,050 days at most
+        released = {"key": original["key"], "visit": [day + timedelta(off) for day in days]}
+        found = attack(original, released, kind="inference", known=["key"], secret="visit", tolerance=0.05)
+        assert found.attack.value == right
 
 
 def test_results_are_plain_and_repeatable():

@@ -48,7 +48,7 @@ class Labels:
 class Column:
     """A column of all tables on one scale: `labels` has one entry for each table, the original's first.
 
-    A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`.
+    A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`; `temporal` are dates and times.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Column:
     size: float
     values: tuple[str, ...]
     labels: tuple[Labels, ...]
+    temporal: bool = False
 
     @cached_property
     def has_sets(self) -> bool:
@@ -130,7 +131,8 @@ def _number_column(sides: tuple[Coded, ...]) -> Column:
             scaled = [np.where(null, sign * np.inf, end) for sign, end in zip((-1, 1), scaled, strict=True)]
         labels.append(Labels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
     has_both = nullable and finite.size > 0
-    return Column(name, True, least + first, size or float(has_both), (), tuple(labels))
+    temporal = pa.types.is_temporal(kind)
+    return Column(name, True, least + first, size or float(has_both), (), tuple(labels), temporal)
 
 
 def _number_ends(side: Coded, kind: pa.DataType, first: int) -> tuple[Floats, Floats]:
