@@ -197,6 +197,29 @@ def test_a_date_is_guessed_within_a_share_of_the_range_of_dates():
         assert found.attack.value == right
 
 
+def test_records_that_are_equally_near_share_the_join_in_any_order():
+    draws = np.random.default_rng(8)
+    original, released = ({name: draws.integers(0, 4, 60).astype(str) for name in "abcd"} for _ in range(2))
+    expected = []
+    for person in range(60):
+        near = []
+        for names in (["a", "b"], ["c", "d"]):
+            gaps = sum((released[name] != original[name][person]).astype(int) for name in names)
+            near.append(set(np.flatnonzero(gaps == gaps.min()).tolist()))
+        expected.append(len(near[0] & near[1]) / (len(near[0]) * len(near[1])))
+    for order in (np.arange(60), draws.permutation(60)):
+        shuffled = {name: column[order] for name, column in released.items()}
+        found = attack(original, shuffled, kind="linkability", known=["a", "b"], others=["c", "d"])
+        np.testing.assert_allclose(found.successes, expected)
+
+
+def test_a_release_that_fits_nobody_joins_nothing():
+    draws = np.random.default_rng(8)
+    original, released = ({name: draws.integers(0, 10**9, 300).astype(str) for name in "ab"} for _ in range(2))
+    released["a"][0] = original["a"][0]  # some value of the original occurs in the release
+    assert attack(original, released, kind="linkability", known=["a", "b"]).risk.value < 0.01
+
+
 def test_results_are_plain_and_repeatable():
     original, holdout = population(200, 1), population(200, 2)
     runs = [attack_release(original, original, secret="ill", holdout=holdout, seed=5).to_dict() for _ in range(2)]
