@@ -80,6 +80,20 @@ def test_ranges_and_sets_of_a_protected_table_are_understood():
     np.testing.assert_allclose(found.successes, expected)
 
 
+def test_sets_of_numeric_codes_are_their_members_and_not_the_range_between():
+    draws = np.random.default_rng(2)
+    codes = draws.integers(0, 40, 200)
+    sets = [f"{{{code}, {(code * 7 + 3) % 40}}}" for code in codes]
+    sets[:20] = [f"[{code};{code + 2}]" for code in codes[:20]]  # and ranges of the same numbers
+    sets[20:25] = [str(code) for code in codes[20:25]]
+    sets[25], sets[26] = "*", None
+    expected = [1.0 / sum(label in (None, "*") or covers(label, code) for label in sets) for code in codes]
+    found = attack({"code": codes}, {"code": sets}, kind="linkage", known=["code"], targets=200)
+    np.testing.assert_allclose(found.successes, expected)
+    with pytest.raises(InputError, match="1 of its 2 labels are neither"):
+        attack({"code": [1, 2, 3]}, {"code": ["{1, x}", "2", "2"]}, kind="linkage", known=["code"])
+
+
 def test_noise_and_missing_knowledge_make_linkage_harder_but_keep_the_right_record_in_reach():
     table = people(600, 2, values=(60, 3, 40))
     exact = attack(table, table, kind="linkage", known=NAMES)
