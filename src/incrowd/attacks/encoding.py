@@ -3,8 +3,8 @@
 Numbers, dates and times are positions that are divided by their range; text is the rank of its value among the values
 of all tables. A protected cell is an interval: its range, or the ranks of its set or prefix; a set that is no run of
 ranks is compared by its members. Numbers of which some are released as sets are codes, and have ranks as text has.
-A cell that stands for everything (*), and a null where the original has none, fits every value; any other null is a
-value of its own.
+A cell that stands for everything (*) fits every value. A null is a value of its own, but in a released column whose
+nulls are mostly cells that were taken out (more than twice the share that the original has) it fits every value too.
 """
 
 from __future__ import annotations
@@ -115,6 +115,16 @@ def _column(sides: tuple[Coded, ...]) -> Column:
     return _code_column(sides, sets) if any(sets) else _number_column(sides)
 
 
+def _blanked(sides: tuple[Coded, ...]) -> list[bool]:
+    """For each table, whether most nulls of the column are cells that were taken out, which only a release has."""
+    original, released = (_share_of_nulls(side) for side in sides[:2])
+    return [False, released > 2 * original, *(False for _ in sides[2:])]
+
+
+def _share_of_nulls(side: Coded) -> float:
+    return float(np.mean(side.codes == side.size - 1)) if side.has_null else 0.0
+
+
 def _number_column(sides: tuple[Coded, ...]) -> Column:
     kind, name = sides[0].values.type, sides[0].name
     first = offset_of(sides[0])
@@ -126,13 +136,13 @@ def _number_column(sides: tuple[Coded, ...]) -> Column:
     size = most - least
     nullable = sides[0].has_null
     labels = []
-    for side, (low, high) in zip(sides, ends, strict=True):
+    for side, (low, high), blanked in zip(sides, ends, _blanked(sides), strict=True):
         null = np.isnan(low)
-        scaled = [(end - least) / (size or 1.0) for end in (low, high)]
-        if nullable:
-            scaled = [np.where(null, _NULL, end) for end in scaled]
-        else:
-            scaled = [np.where(null, sign * np.inf, end) for sign, end in zip((-1, 1), scaled, strict=True)]
+        ends_of_null = (-np.inf, np.inf) if blanked else (_NULL, _NULL)
+        scaled = [
+            np.where(null, instead, (end - least) / (size or 1.0))
+            for end, instead in zip((low, high), ends_of_null, strict=True)
+        ]
         labels.append(Labels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
     has_both = nullable and finite.size > 0
     temporal = pa.types.is_temporal(kind)
@@ -202,21 +212,21 @@ def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float |
     ends = [_number_ends(side, kind, 0, skipped=some) for side, some in zip(sides, sets, strict=True)]
     members = [one for some in sets for label in some.values() for one in label if one is not None]
     numbers = np.unique(np.concatenate([np.array(members), *(low[low == high] for low, high in ends)]))
-    null, nullable = numbers.size + 1, sides[0].has_null
+    null = numbers.size + 1
     labels = []
-    for side, (low, high), some in zip(sides, ends, sets, strict=True):
+    for side, (low, high), some, blanked in zip(sides, ends, sets, _blanked(sides), strict=True):
         first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
         ranks: list[list[int] | None] = [
             list(range(begin, end + 1)) if np.isfinite(least) else None
             for least, begin, end in zip(low, first.tolist(), last.tolist(), strict=True)
         ]
         for label in np.flatnonzero(np.isnan(low)).tolist():
-            ranks[label] = [null] if nullable else None
+            ranks[label] = None if blanked else [null]
         for label, wanted in some.items():
             ranks[label] = sorted(null if one is None else int(np.searchsorted(numbers, one)) for one in wanted)
         labels.append(_ranked(side, ranks))
     values = tuple(str(number) for number in numbers)
-    return Column(name, False, 0.0, float(numbers.size + nullable > 1), values, tuple(labels))
+    return Column(name, False, 0.0, float(numbers.size + sides[0].has_null > 1), values, tuple(labels))
 
 
 def _text_column(sides: tuple[Coded, ...]) -> Column:
@@ -233,12 +243,11 @@ def _text_column(sides: tuple[Coded, ...]) -> Column:
                 plain.add(text)
     values = tuple(sorted(plain))
     rank = {value: place for place, value in enumerate(values)}
-    nullable = sides[0].has_null
     labels = tuple(
-        _text_labels(side, text, meaning, values, rank, nullable)
-        for side, text, meaning in zip(sides, texts, meanings, strict=True)
+        _text_labels(side, text, meaning, values, rank, blanked)
+        for side, text, meaning, blanked in zip(sides, texts, meanings, _blanked(sides), strict=True)
     )
-    return Column(sides[0].name, False, 0.0, float(len(values) + nullable > 1), values, labels)
+    return Column(sides[0].name, False, 0.0, float(len(values) + sides[0].has_null > 1), values, labels)
 
 
 def _meaning(text: str | None, known: set[str]) -> Choice | Prefix | Anything | None:
@@ -253,14 +262,14 @@ def _text_labels(
     meanings: dict[str | None, Any],
     values: tuple[str, ...],
     rank: dict[str, int],
-    nullable: bool,
+    blanked: bool,
 ) -> Labels:
     ranks: list[list[int] | None] = []
     null = len(values) + 1
     for text in texts:
         meaning = meanings[text]
         if text is None:
-            ranks.append([null] if nullable else None)
+            ranks.append(None if blanked else [null])
         elif isinstance(meaning, Choice):
             ranks.append(sorted(null if value is None else rank[value] for value in meaning.values))
         elif isinstance(meaning, Prefix):
