@@ -66,7 +66,7 @@ def test_a_risk_over_the_stated_limit_is_exit_1(capsys, sample):
         (["--qi", "age"], "how many people"),
         (["--qi", "age"], "--fraction"),
         (["--qi", "age", "--population", "2e4", "--seed=-1"], "seed"),
-        (["--qi", "age", "--population", "2e4", "--records", "risk.doc"], ".parquet or .csv"),
+        (["--qi", "age", "--population", "2e4", "--records", "risk.doc"], ".parquet, .csv"),
         (["--qi", "age", "--population", "2e4", "--plot", "risk.doc"], ".html, .svg or .png"),
         (["--population", "2e4"], "--qi"),
         (["--qi", "age", "--population", "5"], "cannot hold"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import InputError
-from incrowd.populations.design import read_weights
+from incrowd.populations.design import read_weights, refuse_other_columns
 from incrowd.results import Result
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
@@ -237,12 +237,6 @@ def _stated_roles(table: Table, question: Question) -> dict[str, str]:
 
 def _check_weight(table: Table, weight: str, suggested: Sequence[SuggestedRole]) -> None:
     """Refuse a weight that is no positive number, or that is clearly something else: it makes every risk smaller."""
-    looks = next(one for one in suggested if one.column == weight)
-    if looks.role not in ("weight", "other") and looks.topic and looks.confidence != "low":
-        raise InputError(
-            f"{weight!r} is no sampling weight: {looks.reason}; name the column that says how many people each record "
-            "stands for, or give the population",
-            hint=("weights", "population"),
-        )
+    refuse_other_columns(next(one for one in suggested if one.column == weight))
     if table.backend.rows_are_local:
         read_weights(table, weight)

@@ -10,6 +10,7 @@ _FLAGS = {
     "from_table": "--table",
     "methods": "--method",
     "steps": "--step",
+    "weights": "--weight",
     "hierarchies": "--hierarchy",
     "scales": "--scale",
     "maximum_likelihood": "--ml",

@@ -35,7 +35,10 @@ def population_of_table(
         ),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option("--weights", help="Instead: the column that says how many people a record stands for.")
+        str | None,
+        typer.Option(
+            "--weight", "--weights", help="Instead: the column that says how many people a record stands for."
+        ),
     ] = None,
     person: options.Person = None,
     method: Annotated[

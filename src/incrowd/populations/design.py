@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.tables import Table
+from incrowd.tables import SuggestedRole, Table, suggest_roles
 from incrowd.wording import percent
 
 _NEAR = 0.01  # how far a sum of weights may be from what it should be and still count as the same
@@ -50,7 +50,7 @@ class Weights:
 
 
 def read_weights(table: Table, name: str) -> Weights:
-    """The weight column of a table, checked."""
+    """The weight column of a table, checked: positive numbers that are not clearly something else."""
     import pyarrow as pa
 
     ((_, column),) = table.read(table.require([name], "weight column"))
@@ -71,7 +71,18 @@ def read_weights(table: Table, name: str) -> Weights:
             f"{negative:,} weights in {name!r} are negative and {zero:,} are zero; a record stands for somebody, "
             "so give positive weights or leave these records out"
         )
+    refuse_other_columns(suggest_roles(table, [name])[0])
     return Weights(values)
+
+
+def refuse_other_columns(looks: SuggestedRole) -> None:
+    """Refuse a column that is clearly something else than a weight: it makes every risk smaller."""
+    if looks.role not in ("weight", "other") and looks.topic and looks.confidence != "low":
+        raise InputError(
+            f"{looks.column!r} is no sampling weight: {looks.reason}; name the column that says how many people each "
+            "record stands for, or give the population",
+            hint=("weights", "population"),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
