@@ -18,6 +18,7 @@ from incrowd.protection.problem import as_days, as_floats, is_number, offset_of
 from incrowd.protection.recoding import as_text, as_written, format_set, interval_labels, quote_members
 
 Labels = list[str | None]
+MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
 
 
 class ValueLabels(Labels):
@@ -30,8 +31,8 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     Whole numbers and dates are cut at min + ⌊i (max − min + 1) / parts⌋, which gives the paper's tables S7 and S8;
     other numbers at equal distances, the upper end not included; text into runs of its ascending values.
     """
-    if parts < 1:
-        raise InputError(f"a resolution of {parts} intervals for {column.name!r}; give 1 or more")
+    if not 1 <= parts <= MOST_PARTS:
+        raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
     if not is_number(column):
         return ValueLabels(_parts_of_text(column, parts))
     place, whole, start = _places(column)
