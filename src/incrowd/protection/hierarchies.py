@@ -94,7 +94,7 @@ class Hierarchy:
         try:
             with open(path, encoding="utf-8-sig", newline="") as file:
                 lines = [line for line in csv.reader(file, delimiter=separator) if line]
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"the hierarchy {os.fspath(path)} cannot be read: {error}") from None
         return cls.from_rows(lines, name=os.path.basename(os.fspath(path)))
 
