@@ -39,6 +39,12 @@ AGES = {"age": [1, 2, 3, 4], "pay": [10, 20, 30, 40], "none": [None] * 4, "town"
         ({"k": 2, "method": "coarsen", "resolution": -3}, "resolution"),
         ({"k": 2, "method": "coarsen", "resolution": {"wage": 3}}, "'wage'"),
         ({"k": 2, "method": "coarsen", "levels": {"age": 1}}, "no hierarchy"),
+        ({"k": 2, "method": "coarsen", "resolution": 10**18}, "give 1 to 1,000,000"),
+        ({"k": 2, "method": "mask", "steps": [("age", f"ranges={10**18}")]}, "give 1 to 1,000,000"),
+        (
+            {"k": 2, "hierarchies": {"age": "quantiles:1e18"}},
+            "quantiles of 1,000,000,000,000,000,000 groups; give 1 to",
+        ),
         ({"k": 2, "method": "mask"}, "needs steps"),
         ({"k": 2, "method": "mask", "steps": [("age", "burn")]}, "use '*'"),
         ({"k": 2, "method": "mask", "steps": [("wage", "*")]}, "'wage'"),

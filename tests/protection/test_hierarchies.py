@@ -1,5 +1,6 @@
 """Hierarchies from files, rules and data, and the search for the best levels."""
 
+import csv
 import datetime
 from itertools import product
 
@@ -169,3 +170,32 @@ def test_intervals_end_where_the_calendar_does():
             {"day": days}, quasi_identifiers=["day"], k=6, method=method, identifiers=[], hierarchies={"day": "dates"}
         )
         assert safe.guarantee.k >= 6
+
+
+def test_narrow_intervals_over_a_wide_domain_are_numbered_where_values_are():
+    values = [0.0, 0.5, 1e6]
+    assert labels(Hierarchy.intervals([1e-7]), values, 1) == [
+        "[0;1e-07)",
+        "[0.5;0.5000001)",
+        "[1000000;1000000.0000001]",
+    ]
+    assert labels(Hierarchy.intervals([0.5]), [0, 5, 10**13, 10**13 + 1], 1)[2:] == [str(10**13), str(10**13 + 1)]
+    for width in (1e-11, 1e-300):
+        with pytest.raises(InputError, match="too narrow for the numbers of 'x'"):
+            Hierarchy.intervals([width]).levels(column(values))
+    with pytest.raises(InputError, match="width inf"):
+        Hierarchy.intervals([float("inf")]).levels(column(values))
+    table = {"pay": [0.0, 0.0, 1e6, 1e6]}
+    safe = protect(table, quasi_identifiers=["pay"], k=2, method="generalise", widest={"pay": 1e-7}, identifiers=[])
+    assert safe.guarantee.k == 2
+
+
+def test_a_file_with_a_huge_cell_is_refused_without_the_cell(tmp_path):
+    (tmp_path / "town.csv").write_text("York;North\n" + "secret" * 30_000 + ";South\n")
+    before = csv.field_size_limit(131_072)  # readers of tables raise it for the whole process
+    try:
+        with pytest.raises(InputError, match=r"town\.csv cannot be read") as refused:
+            Hierarchy.from_csv(tmp_path / "town.csv")
+    finally:
+        csv.field_size_limit(before)
+    assert "secret" not in str(refused.value)

@@ -1,8 +1,11 @@
 """Fixed-width text with a layout."""
 
+import csv
+
 import pytest
 
 from incrowd import InputError, read_table
+from incrowd.tables.formats.fixed_width import read_layout
 
 LINES = "Ann  30  1,5\nZoë   4 00,7\n\nBob NA  2,25\n"
 
@@ -67,3 +70,14 @@ def test_without_a_layout_it_is_asked_for(tmp_path):
     assert error.value.hint == ("layout",)
     with pytest.raises(InputError, match="cannot be read"):
         read_table(given["source"], layout=tmp_path / "none.csv")
+
+
+def test_a_layout_with_a_huge_cell_is_refused_without_the_cell(tmp_path):
+    files = made(tmp_path, "name,start,end\n" + "secret" * 30_000 + ",1,4\n")
+    before = csv.field_size_limit(131_072)  # readers of tables raise it for the whole process
+    try:
+        with pytest.raises(InputError, match="the layout layout.csv cannot be read") as refused:
+            read_layout(str(files["layout"]))
+    finally:
+        csv.field_size_limit(before)
+    assert "secret" not in str(refused.value)

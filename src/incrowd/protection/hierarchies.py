@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import Labels, ValueLabels, calendar, grid, quantile_parts, round_widths
+from incrowd.protection.intervals import MOST_PARTS, Labels, ValueLabels, calendar, grid, quantile_parts, round_widths
 from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, labels_of_codes, quote_members
 
@@ -94,7 +94,7 @@ class Hierarchy:
         try:
             with open(path, encoding="utf-8-sig", newline="") as file:
                 lines = [line for line in csv.reader(file, delimiter=separator) if line]
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"the hierarchy {os.fspath(path)} cannot be read: {error}") from None
         return cls.from_rows(lines, name=os.path.basename(os.fspath(path)))
 
@@ -166,6 +166,8 @@ class Hierarchy:
     @classmethod
     def quantiles(cls, groups: int) -> Hierarchy:
         """Group numbers into so many ranges of about equally many records, then half as many, down to two."""
+        if not 1 <= groups <= MOST_PARTS:
+            raise InputError(f"quantiles of {groups:,} groups; give 1 to {MOST_PARTS:,}")
         joined = [2**level for level in range(groups.bit_length()) if 2**level < groups]
         return cls("quantiles", lambda column: [quantile_parts(column, groups, several) for several in joined])
 

@@ -18,6 +18,7 @@ from incrowd.protection.problem import as_days, as_floats, is_number, offset_of
 from incrowd.protection.recoding import as_text, as_written, format_set, interval_labels, quote_members
 
 Labels = list[str | None]
+MOST_PARTS = 1_000_000  # intervals that the domain of a column is cut into
 
 
 class ValueLabels(Labels):
@@ -30,8 +31,8 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     Whole numbers and dates are cut at min + ⌊i (max − min + 1) / parts⌋, which gives the paper's tables S7 and S8;
     other numbers at equal distances, the upper end not included; text into runs of its ascending values.
     """
-    if parts < 1:
-        raise InputError(f"a resolution of {parts} intervals for {column.name!r}; give 1 or more")
+    if not 1 <= parts <= MOST_PARTS:
+        raise InputError(f"a resolution of {parts:,} intervals for {column.name!r}; give 1 to {MOST_PARTS:,}")
     if not is_number(column):
         return ValueLabels(_parts_of_text(column, parts))
     place, whole, start = _places(column)
@@ -46,19 +47,34 @@ def equal_parts(column: Coded, parts: int) -> Labels:
 
 def grid(column: Coded, width: float, origin: float) -> Labels:
     """Intervals of one width, counted from an origin."""
-    if not width > 0:
+    if not 0 < width < math.inf:
         raise InputError(f"an interval of width {width:g} for {column.name!r}; give a positive width")
     if not is_number(column):
         raise InputError(f"intervals for {column.name!r}, which is text; give its hierarchy as a file")
     place, whole, start = _places(column)
     if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
         origin = -float((start - Fraction(origin)) % Fraction(width))
-    first = origin + np.floor((place[0] - origin) / width) * width
-    last = origin + (np.floor((place[-1] - origin) / width) + 1) * width
-    edges = np.arange(round((last - first) / width) + 1) * width + first
-    if width != int(width):  # sums of tenths are written as tenths
+    edges = _edges_near(place, width, origin)
+    if width != int(width) and width * 1e11 > np.abs(edges).max():  # sums of tenths are written as tenths
         edges = np.array([float(f"{edge:.12g}") for edge in edges])
+    if not (np.diff(edges) > 0).all():
+        raise InputError(f"intervals of width {width:g} are too narrow for the numbers of {column.name!r}; widen them")
     return _between(column, place, edges, whole, start)
+
+
+def _edges_near(place: NDArray[np.float64], width: float, origin: float) -> NDArray[np.float64]:
+    """The edges of the cells of a grid that hold ascending values and of their neighbours, not of all empty cells.
+
+    Two equal edges where floats cannot tell the cells apart."""
+    with np.errstate(over="ignore"):
+        cells = np.floor((place - origin) / width)
+    if not np.abs(cells).max() < 2**52:
+        return np.zeros(2)
+    number = cells - cells[0]
+    near = np.unique(np.concatenate([number + step for step in (-1, 0, 1, 2)]))
+    near = near[(near >= 0) & (near <= number[-1] + 1)]
+    edges: NDArray[np.float64] = near * width + (origin + cells[0] * width)
+    return edges
 
 
 def round_widths(column: Coded) -> list[float]:

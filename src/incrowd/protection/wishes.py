@@ -32,6 +32,14 @@ class Wishes:
         return bool(self.keep or self.widest)
 
 
+def _is_amount(value: object) -> bool:
+    """Whether a wish is a finite number of 0 or more."""
+    try:
+        return math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
+    except (TypeError, OverflowError):
+        return False
+
+
 def read_wishes(
     names: Sequence[str],
     importance: Mapping[str, float] | None,
@@ -49,10 +57,10 @@ def read_wishes(
             raise InputError(f"{what} for {', '.join(map(repr, stray))}, not a quasi-identifier")
     weights, limits = dict(importance or {}), dict(widest or {})
     for name, weight in weights.items():
-        if not (math.isfinite(weight) and weight >= 0):
+        if not _is_amount(weight):
             raise InputError(f"an importance of {weight!r} for {name!r}; give a number of 0 or more")
     for name, limit in limits.items():
-        if not limit >= 0:
+        if not _is_amount(limit):
             raise InputError(f"a largest width of {limit!r} for {name!r}; give a number of 0 or more")
     if len(weights) == len(names) and not any(weights.values()):
         raise InputError("every quasi-identifier has importance 0, so nothing is worth keeping; raise one of them")

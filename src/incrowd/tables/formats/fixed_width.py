@@ -44,7 +44,7 @@ def read_layout(path: str) -> list[Place]:
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(line)]
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, csv.Error):
         raise InputError(f"the layout {os.path.basename(path)} cannot be read; {_LAYOUT}", hint="layout") from None
     header = [cell.lower() for cell in lines[0]] if lines else []
     if header not in (["name", "start", "end"], ["name", "start", "width"]):
