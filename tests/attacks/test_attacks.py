@@ -91,6 +91,18 @@ def test_singling_out_counts_as_brute_force_does():
     assert 0 < found.targets <= 50
 
 
+@pytest.mark.parametrize("method", ["multivariate", "univariate"])
+def test_singling_out_without_a_holdout_takes_no_chance_off(method):
+    draws = np.random.default_rng(5)
+    original, others = ({name: draws.integers(0, 10**6, 400).astype(str) for name in "abc"} for _ in range(2))
+    copied = np.arange(400) < 140  # 35 % of the people, fewer than a predicate of weight 1/n may isolate by chance
+    released = {name: np.where(copied, column, others[name]) for name, column in original.items()}
+    found = attack(original, released, kind="singling-out", method=method, known=["a", "b", "c"])
+    assert found.risk == found.attack
+    assert found.risk.low > 0.25
+    assert any("upper bound" in note for note in found.notes)
+
+
 def test_thinning_makes_different_sizes_comparable():
     """A predicate that fits two of four people isolates one of two with the chance 2/3."""
     from incrowd.attacks.singling_out import _isolates
