@@ -278,6 +278,19 @@ def test_tables_that_cannot_be_compared_are_refused():
         attack(table, population(50, 2), kind="distances", holdout={k: column[:20] for k, column in table.items()})
 
 
+def test_a_holdout_split_off_by_chance_is_not_refused():
+    draws = np.random.default_rng(1)
+    table = {
+        "age": draws.integers(20, 60, 400),
+        "zip": draws.integers(90, 99, 400),
+        "sex": draws.choice(["f", "m"], 400),
+        "illness": draws.choice(["a", "b", "c"], 400),
+    }
+    for seed in range(30):
+        part, holdout = split_table(table, holdout=0.2, seed=seed)
+        attack(part, part, kind="distances", known=list(table), holdout=holdout, targets=20)
+
+
 def test_messages_hold_no_cell():
     table = {"a": ["Smith", "Jones", "Miller"], "b": [1, 2, 3]}
     for released in ({"a": ["Secretname", "x", "y"], "b": ["Hidden", "2", "3"]},):
