@@ -125,8 +125,17 @@ def test_an_attack_that_could_not_be_run_breaks_the_rule_and_one_that_fails_keep
     without = check(released, **asked, max_attack=0.2)
     assert not without.passed  # membership needs a holdout
     assert any("membership" in note for note in without.notes)
-    kept = check(released, **asked, holdout=others, max_attack=0.3)
+    unknown = check(released, **asked, holdout=others, max_attack=0.3)
+    assert not unknown.passed  # whose rows they are cannot be told
+    assert any(note.startswith("linkage was not run: the right record is no nearer") for note in unknown.notes)
+    kept = check(released, **asked, holdout=others, max_attack=0.3, kept_rows=range(300))
     assert kept.passed, kept
+    order = draws.permutation(300)
+    shuffled = {name: column[order] for name, column in original.items()}
+    assert not check(shuffled, **asked, holdout=others, max_attack=0.3).passed
+    constant = {**original, "sex": np.full(300, "f")}
+    noted = check(constant, **{**asked, "quasi_identifiers": ["age", "zip", "sex"], "original": constant}, max_attack=1)
+    assert any("one value only" in note for note in noted.notes)
     assert not check(original, **asked, holdout=others, max_attack=0.3).passed
     with pytest.raises(InputError, match="made from"):
         check(released, quasi_identifiers=["age", "zip"], max_attack=0.3)

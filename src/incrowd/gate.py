@@ -141,6 +141,7 @@ def check(
     max_given_away: float | None = None,
     original: Any = None,
     holdout: Any = None,
+    kept_rows: Sequence[int] | None = None,
     question: Question | None = None,
     progress: Progress = silent,
 ) -> Check:
@@ -171,6 +172,8 @@ def check(
         max_given_away: largest share of records whose value is certain.
         original: for `max_attack`, the table that this one was made from.
         holdout: for `max_attack`, people of the same population who are not in the original.
+        kept_rows: for `max_attack`, the original's row that each row was made from, where some were dropped or the
+            order cannot be told from the tables.
         question: also give the verdict of `assess` on this question; only a yes passes. Rules and verdict are about
             the same roles: those of the question, and those given here where it has none.
         progress: told how far the work is.
@@ -210,7 +213,7 @@ def check(
     )
     roles = settle_roles(table, asked)
     naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
-    attack, why = _attack(table, original, holdout, known, secrets) if "max_attack" in limits else (0.0, [])
+    attack, why = _attack(table, original, holdout, kept_rows, known, secrets) if "max_attack" in limits else (0.0, [])
     counted = {"max_identifiers": len(naming), "max_attack": attack}
     return Check(
         table.source if isinstance(data, str) and table.source else table.name,
@@ -283,18 +286,26 @@ def checked_limits(limits: Mapping[str, float | None], *, any_of: bool = True) -
 
 
 def _attack(
-    table: Table, original: Any, holdout: Any, known: Sequence[str], sensitive: Sequence[str]
+    table: Table,
+    original: Any,
+    holdout: Any,
+    kept_rows: Sequence[int] | None,
+    known: Sequence[str],
+    sensitive: Sequence[str],
 ) -> tuple[float, list[str]]:
-    """The highest risk that attacks on the table do not rule out, and why it is 1 where some could not be run."""
+    """The highest risk that attacks on the table do not rule out (1 where some could not be run), and notes."""
     if original is None:
         raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
     kinds = [kind for kind in KINDS if sensitive or kind not in ("inference", "attribution")]
     found = [
-        attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds)
+        attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds, kept_rows=kept_rows)
         for secret in (*sensitive, *([] if sensitive else [None]))
     ]
     missing = dict.fromkeys(reason for one in found if (reason := one.reason_against(1.0)) is not None)
-    return (1.0, list(missing)) if missing else (max(one.worst.risk.high for one in found if one.worst), [])
+    reasons = [f"{name} was not run: {reason}" for one in found for name, reason in one.not_run.items()]
+    notes = [note for one in found for attack in one.attacks for note in attack.notes]
+    highest = 1.0 if missing else max(one.worst.risk.high for one in found if one.worst)
+    return highest, list(dict.fromkeys([*missing, *reasons, *notes]))
 
 
 def _rules(name: str, limit: float, facts: Measurement, counted: Mapping[str, float]) -> list[Rule]:

@@ -91,6 +91,18 @@ def test_singling_out_counts_as_brute_force_does():
     assert 0 < found.targets <= 50
 
 
+@pytest.mark.parametrize("method", ["multivariate", "univariate"])
+def test_singling_out_without_a_holdout_takes_no_chance_off(method):
+    draws = np.random.default_rng(5)
+    original, others = ({name: draws.integers(0, 10**6, 400).astype(str) for name in "abc"} for _ in range(2))
+    copied = np.arange(400) < 140  # 35 % of the people, fewer than a predicate of weight 1/n may isolate by chance
+    released = {name: np.where(copied, column, others[name]) for name, column in original.items()}
+    found = attack(original, released, kind="singling-out", method=method, known=["a", "b", "c"])
+    assert found.risk == found.attack
+    assert found.risk.low > 0.25
+    assert any("upper bound" in note for note in found.notes)
+
+
 def test_thinning_makes_different_sizes_comparable():
     """A predicate that fits two of four people isolates one of two with the chance 2/3."""
     from incrowd.attacks.singling_out import _isolates
@@ -264,6 +276,19 @@ def test_tables_that_cannot_be_compared_are_refused():
         attack({"a": [1, 2, 3]}, {"a": ["one", "two", "three"]}, kind="distances")
     with pytest.raises(InputError, match=r"100% of the holdout's records are in the original"):
         attack(table, population(50, 2), kind="distances", holdout={k: column[:20] for k, column in table.items()})
+
+
+def test_a_holdout_split_off_by_chance_is_not_refused():
+    draws = np.random.default_rng(1)
+    table = {
+        "age": draws.integers(20, 60, 400),
+        "zip": draws.integers(90, 99, 400),
+        "sex": draws.choice(["f", "m"], 400),
+        "illness": draws.choice(["a", "b", "c"], 400),
+    }
+    for seed in range(30):
+        part, holdout = split_table(table, holdout=0.2, seed=seed)
+        attack(part, part, kind="distances", known=list(table), holdout=holdout, targets=20)
 
 
 def test_messages_hold_no_cell():

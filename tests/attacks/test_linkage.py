@@ -153,11 +153,24 @@ def test_dropped_rows_are_looked_for_among_those_that_are_left():
         attack(table, released, kind="linkage", known=NAMES, kept_rows=[0] * 100)
 
 
-def test_shuffled_rows_are_noticed():
+def test_shuffled_rows_are_refused_unless_it_is_said_whose_record_is_whose():
     table = people(500, 6)
-    released = {name: column[np.random.default_rng(0).permutation(500)] for name, column in table.items()}
-    found = attack(table, released, kind="linkage", known=NAMES)
-    assert any("not in the order of the original" in note for note in found.notes)
+    order = np.random.default_rng(0).permutation(500)
+    released = {name: column[order] for name, column in table.items()}
+    with pytest.raises(UnsupportedError, match="not in the order of the original") as refused:
+        attack(table, released, kind="linkage", known=NAMES)
+    assert refused.value.hint == ("kept_rows",)
+    found = attack(table, released, kind="linkage", known=NAMES, kept_rows=order)
+    assert abs(found.attack.value - measure(table, quasi_identifiers=NAMES).correctness) < 1e-12
+    said = attack(table, released, kind="linkage", known=NAMES, kept_rows=np.arange(500))
+    assert said.attack.value < 0.05  # they would tell nothing, if that were their order
+
+
+def test_a_release_of_which_no_order_tells_more_needs_none():
+    table = people(500, 6)
+    nothing = {"age": ["*"] * 500, "sex": ["{f, m, x}"] * 500, "zip": table["zip"]}
+    found = attack(table, nothing, kind="linkage", known=["age", "sex"])
+    assert found.attack.value == pytest.approx(1 / 500)
 
 
 def test_forecasts_from_a_tenth_of_the_people_hold_for_all():

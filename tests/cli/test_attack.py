@@ -43,7 +43,8 @@ def test_an_attack_as_json_and_as_a_page(folder):
     found = json.loads(done.stdout)
     by_name = {one["name"]: one for one in found["attacks"]}
     assert by_name["membership (distance)"]["risk"]["low"] > 0.2
-    assert by_name["linkage"]["risk"]["value"] < 0.1  # rows of a synthetic table are in no order
+    assert "linkage" not in by_name  # rows of a synthetic table are in no order
+    assert "not in the order of the original" in found["not_run"]["linkage"]
     assert {one["group"] for one in found["groups"]} == {"no", "yes"}
     page = (folder / "page.html").read_text()
     assert "membership (distance)" in page
@@ -55,11 +56,13 @@ def test_a_limit_ends_with_1_and_so_does_an_attack_that_could_not_be_run(folder)
                "--max-attack", "5%")  # fmt: skip
     assert over.exit_code == 1
     assert "may be as high as" in over.stderr
+    assert "not every attack could be run (linkage)" in over.stderr
     missing = run("attack", folder / "part.csv", folder / "made.csv", "--kind", "membership", "--max-attack", "1")
     assert missing.exit_code == 1
     assert "not every attack could be run (membership)" in missing.stderr
-    fine = run("attack", folder / "part.csv", folder / "back.csv", "--kind", "linkage", "--max-attack", "5%")
-    assert fine.exit_code == 0
+    others = ("attack", folder / "part.csv", folder / "back.csv", "--max-attack", "5%", "--kind")
+    assert run(*others, "linkage").exit_code == 1  # whose rows they are cannot be told
+    assert run(*others, "linkability").exit_code == 0
 
 
 def test_several_attackers_and_bad_input(folder):

@@ -180,7 +180,9 @@ def judge_protected(
     ('born',)
     """
     names = safe.released_quasi_identifiers or safe.quasi_identifiers  # in a cluster they keep their names
-    asked = replace(question.about_release(safe.removed), quasi_identifiers=names)
+    asked = question.about_release(safe.removed)
+    if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
+        asked = replace(asked, quasi_identifiers=names)
     if rows is None and safe.original is not None:
         rows = describe_rows(safe.original)
     judged = safe.table if released is None else released

@@ -23,6 +23,7 @@ from incrowd.populations.intervals import ERRORS
 from incrowd.wording import counted
 
 _NORMAL_QUANTILE = 1.959963984540054
+_ERRORS_APART = 3.0  # standard errors by which the mean rank must lie below that of a random record
 
 
 def attack_by_linkage(setting: Setting) -> AttackRisk:
@@ -41,18 +42,14 @@ def attack_by_linkage(setting: Setting) -> AttackRisk:
     probes = _as_known(setting, setting.probes(setting.known, ORIGINAL, targets))
     limits = gallery.distances_to(probes, gallery.record_of[own[targets]])
     nearer, tied, _ = gallery.count(probes, limits, progress=setting.progress)
+    if setting.options.kept_rows is None:
+        _check_order(nearer, tied, gallery.rows)
     curve = robust_curve_from_ranks(nearer + 1, gallery=gallery.rows, ties=tied)
     successes = np.where(nearer == 0, 1.0 / tied, 0.0)
     populations, notes = _carry_over(setting, curve, gallery.rows)
     dropped = int(np.count_nonzero(own < 0))
     if dropped:
         notes.append(f"{counted(dropped, 'person is', 'people are')} not in the release and cannot be linked")
-    middle = float(np.mean((nearer + (tied + 1) / 2) / (gallery.rows + 1)))
-    if middle > 0.5 - 2.0 / np.sqrt(12 * targets.size):
-        notes.append(
-            "the right record is no nearer than any other: the release tells nothing about single people, or its rows "
-            "are not in the order of the original"
-        )
     rate = wilson(float(successes.sum()), targets.size, everybody=int(np.count_nonzero(own >= 0)))
     return replace(
         setting.result(
@@ -95,6 +92,19 @@ def _own_records(setting: Setting) -> NDArray[np.int64]:
     own = np.full(before, -1, dtype=np.int64)
     own[rows] = np.arange(after)
     return own
+
+
+def _check_order(nearer: NDArray[np.int64], tied: NDArray[np.int64], rows: int) -> None:
+    """Refuse a release whose rows may be in another order, unless the attack could do no better in any order."""
+    middle = float(np.mean((nearer + (tied + 1) / 2) / (rows + 1)))
+    if middle <= 0.5 - _ERRORS_APART / math.sqrt(12 * nearer.size) or not np.any(nearer):
+        return  # the right record is nearer than a random one, or always among the nearest
+    raise UnsupportedError(
+        "the right record is no nearer than any other: the rows of the release are not in the order of the original, "
+        "or they tell nothing about single people; say which row of the original each was made from (all of them in "
+        "order, if it is so), or leave linkage out for a table whose rows come from nobody",
+        hint="kept_rows",
+    )
 
 
 def _as_known(setting: Setting, probes: Probes) -> Probes:

@@ -96,12 +96,13 @@ class ReleaseAttacks(Result):
         """Why the release is not within a limit; None where it is."""
         # a name is the label, the kind and the method; distances have no method, so theirs ends with the kind
         left_out = [name for name in self.not_run if name.rpartition(" ")[2] != "distances"]
+        reasons = []
+        if self.worst is not None and self.worst.risk.high > limit:
+            reasons.append(f"the risk of {self.worst.name} may be as high as {percent(self.worst.risk.high)}")
         if self.worst is None or left_out:
             missing = ", ".join(left_out) or "only distances were asked for"
-            return f"not every attack could be run ({missing}), and what was not tried is not known to fail"
-        if self.worst.risk.high > limit:
-            return f"the risk of {self.worst.name} may be as high as {percent(self.worst.risk.high)}"
-        return None
+            reasons.append(f"not every attack could be run ({missing}), and what was not tried is not known to fail")
+        return "; ".join(reasons) or None
 
     def exposed(self, least: float = 2.0) -> list[ExposedRow]:
         """The rows of the original that at least so many attacks found, most often found first.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ from incrowd.wording import counted, listed, percent
 ORIGINAL, RELEASED, HOLDOUT = 0, 1, 2
 _FEWEST_ROWS = 2
 _OVERLAP = 0.05  # of the holdout that may be identical to original records, beyond what is usual in the original
+_ERRORS_APART = 3.0  # standard errors that the share of such records may be above this by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,9 @@ def _check_holdout(encoded: Encoded) -> None:
     classes = np.bincount(numbers[:rows], minlength=int(numbers.max()) + 1)
     twins = float(np.mean(classes[numbers[:rows]] > 1))
     again = float(np.mean(classes[numbers[rows:]] > 0))
-    if again > twins + _OVERLAP:
+    pooled = (twins * rows + again * (numbers.size - rows)) / numbers.size
+    error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / rows + 1.0 / (numbers.size - rows)))
+    if again > twins + _OVERLAP + _ERRORS_APART * error:
         raise InputError(
             f"{percent(again)} of the holdout's records are in the original as well, by the columns compared (of the "
             f"original's own records {percent(twins)} occur twice); a holdout holds people who are not in the original"

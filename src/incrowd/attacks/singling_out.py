@@ -1,7 +1,8 @@
 """Singling out: predicates that hold for exactly one released record, and for exactly one person of the original.
 
 A predicate of weight w holds for exactly one of n people with the chance n w (1 − w)^(n−1) even if the release says
-nothing about them (Cohen and Nissim, 2020); the control counts it on people who are not in the data.
+nothing about them (Cohen and Nissim, 2020), at most 1/e. The weight is not known; the control counts it on people who
+are not in the data, and without them nothing is taken off.
 """
 
 from __future__ import annotations
@@ -43,15 +44,18 @@ def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> At
     notes = []
     if tried < wanted:
         notes.append(f"only {tried:,} predicates that isolate a released record were found; the other attacks fail")
+    if not setting.has_holdout:
+        notes.append(
+            "the risk of singling out is its success, an upper bound: without a holdout it is not known how many "
+            "predicates isolate a person by chance, which up to 37% of them do"
+        )
     if len(set(rows.values())) > 1:
         notes.append(f"success is that among {size:,} people, the size of the smaller of original and holdout")
-    weight = 1.0 / setting.encoded.rows[RELEASED]
     return setting.result(
         "singling-out",
         successes[ORIGINAL],
         successes.get(HOLDOUT),
         method=method,
-        chance=tried / wanted * size * weight * (1.0 - weight) ** (size - 1),
         rows=isolated,
         notes=notes,
         measures={"people singled out": float(np.unique(isolated[isolated >= 0]).size)},
