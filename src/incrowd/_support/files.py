@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.private_folders import PrivateFolder, locked
 from incrowd.errors import InputError
 
-_HIDDEN = ".incrowd-"  # how the names of unfinished files begin, where files need one
+_HIDDEN = ".incrowd-draft-"  # how the names of unfinished files begin, where files need one
+_DRAFT = re.compile(re.escape(_HIDDEN) + r"[0-9a-f]{16}(\..*)?")  # no other file is ours to delete
 _umask_lock = threading.Lock()
 
 
@@ -139,6 +141,8 @@ def _hidden(target: Path) -> Path:
 def _remove_abandoned(folder: Path) -> None:
     """Delete unfinished files of processes that were killed: nobody holds their lock any more."""
     for file in folder.glob(f"{_HIDDEN}*"):
+        if not _DRAFT.fullmatch(file.name):
+            continue
         try:
             descriptor = os.open(file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
         except OSError:
