@@ -2,12 +2,26 @@
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 
 import pytest
 
 from incrowd._support import private_folders
 from incrowd._support.private_folders import PrivateFolder
+
+FORKED = """
+import os, sys
+from incrowd._support.private_folders import PrivateFolder, remove_all
+folder = PrivateFolder()
+child = os.fork()
+if not child:
+    remove_all()
+    sys.exit(0)
+os.waitpid(child, 0)
+print(folder.path.exists())
+"""
 
 
 @pytest.fixture
@@ -32,3 +46,11 @@ def test_only_folders_named_as_ours_are_removed(place):
         (place / name).mkdir()
     PrivateFolder().close()
     assert sorted(os.listdir(place)) == sorted(others)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_that_ends_leaves_the_folder_to_its_parent(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", FORKED], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]
+    assert os.listdir(tmp_path) == []

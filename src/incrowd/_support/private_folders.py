@@ -36,7 +36,7 @@ class PrivateFolder:
             _swept.add(place)
             _remove_abandoned(Path(place))
         self.path, lock = _new_folder(_PREFIX + kind)
-        self._cleaner = weakref.finalize(self, _remove, self.path, lock)
+        self._cleaner = weakref.finalize(self, _remove, self.path, lock, os.getpid())
         _held.add(self)
 
     def close(self) -> None:
@@ -103,9 +103,9 @@ def _remove_abandoned(place: Path) -> None:
             continue  # another's, or just being removed
 
 
-def _remove(folder: Path, lock: IO[str]) -> None:
-    """Delete a folder in which a thread may still be writing."""
-    for _ in range(_ATTEMPTS):
+def _remove(folder: Path, lock: IO[str], owner: int) -> None:
+    """Delete a folder in which a thread may still be writing; a forked child leaves it to its parent."""
+    for _ in range(_ATTEMPTS if os.getpid() == owner else 0):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             break
