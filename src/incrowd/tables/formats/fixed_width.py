@@ -73,7 +73,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     for encoding in candidate_encodings(paths[0], options.encoding):
         inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS)
         try:
-            cells = spool(_batches(paths, encoding, places, options, inference, name), workspace, name)
+            cells = spool(_batches(paths, encoding, places, options, inference, name), workspace.folder, name)
         except UnicodeError:
             continue  # not in this encoding
         break

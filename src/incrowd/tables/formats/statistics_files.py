@@ -158,7 +158,7 @@ def open_statistics(
                     checked = True
                 yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options) for key in chunk})
 
-    cells = spool(batches(), workspace, name)
+    cells = spool(batches(), workspace.folder, name)
     return _contents(cells, workspace, seen, first, package, name, options)
 
 
