@@ -21,6 +21,20 @@ def test_what_is_written_is_what_is_read(kind, tmp_path):
     assert read_table(tmp_path / f"t.{kind}").to_arrow().to_pydict() == table.to_pydict()
 
 
+def test_orc_takes_nulls_and_small_unsigned_numbers_and_refuses_in_words_what_it_cannot_hold(tmp_path):
+    columns = {"n": pa.array([1, 2**32 - 1], pa.uint32()), "x": pa.nulls(2), "y": pa.nulls(2).dictionary_encode()}
+    write_table(pa.table(columns), tmp_path / "t.orc")
+    assert read_table(tmp_path / "t.orc").to_arrow().to_pydict() == {
+        "n": [1, 2**32 - 1],
+        "x": [None, None],
+        "y": [None, None],
+    }
+    for kind in (pa.duration("s"), pa.uint64()):
+        with pytest.raises(InputError, match=r"ORC files hold no columns of type (duration|uint64)"):
+            write_table(pa.table({"n": pa.array([5], kind)}), tmp_path / "u.orc")
+    assert not (tmp_path / "u.orc").exists()
+
+
 def test_text_a_spreadsheet_would_run_is_escaped(tmp_path):
     cells = ["=1+1", "@SUM(A1)", "+49 30", "-5", "plain", None]
     write_table(pa.table({"x": cells, "n": [-1] * 6}), tmp_path / "t.csv")
