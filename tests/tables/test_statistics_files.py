@@ -17,7 +17,7 @@ from incrowd.backends.scales import Scale
 from incrowd.protection import write_protected
 from incrowd.tables import write_table
 from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion
-from incrowd.tables.formats import r_data, spss, stata, statistics_files
+from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
 from incrowd.tables.formats.statistics_files import TemporalConversion
 
 
@@ -357,3 +357,12 @@ def test_files_of_one_table_may_differ_in_widths_and_decimals(tmp_path):
         frame = pd.DataFrame({"town": [town], "age": [30.0]})
         pyreadstat.write_sav(frame, parts / file, variable_format={"age": width})
     assert read_table(parts).to_arrow().to_pydict() == {"town": ["Ulm", "x" * 300], "age": [30, 30]}
+
+
+def test_sas_files_of_one_table_with_different_catalogues_are_refused(tmp_path, monkeypatch):
+    for file in ("a.sas7bdat", "b.sas7bdat"):
+        (tmp_path / file).touch()
+    catalogues = {"a": {"SEX": {1.0: "male", 2.0: "female"}}, "b": {"SEX": {1.0: "female", 2.0: "male"}}}
+    monkeypatch.setattr(sas, "_labels_beside", lambda library, file: catalogues[file.stem])
+    with pytest.raises(InputError, match="catalogues with different labels"):
+        read_table(tmp_path)

@@ -19,6 +19,7 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.spool import spool
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
+from incrowd.wording import counted
 
 _LAYOUT = "a layout has a line for each column: name,start,end, or name,start,width; the first character is 1"
 _LONGEST_LINE = 1_000_000  # characters, unless the layout has more
@@ -94,7 +95,8 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     )
     notes = [f"read as fixed-width text by the layout {Path(options.layout).name}"]
     if short := sum(cut_short):
-        notes.append(f"{short:,} lines end within the last column; check that its cells are whole")
+        lines = counted(short, "line ends", "lines end")
+        notes.append(f"{lines} within the last column; check that its cells are whole")
     return FileContents(rows, notes)
 
 
