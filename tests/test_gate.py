@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from incrowd import InputError, check, measure
+from incrowd.assessment import Question
 from incrowd.gate import RULES, assert_anonymous, checked_limits
 
 TABLE = {
@@ -129,3 +130,22 @@ def test_an_attack_that_could_not_be_run_breaks_the_rule_and_one_that_fails_keep
     assert not check(original, **asked, holdout=others, max_attack=0.3).passed
     with pytest.raises(InputError, match="made from"):
         check(released, quasi_identifiers=["age", "zip"], max_attack=0.3)
+
+
+def test_rules_and_verdict_are_about_the_same_columns():
+    table = {"sex": ["f", "m"] * 30, "zip": [number // 3 for number in range(60)], "ill": ["a", "b", "c"] * 20}
+    question = Question(quasi_identifiers=["zip", "sex"], sensitive=["ill"], rows_are_people=True)
+    with pytest.raises(InputError, match="quasi_identifiers is given here and in the question"):
+        check(table, quasi_identifiers=["sex"], min_k=20, question=question)
+    with pytest.raises(InputError, match="sensitive is given here and in the question"):
+        check(table, quasi_identifiers=["sex", "zip"], sensitive=["zip"], min_k=20, question=question)
+    found = check(table, quasi_identifiers=["sex", "zip"], min_k=2, min_l=2, question=question)  # any order
+    assert set(found.quasi_identifiers) == {"sex", "zip"}
+    assert [(rule.column, rule.found) for rule in found.rules] == [(None, 1), ("ill", 1)]
+
+
+def test_roles_that_a_question_lacks_are_those_given_to_the_gate():
+    table = {"sex": ["f", "m"] * 30, "note": ["a", "b", "c"] * 20}
+    found = check(table, quasi_identifiers=["sex"], other=["note"], question=Question(rows_are_people=True))
+    assert found.passed
+    assert not check(table, quasi_identifiers=["sex"], question=Question(rows_are_people=True)).passed

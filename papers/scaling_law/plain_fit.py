@@ -36,6 +36,6 @@ def fit_as_published(curve: Curve) -> PitmanYor:
         args=(curve,),
         method="Nelder-Mead",
         bounds=(H_LIMITS, (-1.0, 1.0)),
-        options={"xatol": 1e-5, "fatol": 1e-12, "maxiter": 400},
+        options={"xatol": 1e-4, "fatol": 1e-12, "maxiter": 400},
     )
     return PitmanYor.from_entropy(h=float(found.x[0]), gamma=float(found.x[1]))

@@ -171,32 +171,24 @@ def check(
         max_given_away: largest share of records whose value is certain.
         original: for `max_attack`, the table that this one was made from.
         holdout: for `max_attack`, people of the same population who are not in the original.
-        question: also give the verdict of `assess` on this question, whose roles are then taken; only a yes passes.
+        question: also give the verdict of `assess` on this question; only a yes passes. Rules and verdict are about
+            the same roles: those of the question, and those given here where it has none.
         progress: told how far the work is.
 
     Returns:
         The rules and how the table stands to each; `passed` if all are kept.
 
     Raises:
-        InputError: no limit is set, one makes no sense, or one is about sensitive columns and none are named.
+        InputError: no limit is set, one makes no sense, or one is about sensitive columns and none are named; or a
+            role differs from the question's.
 
     >>> found = check({"age": [30, 30, 41]}, quasi_identifiers=["age"], min_k=2, max_risk=0.7)
     >>> [(rule.name, rule.passed) for rule in found.rules]
     [('min_k', False), ('max_risk', True)]
     """
     limits = checked_limits({name: limit for name, limit in locals().items() if name in RULES}, any_of=question is None)
-    of_columns = [name for name in limits if RULES[name].of_column]
-    if of_columns and not sensitive:
-        raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
-    table = read_table(data)
-    facts = measure(
-        table,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=list(sensitive) if of_columns else [],
-        person=person,
-        progress=progress,
-    )
-    asked = question or Question(
+    asked = _with_roles(
+        question,
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         person=person,
@@ -204,11 +196,21 @@ def check(
         drop=drop,
         other=other,
     )
+    known, secrets = asked.quasi_identifiers or (), asked.sensitive or ()
+    of_columns = [name for name in limits if RULES[name].of_column]
+    if of_columns and not secrets:
+        raise InputError(f"{of_columns[0]} is about sensitive columns; name them with sensitive=", hint="sensitive")
+    table = read_table(data)
+    facts = measure(
+        table,
+        quasi_identifiers=known,
+        sensitive=list(secrets) if of_columns else [],
+        person=asked.person,
+        progress=progress,
+    )
     roles = settle_roles(table, asked)
     naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
-    attack, why = (
-        _attack(table, original, holdout, quasi_identifiers, sensitive) if "max_attack" in limits else (0.0, [])
-    )
+    attack, why = _attack(table, original, holdout, known, secrets) if "max_attack" in limits else (0.0, [])
     counted = {"max_identifiers": len(naming), "max_attack": attack}
     return Check(
         table.source if isinstance(data, str) and table.source else table.name,
@@ -217,8 +219,22 @@ def check(
         facts.quasi_identifiers,
         tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, counted)),
         (*_notes(roles, list(naming)), *why),
-        None if question is None else judge_release(table, question, progress=progress),
+        None if question is None else judge_release(table, asked, progress=progress),
     )
+
+
+def _with_roles(question: Question | None, **given: Sequence[str] | str | None) -> Question:
+    """The question with the roles that were given besides, so that rules and verdict are about the same columns."""
+    named = {name: value if isinstance(value, str) else tuple(value or ()) for name, value in given.items()}
+    for name, value in named.items():
+        stated = getattr(question, name, None)
+        if value and stated and {*_listed(stated)} != {*_listed(value)}:
+            raise InputError(f"{name} is given here and in the question, and they differ; name it once", hint=name)
+    return (question or Question()).with_given(**named)
+
+
+def _listed(value: Sequence[str] | str) -> Sequence[str]:
+    return [value] if isinstance(value, str) else value
 
 
 def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:

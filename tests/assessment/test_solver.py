@@ -1,11 +1,12 @@
 """The least protection that passes the verdict, against trying every class size."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from incrowd import protect
-from incrowd.assessment import Question, find_release, judge_release
+from incrowd import Hierarchy, protect
+from incrowd.assessment import Question, find_release, judge_protected, judge_release
 from incrowd.errors import InputError
 
 NAMES = ["age", "town"]
@@ -62,3 +63,49 @@ def test_what_no_class_size_mends_is_said_and_not_searched_for():
 def test_a_table_too_small_for_the_limit_is_refused():
     with pytest.raises(InputError, match="classes of 11 from 4 rows"):
         find_release({"age": [1, 2, 3, 4]}, Question(quasi_identifiers=("age",)), quasi_identifiers=["age"])
+
+
+@pytest.mark.parametrize("output", ["range", "bounds", "midpoint", "mean", "mode"])
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_a_kept_column_gives_ages_back_however_they_are_written(output, role):
+    draw = random.Random(1)
+    ages = [draw.randrange(18, 90) for _ in range(400)]
+    table = {
+        "age": ages,
+        "height": [draw.randrange(150, 200) for _ in ages],
+        "quota": [9_000 - 13 * age for age in ages],
+    }
+    named = {"quasi_identifiers": ["age", "height"], role: ["quota"]}
+    question = Question(**named, rows_are_people=True)
+    safe = protect(table, **named, k=11, output=output, identifiers=[])
+    found = judge_protected(safe, question)
+    assert (found.decision, found.giving_back) == ("exposed", ("quota",))
+    assert "quota is kept and gives age back" in " ".join(found.exposures)
+    if role == "other":
+        solved = find_release(table, question, **named, output=output, identifiers=[])
+        assert (solved.passes, solved.protected.removed) == (True, ("quota",))
+
+
+def test_a_kept_column_gives_back_what_labels_hide():
+    towns = [number % 8 for number in range(400)]
+    table = {"town": [f"t{number}" for number in towns], "code": [100 + 7 * number for number in towns]}
+    ladder = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
+    named = {"quasi_identifiers": ["town"], "other": ["code"]}
+    safe = protect(table, **named, k=60, method="generalise", hierarchies={"town": ladder}, identifiers=[])
+    assert set(safe.table["town"].to_pylist()) == {"north", "south"}
+    found = judge_protected(safe, Question(**named, rows_are_people=True, recipient="strict"))
+    assert (found.decision, found.giving_back) == ("exposed", ("code",))
+
+
+def test_a_table_protected_in_a_cluster_is_judged_by_the_columns_it_was_protected_by():
+    safe = protect({"age": [30] * 30, "town": ["a"] * 30}, quasi_identifiers=["age", "town"], k=11, identifiers=[])
+    in_cluster = replace(safe, released_quasi_identifiers=(), original=None, kept_rows=None)
+    assert judge_protected(in_cluster, Question(quasi_identifiers=("age", "town"))).decision == "within"
+
+
+@pytest.mark.parametrize(("other", "columns"), [(["log"], ["age", "log"]), ([], ["age"])])
+def test_lists_that_are_released_are_judged_by_the_rule_they_were_released_by(other, columns):
+    table = {"age": [30 + number // 12 for number in range(48)], "log": [[number] for number in range(48)]}
+    question = Question(quasi_identifiers=("age",), other=tuple(other))
+    found = find_release(table, question, quasi_identifiers=["age"], other=other or None, identifiers=[])
+    assert (found.verdict.decision, found.protected.table.column_names) == ("within", columns)

@@ -1,5 +1,6 @@
 """Every kind of attack: known answers, no success on independent releases, more success the more is copied."""
 
+from datetime import date, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -177,6 +178,46 @@ def test_what_cannot_be_run_is_said():
     found = attack_release(population(50, 1), population(60, 2), known=KNOWN, kinds=["linkage"])
     assert found.worst is None
     assert found.sentence == "No attack could be run, so nothing is known about the release."
+
+
+def test_an_attacker_called_distances_hides_no_attack_that_was_not_run():
+    original, released = population(50, 1), population(50, 2)
+    found = attack_release(original, released, known={"distances": KNOWN}, kinds=["linkability", "membership"])
+    assert set(found.not_run) == {"distances membership"}
+    assert not found.within(1.0)
+    assert "distances membership" in found.reason_against(1.0)
+
+
+def test_a_date_is_guessed_within_a_share_of_the_range_of_dates():
+    days = [date(2020, 1, 1) + timedelta(days) for days in range(0, 1000, 10)]
+    original = {"key": [f"{place:02d}" for place in range(100)], "visit": days}
+    for off, right in ((49, 1.0), (60, 0.0)):  # days, of a range of 1,050 days at most
+        released = {"key": original["key"], "visit": [day + timedelta(off) for day in days]}
+        found = attack(original, released, kind="inference", known=["key"], secret="visit", tolerance=0.05)
+        assert found.attack.value == right
+
+
+def test_records_that_are_equally_near_share_the_join_in_any_order():
+    draws = np.random.default_rng(8)
+    original, released = ({name: draws.integers(0, 4, 60).astype(str) for name in "abcd"} for _ in range(2))
+    expected = []
+    for person in range(60):
+        near = []
+        for names in (["a", "b"], ["c", "d"]):
+            gaps = sum((released[name] != original[name][person]).astype(int) for name in names)
+            near.append(set(np.flatnonzero(gaps == gaps.min()).tolist()))
+        expected.append(len(near[0] & near[1]) / (len(near[0]) * len(near[1])))
+    for order in (np.arange(60), draws.permutation(60)):
+        shuffled = {name: column[order] for name, column in released.items()}
+        found = attack(original, shuffled, kind="linkability", known=["a", "b"], others=["c", "d"])
+        np.testing.assert_allclose(found.successes, expected)
+
+
+def test_a_release_that_fits_nobody_joins_nothing():
+    draws = np.random.default_rng(8)
+    original, released = ({name: draws.integers(0, 10**9, 300).astype(str) for name in "ab"} for _ in range(2))
+    released["a"][0] = original["a"][0]  # some value of the original occurs in the release
+    assert attack(original, released, kind="linkability", known=["a", "b"]).risk.value < 0.01
 
 
 def test_results_are_plain_and_repeatable():

@@ -80,6 +80,20 @@ def test_ranges_and_sets_of_a_protected_table_are_understood():
     np.testing.assert_allclose(found.successes, expected)
 
 
+def test_sets_of_numeric_codes_are_their_members_and_not_the_range_between():
+    draws = np.random.default_rng(2)
+    codes = draws.integers(0, 40, 200)
+    sets = [f"{{{code}, {(code * 7 + 3) % 40}}}" for code in codes]
+    sets[:20] = [f"[{code};{code + 2}]" for code in codes[:20]]  # and ranges of the same numbers
+    sets[20:25] = [str(code) for code in codes[20:25]]
+    sets[25], sets[26] = "*", None
+    expected = [1.0 / sum(label in (None, "*") or covers(label, code) for label in sets) for code in codes]
+    found = attack({"code": codes}, {"code": sets}, kind="linkage", known=["code"], targets=200)
+    np.testing.assert_allclose(found.successes, expected)
+    with pytest.raises(InputError, match="1 of its 2 labels are neither"):
+        attack({"code": [1, 2, 3]}, {"code": ["{1, x}", "2", "2"]}, kind="linkage", known=["code"])
+
+
 def test_noise_and_missing_knowledge_make_linkage_harder_but_keep_the_right_record_in_reach():
     table = people(600, 2, values=(60, 3, 40))
     exact = attack(table, table, kind="linkage", known=NAMES)
@@ -98,6 +112,32 @@ def test_published_noise_ranks_better_than_shares_of_the_range():
     plain = attack(table, released, kind="linkage", known=["a", "b"])
     learnt = attack(table, released, kind="linkage", known=["a", "b"], spread={"a": 0.02, "b": 0.5})
     assert learnt.attack.value > plain.attack.value + 0.05
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_one_null_in_the_original_does_not_weaken_the_attack_on_cells_that_were_taken_out(as_text):
+    draws = np.random.default_rng(3)
+    names = ["age", "zip", "edu"]
+    people = {name: draws.integers(0, most, 300).tolist() for name, most in zip(names, (40, 30, 5), strict=True)}
+    original = {name: [None, *(str(one) if as_text else one for one in column[1:])] for name, column in people.items()}
+    taken = {name: draws.random(300) < 0.3 for name in names}
+    pairs = {name: list(zip(original[name], taken[name], strict=True)) for name in names}
+    blank = {name: [None if out else one for one, out in column] for name, column in pairs.items()}
+    star = {name: ["*" if out or one is None else str(one) for one, out in column] for name, column in pairs.items()}
+    found, same = (attack(original, released, kind="linkage", known=names) for released in (blank, star))
+    np.testing.assert_allclose(found.successes, same.successes)
+    assert np.all(found.successes > 0)  # every record fits its own person
+
+
+def test_nulls_of_the_original_are_values_even_if_a_few_cells_are_taken_out():
+    draws = np.random.default_rng(3)
+    column = [None if one == 0 else int(one) for one in draws.integers(0, 4, 400)]
+    table = {"a": column, "b": [None if one is None else str(one) for one in column][::-1]}
+    exact = attack(table, table, kind="linkage", known=["a", "b"])
+    assert abs(exact.attack.value - measure(table, quasi_identifiers=["a", "b"]).correctness) < 1e-12
+    one_out = {"a": [None, *column[1:]], "b": table["b"]}
+    found = attack(table, one_out, kind="linkage", known=["a", "b"])
+    assert found.attack.value == pytest.approx(exact.attack.value, rel=0.1)
 
 
 def test_dropped_rows_are_looked_for_among_those_that_are_left():

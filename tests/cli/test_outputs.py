@@ -10,8 +10,10 @@ import pytest
 import typer
 from tests.cli.running import run
 
+from incrowd._support.compressed_files import COMPRESSIONS
 from incrowd.cli.app import app
-from incrowd.cli.outputs import Input, Output, declared
+from incrowd.cli.outputs import TABLES, Input, Output, declared
+from incrowd.tables import write
 
 VERBS = typer.main.get_command(app).commands
 CONTENT = "age,sex\n30,f\n31,m\n"
@@ -115,3 +117,7 @@ def test_every_option_that_names_a_file_says_whether_it_is_read_or_written(verb)
         named = Path in (kind, *typing.get_args(kind))
         told = kind is not bool and re.search(r"\bfiles?\b|^Write|\.(csv|npy|parquet|html)\b", helps.get(name, ""))
         assert name in marked | NO_FILES or not (named or told), f"mark --{name} of {verb} as Input() or Output()"
+
+
+def test_every_ending_that_a_table_can_have_is_taken():
+    assert {*write._WRITERS, *COMPRESSIONS} == TABLES

@@ -260,6 +260,17 @@ def test_a_recipient_asks_for_the_classes_that_pass(capsys, people, tmp_path):
     assert "tried classes of 3: within" in err
 
 
+@pytest.mark.parametrize("output", ["range", "midpoint"])
+def test_a_column_that_gives_ages_back_is_a_no_however_they_are_written(capsys, tmp_path, output):
+    table = tmp_path / "table.csv"
+    ages = [20 + 7 * number % 50 for number in range(300)]
+    table.write_text("age,quota\n" + "".join(f"{age},{9_000 - 13 * age}\n" for age in ages))
+    asked = ["--qi", "age", "--other", "quota", "--recipient", "public", "--output", output, "--k", 11]
+    code, shown, err = run(capsys, "protect", table, *asked, "--out", tmp_path / "safe.csv")
+    assert code == 1, err
+    assert "quota is kept and gives age back" in shown
+
+
 def test_the_frontier_marks_the_most_detail_within_the_limits(capsys, people):
     code, shown, err = run(capsys, "frontier", people, "--qi", QI, "--recipient", "trusted", "--json")
     assert code == 0, err

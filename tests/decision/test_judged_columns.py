@@ -155,3 +155,34 @@ def test_a_frontier_has_the_classes_that_limits_ask_for_and_every_point_once():
     spread = read_table({"age": list(range(20, 80)) * 4})
     found = frontier(spread, quasi_identifiers=["age"], methods=["partition"]).points
     assert [point.setting for point in found][-2:] == ["k=11", "k=20"]
+
+
+@pytest.mark.parametrize("flag", ["VIP", 1.0])
+def test_a_column_that_only_one_person_has_filled_is_no_column_of_one_value(flag):
+    named = {"quasi_identifiers": ["age", "sex"]}
+    found = decide({**CROWD, "flag": [None] * 79 + [flag]}, **named)
+    assert (found.decision, [(one.column, one.uniques) for one in found.undecided]) == ("undecided", [("flag", 1)])
+    assert decide({**CROWD, "flag": [flag] * 80}, **named).decision == "within"
+    assert decide({**CROWD, "flag": [None] * 80}, **named).decision == "within"
+
+
+LISTS = {**CROWD, "events": [[number] for number in range(80)]}
+
+
+def test_lists_are_the_word_of_whoever_judged_them_and_open_where_nobody_did():
+    named = {"quasi_identifiers": ["age", "sex"]}
+    judged = decide(LISTS, **named, other=["events"])
+    assert (judged.decision, judged.declared) == ("within", ("events",))
+    unjudged = decide(LISTS, **named)
+    assert unjudged.decision == "undecided"
+    assert "What events would tell was not counted" in str(unjudged.internal_reasons[0])
+    with pytest.raises(InputError, match="'events' holds lists or records"):
+        decide(LISTS, **named, sensitive=["events"])
+
+
+def test_lists_do_not_keep_a_table_of_counts_or_the_way_to_yes_from_being_found():
+    table = {**LISTS, "age": [30 + number // 10 for number in range(80)], "count": [number % 7 for number in range(80)]}
+    named = {"quasi_identifiers": ["age"], "other": ["events", "count", "sex"], "rows_are_people": True}
+    found = assess(table, **named, recipient="public")
+    (way,) = [one for one in found.verdict.actions if any(" protect " in command for command in one.commands)]
+    assert "events" in way.commands[0].partition("--other ")[2].partition(" --")[0]

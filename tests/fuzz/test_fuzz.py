@@ -12,7 +12,7 @@ from tests.fuzz.run import BROKEN
 
 from incrowd.cli import main
 
-SECONDS = 25
+SECONDS = 12
 WHOLE = [
     pytest.param(name, command, id=f"{name}-{place}")
     for name in ("policy", "question", "hierarchy", "ranges", "curve", "sqlite", "csv")

@@ -87,3 +87,34 @@ def test_a_year_of_birth_gives_an_age_in_overlapping_ranges_back(altered):
     assert range_determination(year, low.astype(float), high.astype(float)).gives_away
     other = generator.integers(0, 60, 5_000)
     assert not range_determination(other, low.astype(float), high.astype(float)).gives_away
+
+
+def test_an_indicator_of_one_level_gives_that_level_back():
+    level = np.random.default_rng(0).integers(0, 4, 2_000)
+    indicator = (level == 2).astype(np.int64)
+    found = determination(indicator, level)
+    assert found.gives_away
+    assert not found.tells_nearly_all
+    assert found.given_away == pytest.approx((level == 2).mean())
+    noisy = indicator.copy()
+    noisy[:3] = 1 - noisy[:3]  # a few altered cells hide nothing
+    assert determination(noisy, level).gives_away
+
+
+def test_a_column_repeated_in_half_of_the_rows_gives_it_back_from_the_release_alone():
+    draws = np.random.default_rng(1)
+    years, later = draws.integers(8, 18, 3_000), draws.random(3_000) < 0.5
+    low = (years // 3 * 3).astype(float)
+    repeated = np.where(later, years, 0)
+    assert determination(repeated, years).gives_away
+    assert range_determination(repeated, low - draws.integers(0, 3, 3_000), low + 3).gives_away
+
+
+def test_values_that_only_lean_to_one_side_give_nothing_away():
+    draws = np.random.default_rng(2)
+    sex = draws.integers(0, 2, 5_000)
+    trade = np.where(draws.random(5_000) < 0.9, sex, 1 - sex) * 10 + draws.integers(0, 10, 5_000)
+    assert not determination(trade, sex).gives_away
+    for seed in range(50):
+        draws = np.random.default_rng(seed)
+        assert not determination(draws.integers(0, 60, 4_000), draws.integers(0, 3, 4_000)).gives_away

@@ -157,3 +157,15 @@ def test_quantiles_are_ranges_of_about_equally_many(values, groups):
 )
 def test_automatic_ranges_of_numbers_have_round_limits(values, first):
     assert labels(Hierarchy.automatic(), values, 1)[0] == first
+
+
+def test_intervals_end_where_the_calendar_does():
+    days = [datetime.date(2020, 1, 1)] * 5 + [datetime.date(9999, 12, 31)] * 5 + [datetime.date(1, 1, 1)] * 5
+    assert labels(Hierarchy.dates(), days, 1)[5] == "[9999-12-01;9999-12-31]"
+    assert labels(Hierarchy.dates(), days, 4)[5::5] == ["[9990-01-01;9999-12-31]", "[0001-01-01;0009-12-31]"]
+    assert labels(Hierarchy.intervals([1000]), days, 1)[5::5] == ["[9997-07-18;9999-12-31]", "[0001-01-01;0001-06-11]"]
+    for method in ("generalise", "partition"):
+        safe = protect(
+            {"day": days}, quasi_identifiers=["day"], k=6, method=method, identifiers=[], hierarchies={"day": "dates"}
+        )
+        assert safe.guarantee.k >= 6

@@ -57,6 +57,12 @@ def test_communes_firms_and_tables_of_counts_are_no_people():
     assert describe(region=region, sex=sex, count=GENERATOR.integers(5, 900, 40)).kind == "not people"
 
 
+def test_a_year_is_not_held_against_itself():
+    """As many rows a year as a panel would have, and years as many: the year is a number that fits its own times."""
+    found = describe(year=np.tile(np.arange(1950, 2022), 5), **people(360))
+    assert (found.kind, found.time) == ("people", None)
+
+
 def test_where_nothing_says_what_a_row_is_the_answer_is_unsure():
     found = describe(q1=GENERATOR.integers(1, 5, ROWS), q2=GENERATOR.integers(1, 5, ROWS))
     assert (found.kind, found.confidence) == ("people", "low")

@@ -361,7 +361,7 @@ def test_files_of_one_table_may_differ_in_widths_and_decimals(tmp_path):
 
 def test_sas_files_of_one_table_with_different_catalogues_are_refused(tmp_path, monkeypatch):
     for file in ("a.sas7bdat", "b.sas7bdat"):
-        (tmp_path / file).touch()
+        (tmp_path / file).write_text("not read before its labels are compared")
     catalogues = {"a": {"SEX": {1.0: "male", 2.0: "female"}}, "b": {"SEX": {1.0: "female", 2.0: "male"}}}
     monkeypatch.setattr(sas, "_labels_beside", lambda library, file: catalogues[file.stem])
     with pytest.raises(InputError, match="catalogues with different labels"):

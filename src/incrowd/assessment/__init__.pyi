@@ -16,5 +16,6 @@ from incrowd.assessment.sections.section import Statement as Statement
 from incrowd.assessment.settings_file import read_question as read_question
 from incrowd.assessment.solver import Solution as Solution
 from incrowd.assessment.solver import find_release as find_release
+from incrowd.assessment.solver import judge_protected as judge_protected
 from incrowd.assessment.verdict import Verdict as Verdict
 from incrowd.recipients import RECIPIENTS as RECIPIENTS

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import each, given
 from incrowd.assessment.repeat import to_command
@@ -56,6 +57,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         yield Action("Write down who gets it and on what terms; assess again when rows or columns are added.")
         return
     rows_are_open = asks_about_rows(question, roles, evidence)
+    person = roles.person
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
         who = f"name {person} as the person" if person else "name the column that tells whose record it is"
@@ -65,7 +67,7 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         )
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
-        yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns)
+        yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
     if question.protection and work.table.backend.rows_are_local:
@@ -76,19 +78,22 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         yield Action("Protect the table and assess the result.", commands=_commands(work, plan))
 
 
-def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str]) -> Action:
+def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:
     """The command that gives every column a role, by what their names and values suggest; a person must read it."""
     looks = {one.column: one.role for one in roles.suggested}
+    weights = question.weights or (roles.unused_weight if question.population is None else None)
 
     def with_open(settled: Sequence[str], *suggested: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*settled, *(name for name in open_columns if looks.get(name) in suggested)]))
+        names = [*settled, *(name for name in open_columns if looks.get(name) in suggested)]
+        return tuple(name for name in dict.fromkeys(names) if name not in (person, weights))
 
     settled = replace(
         question,
         quasi_identifiers=with_open(roles.quasi_identifiers, "quasi-identifier"),
         sensitive=with_open(roles.sensitive, "sensitive"),
         identifiers=with_open(roles.identifiers, "identifier"),
-        person=roles.person,
+        person=person,
+        weights=weights,
         other=with_open(question.other, "other", "weight", "person"),
     )
     command = to_command(settled)
@@ -197,7 +202,8 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     from incrowd.assessment.api import judge_release
 
     released, detail = _protected(work, plan)
-    asked = work.question.with_roles(work.roles).about_release(plan.removed)
+    gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
+    asked = work.question.with_roles(work.roles).about_release(gone)
     return judge_release(released, asked), detail
 
 
@@ -223,8 +229,7 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
 def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
     """The command that protects the table so, and the one that assesses the result."""
     table, *reading = work.table.named
-    place = Path("table" if "://" in table else table)
-    out = str(place.with_name(f"{place.stem}-safe.parquet"))
+    out = str(_free_name(Path("table" if "://" in table else table)))
     roles, spoken_for = work.roles, {*plan.removed, *plan.diverse}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     words = [
@@ -239,6 +244,13 @@ def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
     ]
     again = to_command(work.question.with_roles(roles).about_release(plan.removed, out))
     return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
+
+
+def _free_name(table: Path) -> Path:
+    """A name for the protected table that no file has: an older release would be judged in its place."""
+    stem = table.name.removesuffix(full_suffix(table))
+    names = (table.with_name(f"{stem}-safe{number}.parquet") for number in ("", *(f"-{n}" for n in range(2, 1_000))))
+    return next((name for name in names if not name.exists()), table.with_name(f"{stem}-safe.parquet"))
 
 
 def _typed(value: Any) -> Any:

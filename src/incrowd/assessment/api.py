@@ -19,7 +19,8 @@ from incrowd.assessment.sections.section import PENDING, Work
 from incrowd.assessment.verdict import Verdict, decide
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
-from incrowd.tables import Table, read_table
+from incrowd.measures.kept_columns import GivenBack
+from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
@@ -148,12 +149,22 @@ def assess_question(
     return replace(found, verdict=replace(found.verdict, actions=tuple(next_actions(work, found.verdict))))
 
 
-def judge_release(data: Any, question: Question, *, progress: Progress = silent) -> Verdict:
+def judge_release(
+    data: Any,
+    question: Question,
+    *,
+    given_back: Sequence[GivenBack] = (),
+    rows: RowKind | None = None,
+    progress: Progress = silent,
+) -> Verdict:
     """The verdict that `assess` gives, without the sections that the decision does not rest on.
 
     Args:
         data: whatever `read_table` reads.
         question: what is asked; a yes needs a role for every column.
+        given_back: kept columns of which the original tells that they give back what was made coarser; those that the
+            release shows by itself are found here.
+        rows: what the rows of the original are; the columns that say so may be gone from the release.
         progress: told how far the work is.
 
     Raises:
@@ -168,6 +179,10 @@ def judge_release(data: Any, question: Question, *, progress: Progress = silent)
     for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
         if section.is_asked is None or section.is_asked(work):
             work.answer(section, section.answer)
+    counted = work.answers["evidence"]
+    by_column = {one.column: one for one in (*given_back, *counted.given_back)}
+    seen = counted.rows if rows is None or rows.kind == "people" else rows
+    work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()), rows=seen)
     return decide(work.question, work.roles, **work.answers)
 
 

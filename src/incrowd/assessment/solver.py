@@ -12,9 +12,10 @@ from incrowd.assessment.api import judge_release
 from incrowd.assessment.question import Question
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
+from incrowd.measures.kept_columns import GivenBack, kept_column_facts
 from incrowd.protection import Protected, protect
 from incrowd.results import Result
-from incrowd.tables import read_table
+from incrowd.tables import RowKind, describe_rows, read_table
 
 _GROWTH = 1.4  # from one class size to the next
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
@@ -117,6 +118,7 @@ class _Search:
         self.trials: list[Trial] = []
         self.passed: tuple[Protected, Verdict] | None = None
         self.smallest = 0
+        self.rows = describe_rows(table) if table.backend.rows_are_local else None
 
     def attempt(self, k: int, progress: Progress, *, must: bool = False) -> tuple[Protected, Verdict] | None:
         """Protect with one class size, asking for more diversity while secrets are certain; None where it cannot be."""
@@ -151,5 +153,51 @@ class _Search:
             options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
             options["other"] = [name for name in options.get("other") or () if name not in left_out] or None
         safe = protect(self.table, **options)
-        asked = replace(self.question.about_release(safe.removed), quasi_identifiers=safe.released_quasi_identifiers)
-        return safe, judge_release(safe.table, asked)
+        return safe, judge_protected(safe, self.question, rows=self.rows)
+
+
+def judge_protected(
+    safe: Protected, question: Question, released: Any = None, *, rows: RowKind | None = None
+) -> Verdict:
+    """The verdict on a protected table, which also asks the original what a row is and which columns give back.
+
+    Ranges that are written as one number or as a label do not show any more what a kept column tells of them, and the
+    column that numbers people may have been removed.
+
+    Args:
+        safe: the protected table.
+        question: the question about the original.
+        released: the protected table as it was written. None: as `safe` holds it.
+        rows: what the rows of the original are, where that is known already.
+
+    Raises:
+        InputError: as `judge_release`.
+
+    >>> ages = [age for age in range(30, 40) for _ in range(3)]
+    >>> table = {"age": ages, "born": [2000 - age for age in ages]}
+    >>> safe = protect(table, quasi_identifiers=["age"], k=11, output="midpoint", other=["born"], identifiers=[])
+    >>> judge_protected(safe, Question(quasi_identifiers=("age",), other=("born",))).giving_back
+    ('born',)
+    """
+    names = safe.released_quasi_identifiers or safe.quasi_identifiers  # in a cluster they keep their names
+    asked = replace(question.about_release(safe.removed), quasi_identifiers=names)
+    if rows is None and safe.original is not None:
+        rows = describe_rows(safe.original)
+    judged = safe.table if released is None else released
+    return judge_release(judged, asked, given_back=_given_back(safe, asked), rows=rows)
+
+
+def _given_back(safe: Protected, question: Question) -> tuple[GivenBack, ...]:
+    """The kept columns that, by the original, give back what was made coarser, and make classes smaller by it."""
+    if safe.original is None:  # protected in a cluster
+        return ()
+    stated = (*question.other, *(question.sensitive or ()), question.weights)
+    facts = kept_column_facts(
+        safe.original,
+        safe.table if safe.generalised is None else safe.generalised,
+        safe.quasi_identifiers,
+        [name for name in stated if name is not None and name not in safe.original.nested],
+        safe.person,
+        coarse=[name for name, cells in safe.changed_cells.items() if cells],
+    )
+    return tuple(one for one in facts if one.undoes)

@@ -85,7 +85,7 @@ def attack(
         kept_rows: for linkage, the original's rows that are left in the release, where some were dropped; without it
             row i of one is row i of the other.
         others: for linkability, the columns of the second part; without them every second known column.
-        tolerance: for inference, how far off a number may be, as a share of it.
+        tolerance: for inference, how far off a number may be, as a share of it; a date, as a share of all dates' range.
         width: for singling out, how many columns a predicate has.
         progress: told how far the work is.
 

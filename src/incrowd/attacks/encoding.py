@@ -2,13 +2,14 @@
 
 Numbers, dates and times are positions that are divided by their range; text is the rank of its value among the values
 of all tables. A protected cell is an interval: its range, or the ranks of its set or prefix; a set that is no run of
-ranks is compared by its members. A cell that stands for everything (*), and a null where the original has none, fits
-every value; any other null is a value of its own.
+ranks is compared by its members. Numbers of which some are released as sets are codes, and have ranks as text has.
+A cell that stands for everything (*) fits every value. A null is a value of its own, but in a released column whose
+nulls are mostly cells that were taken out (more than twice the share that the original has) it fits every value too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -48,7 +49,7 @@ class Labels:
 class Column:
     """A column of all tables on one scale: `labels` has one entry for each table, the original's first.
 
-    A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`.
+    A number x stands at (x − `least`) ÷ `size`, a text at its rank among `values`; `temporal` are dates and times.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Column:
     size: float
     values: tuple[str, ...]
     labels: tuple[Labels, ...]
+    temporal: bool = False
 
     @cached_property
     def has_sets(self) -> bool:
@@ -107,7 +109,20 @@ def encode_tables(tables: Sequence[Table], names: Sequence[str]) -> Encoded:
 
 
 def _column(sides: tuple[Coded, ...]) -> Column:
-    return _number_column(sides) if is_number(sides[0]) else _text_column(sides)
+    if not is_number(sides[0]):
+        return _text_column(sides)
+    sets = [_sets_of_numbers(side, sides[0].values.type) for side in sides]
+    return _code_column(sides, sets) if any(sets) else _number_column(sides)
+
+
+def _blanked(sides: tuple[Coded, ...]) -> list[bool]:
+    """For each table, whether most nulls of the column are cells that were taken out, which only a release has."""
+    original, released = (_share_of_nulls(side) for side in sides[:2])
+    return [False, released > 2 * original, *(False for _ in sides[2:])]
+
+
+def _share_of_nulls(side: Coded) -> float:
+    return float(np.mean(side.codes == side.size - 1)) if side.has_null else 0.0
 
 
 def _number_column(sides: tuple[Coded, ...]) -> Column:
@@ -121,25 +136,26 @@ def _number_column(sides: tuple[Coded, ...]) -> Column:
     size = most - least
     nullable = sides[0].has_null
     labels = []
-    for side, (low, high) in zip(sides, ends, strict=True):
+    for side, (low, high), blanked in zip(sides, ends, _blanked(sides), strict=True):
         null = np.isnan(low)
-        scaled = [(end - least) / (size or 1.0) for end in (low, high)]
-        if nullable:
-            scaled = [np.where(null, _NULL, end) for end in scaled]
-        else:
-            scaled = [np.where(null, sign * np.inf, end) for sign, end in zip((-1, 1), scaled, strict=True)]
+        ends_of_null = (-np.inf, np.inf) if blanked else (_NULL, _NULL)
+        scaled = [
+            np.where(null, instead, (end - least) / (size or 1.0))
+            for end, instead in zip((low, high), ends_of_null, strict=True)
+        ]
         labels.append(Labels(side.codes.astype(np.int64), scaled[0], scaled[1], {}))
     has_both = nullable and finite.size > 0
-    return Column(name, True, least + first, size or float(has_both), (), tuple(labels))
+    temporal = pa.types.is_temporal(kind)
+    return Column(name, True, least + first, size or float(has_both), (), tuple(labels), temporal)
 
 
-def _number_ends(side: Coded, kind: pa.DataType, first: int) -> tuple[Floats, Floats]:
-    """Both ends of every label as numbers; a null is NaN, what stands for everything is -inf to inf."""
+def _number_ends(side: Coded, kind: pa.DataType, first: int, skipped: Collection[int] = ()) -> tuple[Floats, Floats]:
+    """Both ends of every label as numbers; a null and what is skipped are NaN, what fits everything is -inf to inf."""
     if is_number(side) and pa.types.is_temporal(kind) == pa.types.is_temporal(side.values.type):
         values = side.values.cast(kind) if pa.types.is_temporal(kind) else side.values
         place = as_floats(values, first)
         return place, place.copy()
-    texts = as_text(side.values).to_pylist()
+    texts = [None if label in skipped else text for label, text in enumerate(as_text(side.values).to_pylist())]
     ends = np.array([_text_ends(text, kind) for text in texts], dtype=np.float64).reshape(-1, 2)
     unread = [text is not None and bool(np.isnan(low)) for text, low in zip(texts, ends[:, 0], strict=True)]
     if any(unread):
@@ -160,9 +176,6 @@ def _text_ends(text: str | None, kind: pa.DataType) -> tuple[float, float]:
     if isinstance(meaning, Interval):
         first, last = (_as_number(end, kind) for end in (meaning.low, meaning.high))
         return first, last
-    if isinstance(meaning, Choice):
-        members = [_as_number(member, kind) for member in meaning.values if member is not None]
-        return (min(members), max(members)) if members else (np.nan, np.nan)
     if isinstance(meaning, Prefix) and meaning.start.isdigit():
         scale = 10**meaning.hidden
         return float(int(meaning.start) * scale), float(int(meaning.start) * scale + scale - 1)
@@ -180,6 +193,42 @@ def _as_number(value: float | date | str, kind: pa.DataType) -> float:
         return float("nan")
 
 
+def _sets_of_numbers(side: Coded, kind: pa.DataType) -> dict[int, list[float | None]]:
+    """The members of the labels that are sets of numbers; None is a null."""
+    if is_number(side):
+        return {}
+    meanings = [None if text is None else parse_generalised(text) for text in as_text(side.values).to_pylist()]
+    sets = {
+        label: [None if member is None else _as_number(member, kind) for member in meaning.values]
+        for label, meaning in enumerate(meanings)
+        if isinstance(meaning, Choice)
+    }
+    return {label: some for label, some in sets.items() if not any(one is not None and np.isnan(one) for one in some)}
+
+
+def _code_column(sides: tuple[Coded, ...], sets: Sequence[dict[int, list[float | None]]]) -> Column:
+    """A column of numbers that some table has sets of: every label is the ranks of the numbers it stands for."""
+    kind, name = sides[0].values.type, sides[0].name
+    ends = [_number_ends(side, kind, 0, skipped=some) for side, some in zip(sides, sets, strict=True)]
+    members = [one for some in sets for label in some.values() for one in label if one is not None]
+    numbers = np.unique(np.concatenate([np.array(members), *(low[low == high] for low, high in ends)]))
+    null = numbers.size + 1
+    labels = []
+    for side, (low, high), some, blanked in zip(sides, ends, sets, _blanked(sides), strict=True):
+        first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
+        ranks: list[list[int] | None] = [
+            list(range(begin, end + 1)) if np.isfinite(least) else None
+            for least, begin, end in zip(low, first.tolist(), last.tolist(), strict=True)
+        ]
+        for label in np.flatnonzero(np.isnan(low)).tolist():
+            ranks[label] = None if blanked else [null]
+        for label, wanted in some.items():
+            ranks[label] = sorted(null if one is None else int(np.searchsorted(numbers, one)) for one in wanted)
+        labels.append(_ranked(side, ranks))
+    values = tuple(str(number) for number in numbers)
+    return Column(name, False, 0.0, float(numbers.size + sides[0].has_null > 1), values, tuple(labels))
+
+
 def _text_column(sides: tuple[Coded, ...]) -> Column:
     texts = [as_text(side.values).to_pylist() for side in sides]
     known = {text for text in texts[0] if text is not None}
@@ -194,12 +243,11 @@ def _text_column(sides: tuple[Coded, ...]) -> Column:
                 plain.add(text)
     values = tuple(sorted(plain))
     rank = {value: place for place, value in enumerate(values)}
-    nullable = sides[0].has_null
     labels = tuple(
-        _text_labels(side, text, meaning, values, rank, nullable)
-        for side, text, meaning in zip(sides, texts, meanings, strict=True)
+        _text_labels(side, text, meaning, values, rank, blanked)
+        for side, text, meaning, blanked in zip(sides, texts, meanings, _blanked(sides), strict=True)
     )
-    return Column(sides[0].name, False, 0.0, float(len(values) + nullable > 1), values, labels)
+    return Column(sides[0].name, False, 0.0, float(len(values) + sides[0].has_null > 1), values, labels)
 
 
 def _meaning(text: str | None, known: set[str]) -> Choice | Prefix | Anything | None:
@@ -214,26 +262,33 @@ def _text_labels(
     meanings: dict[str | None, Any],
     values: tuple[str, ...],
     rank: dict[str, int],
-    nullable: bool,
+    blanked: bool,
 ) -> Labels:
-    low, high = np.full(len(texts), -np.inf), np.full(len(texts), np.inf)
-    members = {}
+    ranks: list[list[int] | None] = []
     null = len(values) + 1
-    for label, text in enumerate(texts):
+    for text in texts:
         meaning = meanings[text]
         if text is None:
-            ranks = [null] if nullable else None
+            ranks.append(None if blanked else [null])
         elif isinstance(meaning, Choice):
-            ranks = sorted(null if value is None else rank[value] for value in meaning.values)
+            ranks.append(sorted(null if value is None else rank[value] for value in meaning.values))
         elif isinstance(meaning, Prefix):
-            ranks = [place for place, value in enumerate(values) if meaning.covers(value)]
+            ranks.append([place for place, value in enumerate(values) if meaning.covers(value)])
         else:
-            ranks = None if isinstance(meaning, Anything) else [rank[text]]
-        if ranks is not None:
-            ranks = ranks or [-1]  # a prefix that no value begins with fits none
-            low[label], high[label] = ranks[0], ranks[-1]
-            if ranks[-1] - ranks[0] + 1 > len(ranks):
-                members[label] = np.array(ranks, dtype=np.int64)
+            ranks.append(None if isinstance(meaning, Anything) else [rank[text]])
+    return _ranked(side, ranks)
+
+
+def _ranked(side: Coded, ranks: Sequence[list[int] | None]) -> Labels:
+    """Labels by the ascending ranks of the values that each stands for; None stands for everything."""
+    low, high = np.full(len(ranks), -np.inf), np.full(len(ranks), np.inf)
+    members = {}
+    for label, one in enumerate(ranks):
+        if one is not None:
+            some = one or [-1]  # a prefix or range that no value lies in fits none
+            low[label], high[label] = some[0], some[-1]
+            if some[-1] - some[0] + 1 > len(some):
+                members[label] = np.array(some, dtype=np.int64)
     return Labels(side.codes.astype(np.int64), low, high, members)
 
 

@@ -50,22 +50,24 @@ def secret_column(setting: Setting) -> Column:
 def hits(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64], guesses: NDArray[np.int64]) -> Floats:
     """How far each guess (a label of the release) is right: 1, 0, or one part of the values that it stands for.
 
-    A number is right within the tolerance, a share of the true value.
+    A number is right within the tolerance, a share of the true value; dates and times have no zero to take a share
+    from, so theirs is a share of the column's range.
     """
     truth, labels = secret.labels[side], secret.labels[RELEASED]
     true_low = truth.low[truth.codes[rows]]
     low, high = labels.low[guesses], labels.high[guesses]
     if secret.number:
         guessed = (np.maximum(low, 0.0) + np.minimum(high, np.maximum(low, 1.0))) / 2  # the middle of a range
-        room = setting.options.tolerance * np.abs(true_low + secret.least / secret.size)
+        size = 1.0 if secret.temporal else np.abs(true_low + secret.least / secret.size)
+        room = setting.options.tolerance * size
         exact = np.abs(guessed - true_low) <= room + 1e-12
         return np.asarray(exact & ((true_low <= 1.0) == (low <= 1.0)), dtype=np.float64)
-    size = np.where(np.isfinite(low), high - low + 1, len(secret.values))
+    choices = np.where(np.isfinite(low), high - low + 1, len(secret.values))
     inside = (low <= true_low) & (true_low <= high)
     for label, members in labels.members.items():
         this = guesses == label
-        size[this], inside[this] = members.size, np.isin(true_low[this], members)
-    return np.where(inside, 1.0 / size, 0.0)
+        choices[this], inside[this] = members.size, np.isin(true_low[this], members)
+    return np.where(inside, 1.0 / choices, 0.0)
 
 
 def _nearest_secrets(setting: Setting, secret: Column, side: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:

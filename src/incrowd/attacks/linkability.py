@@ -12,7 +12,7 @@ from incrowd.special import Floats
 
 
 def attack_by_linkability(setting: Setting) -> AttackRisk:
-    """Look for the nearest released record by either part; of equally near ones the first in the table is taken."""
+    """Look for the nearest released record by either part; of equally near ones each is as likely to be taken."""
     first, second = _parts(setting)
     control = _joined(setting, first, second, HOLDOUT, setting.controls) if setting.has_holdout else None
     return setting.result(
@@ -36,8 +36,14 @@ def _parts(setting: Setting) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _joined(
     setting: Setting, first: tuple[str, ...], second: tuple[str, ...], side: int, rows: NDArray[np.int64]
 ) -> Floats:
-    found = [
-        setting.gallery(names, RELEASED, side).nearest(setting.probes(names, side, rows), progress=setting.progress)[1]
-        for names in (first, second)
-    ]
-    return np.asarray(found[0][:, 0] == found[1][:, 0], dtype=np.float64)
+    """The chance that the same row is taken by both parts: |A ∩ B| ÷ (|A| |B|), for the rows nearest by each."""
+    least, tied = np.zeros(rows.size), np.ones(rows.size)
+    for names in (first, second):
+        gallery, probes = setting.gallery(names, RELEASED, side), setting.probes(names, side, rows)
+        distances = gallery.nearest(probes, progress=setting.progress)[0][:, 0]
+        least += distances
+        tied *= gallery.count(probes, distances)[1]
+    both = (*first, *second)
+    # no row is nearer by a part than the nearest, so those at the sum of both distances are nearest by both
+    common = setting.gallery(both, RELEASED, side).count(setting.probes(both, side, rows), least)[1]
+    return np.asarray(common / tied)

@@ -200,7 +200,7 @@ def synthesise_table(
     table: options.TablePath,
     out: Annotated[
         str,
-        typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False),
+        typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
         outputs.TABLE_OUTPUT,
     ],
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows to make. Default: as many.")] = None,

@@ -12,7 +12,7 @@ from incrowd.cli.outputs import TABLE_OUTPUT
 
 
 def write_demo(
-    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .feather, .csv."), TABLE_OUTPUT] = Path(
+    out: Annotated[Path, typer.Option("--out", help="File to write: .parquet, .csv, .sav, …"), TABLE_OUTPUT] = Path(
         "demo.parquet"
     ),
     rows: Annotated[

@@ -20,7 +20,11 @@ from typing import Any
 from incrowd._support.addresses import SQLITE_FILES, masked, sqlite_file
 from incrowd.errors import InputError
 
-TABLES = frozenset({".parquet", ".pq", ".feather", ".arrow", ".csv", ".tsv"})
+# those that `write_table` writes, which a test compares: to import it would slow down every start
+TABLES = frozenset(
+    {".parquet", ".pq", ".feather", ".arrow", ".orc", ".csv", ".tsv", ".gz", ".bz2", ".xz", ".zst"}
+    | {".sav", ".zsav", ".dta", ".xpt"}
+)
 FIGURES = frozenset({".html", ".svg", ".png", ".json"})
 _STORE_ENGINES = frozenset({"spark"})  # which write to an address of a store
 _ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]+:/", re.IGNORECASE)  # two letters or more: C:/ is a drive
@@ -70,8 +74,9 @@ class Output:
         return str((Path() if _ADDRESS.match(table) else Path(table).parent) / self.next_to_table)
 
 
-TABLE_OUTPUT = Output("table", TABLES, ".parquet or .csv")
-STORED_TABLE = Output("table", TABLES, ".parquet or .csv", store=True)
+_TABLE_ADVICE = ".parquet, .csv, .csv.gz, .sav or .dta"
+TABLE_OUTPUT = Output("table", TABLES, _TABLE_ADVICE)
+STORED_TABLE = Output("table", TABLES, _TABLE_ADVICE, store=True)
 FIGURE_OUTPUT = Output("figure", FIGURES, ".html, .svg or .png")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,7 +30,7 @@ def protect_table(
     table: options.TablePath,
     out: Annotated[
         str,
-        typer.Option("--out", help="File to write: .parquet, .feather, .csv.", show_default=False),
+        typer.Option("--out", help="File to write: .parquet, .csv, .csv.gz, .sav, .dta, …", show_default=False),
         outputs.STORED_TABLE,
     ],
     qi: options.QuasiIdentifiers = None,
@@ -185,12 +184,10 @@ def protect_table(
 
 def _judge(safe: Protected, out: str, question: Question) -> Verdict:
     """The verdict of `assess` on the protected table as it was written, with the roles that were named here."""
-    from incrowd.assessment import judge_release
+    from incrowd.assessment import judge_protected
     from incrowd.tables import read_table
 
-    released = read_table(safe.table if "://" in out else out)
-    asked = replace(question.about_release(safe.removed), quasi_identifiers=safe.released_quasi_identifiers)
-    return judge_release(released, asked)
+    return judge_protected(safe, question, read_table(safe.table if "://" in out else out))
 
 
 def _read_t(given: str | None) -> float | Literal["bound"] | None:

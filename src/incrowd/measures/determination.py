@@ -2,7 +2,8 @@
 
 A column that is kept beside a coarsened one undoes the coarsening if its values tell the finer ones: a year of birth
 beside an age in ranges, an item's name beside its coarsened number. A few altered cells must not hide that, so a
-relation counts that holds for nearly all records, as long as chance would not have shown it.
+relation counts that holds for nearly all records, as long as chance would not have shown it. So does one that holds
+for single values: an indicator that is 1 for one level only, an interaction that repeats a column in half of the rows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _FEWEST = 30  # records with a value in common, below which nothing can be told 
 _NEARLY_ALL = 0.95  # share of records told, from which one column is said to give the other away
 _FEW_CELLS = 4_000_000  # combinations of two values that are counted without sorting
 _OF_CHANCE = 0.2  # share of the errors of chance that may remain
+_ALTERED = 0.01  # share of the records of one value that may deny what the others tell
 _BEYOND_CHANCE = 3.0  # between the square roots of both numbers of errors, whose standard deviation is about 1/2
+_NOBODY = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +35,24 @@ class Determination(Result):
         records: records that share their value of the first column with at least one other record.
         told: share of these whose second value is told by the others that share the first.
         by_chance: share that would be told without the first column.
+        told_by_value: records of single values of the first column that tell the second for practically all who share
+            them, which chance does not explain.
     """
 
     records: int
     told: float
     by_chance: float
+    told_by_value: int = 0
     _derived: ClassVar[tuple[str, ...]] = ("gives_away",)
 
     @property
     def gives_away(self) -> bool:
-        """Whether the first column gives the second away for nearly all records, and chance does not explain it."""
+        """Whether the first column gives the second away, for nearly all records or by single values, beyond chance."""
+        return self.tells_nearly_all or self.told_by_value > 0
+
+    @property
+    def tells_nearly_all(self) -> bool:
+        """Whether the first column tells the second for nearly all records, and chance does not explain it."""
         errors, of_chance = (self.records * (1.0 - share) for share in (self.told, self.by_chance))
         return (
             self.records >= _FEWEST
@@ -49,6 +60,11 @@ class Determination(Result):
             and errors <= _OF_CHANCE * of_chance
             and sqrt(of_chance) - sqrt(errors) >= _BEYOND_CHANCE
         )
+
+    @property
+    def given_away(self) -> float:
+        """The share of records that are given away: those told, or only those of the values that tell by themselves."""
+        return self.told if self.tells_nearly_all else self.told_by_value / max(self.records, 1)
 
 
 def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int64] | None = None) -> Determination:
@@ -81,12 +97,31 @@ def determination(one: NDArray[Any], other: NDArray[Any], times: NDArray[np.int6
     second = np.maximum.reduceat(np.where(counts == most, 0, counts), starts)[groups]
     rival = np.where((counts == most) & (ties == 1), second, most)
     shared = size > 1
-    told = int(counts[shared & (counts - 1 > rival)].sum())
-    records = int(counts[shared].sum())
+    told = np.add.reduceat(np.where(shared & (counts - 1 > rival), counts, 0), starts)
+    sizes = np.add.reduceat(np.where(shared, counts, 0), starts)
+    records = int(sizes.sum())
     if not records:
         return Determination(0, 0.0, 0.0)
     overall = np.bincount(cells[shared] % width, weights=counts[shared])
-    return Determination(records, told / records, float(overall.max()) / records)
+    by_chance = float(overall.max()) / records
+    return Determination(records, int(told.sum()) / records, by_chance, _by_value(told, sizes, by_chance * sizes))
+
+
+def _by_value(told: NDArray[np.int64], sizes: NDArray[np.int64], by_chance: NDArray[Any]) -> int:
+    """The records of the values that tell practically all who share them, and more than chance does."""
+    errors, of_chance = sizes - told, np.maximum(sizes - by_chance, 0.0)
+    beyond = (errors <= _OF_CHANCE * of_chance) & (np.sqrt(of_chance) - np.sqrt(errors) >= _BEYOND_CHANCE)
+    return int(sizes[(sizes >= _FEWEST) & (errors <= _ALTERED * sizes) & beyond].sum())
+
+
+def _against_shuffled(told: NDArray[np.int64], shuffled: NDArray[np.int64], sizes: NDArray[np.int64]) -> Determination:
+    """What groups tell, beside what groups of the same sizes tell whose members are dealt out at random."""
+    records = int(sizes.sum())
+    if not records:
+        return Determination(0, 0.0, 0.0)
+    return Determination(
+        records, int(told.sum()) / records, int(shuffled.sum()) / records, _by_value(told, sizes, shuffled)
+    )
 
 
 def _count_cells(
@@ -129,11 +164,9 @@ def range_determination(
     >>> range_determination(np.arange(320) % 40, start, start + 8).gives_away
     False
     """
-    told, records = _in_common(one, low, high)
-    if not records:
-        return Determination(0, 0.0, 0.0)
+    told, sizes = _in_common(one, low, high)
     shuffled, _ = _in_common(np.random.default_rng(seed).permutation(one), low, high)
-    return Determination(records, told / records, shuffled / records)
+    return _against_shuffled(told, shuffled, sizes)
 
 
 def set_determination(
@@ -164,19 +197,18 @@ def set_determination(
     sizes = np.array([members_of.size for members_of in members])
     flat, ends = np.concatenate(members), np.cumsum(sizes)
     told, records = _members_in_common(one, labels, flat, ends, sizes)
-    if not records:
-        return Determination(0, 0.0, 0.0)
     shuffled, _ = _members_in_common(np.random.default_rng(seed).permutation(one), labels, flat, ends, sizes)
-    return Determination(records, told / records, shuffled / records)
+    return _against_shuffled(told, shuffled, records)
 
 
 def _members_in_common(
     one: NDArray[Any], labels: NDArray[Any], flat: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[int, int]:
-    """Sum over groups of at least two of the most sets that share a member, and the records in such groups."""
-    shared = np.bincount(one)[one] > 1
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each group of at least two: the most sets that share a member, and the records."""
+    in_group = np.bincount(one)
+    shared = in_group[one] > 1
     if not shared.any():
-        return 0, 0
+        return _NOBODY, _NOBODY
     pairs, counts = _count_cells(one[shared].astype(np.int64) * sizes.size + labels[shared])
     group, label = np.divmod(pairs, sizes.size)
     times = sizes[label]
@@ -185,11 +217,13 @@ def _members_in_common(
     width = int(flat.max()) + 1
     cells, counts = _count_cells(np.repeat(group, times) * width + member, np.repeat(counts, times))
     starts = np.flatnonzero(np.diff(cells // width, prepend=-1))
-    return int(np.maximum.reduceat(counts, starts).sum()), int(shared.sum())
+    return np.maximum.reduceat(counts, starts), in_group[cells[starts] // width]
 
 
-def _in_common(one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[int, int]:
-    """Sum over groups of at least two of the most ranges that share a point, and the records in such groups."""
+def _in_common(
+    one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each group of at least two: the most ranges that share a point, and the records."""
     size = np.bincount(one)
     shared = size[one] > 1
     group = np.concatenate([one[shared], one[shared]])
@@ -197,7 +231,7 @@ def _in_common(one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.flo
     ends = np.repeat([0, 1], int(shared.sum()))  # a range that ends where another begins shares that point with it
     order = np.lexsort((ends, place, group))
     if not order.size:
-        return 0, 0
+        return _NOBODY, _NOBODY
     depth = np.cumsum(1 - 2 * ends[order])  # back to 0 at the end of every group
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    return int(np.maximum.reduceat(depth, starts).sum()), int(shared.sum())
+    return np.maximum.reduceat(depth, starts), size[group[order][starts]]

@@ -20,12 +20,13 @@ from incrowd.tables.generalised import Anything, Choice, Generalised, Interval
 _LARGE = 20_000  # records from which columns that are clearly unrelated are told by examples first
 _FINER, _STEPS = 2, 3  # values for each step, and steps, from which numbers count as made coarser
 _OUTERMOST, _SAME_WAY = 0.05, 0.9  # records at each end of a step that may be altered; steps that must go one way
+_MANY, _NEARLY_ALL = 30, 0.9  # records of one value, and the share that agrees, from which it may tell by itself
 _CLEARLY_NOT = 0.5  # share that examples agree with, below which nearly all cannot
 
 
 @dataclass(frozen=True, slots=True)
 class GivenBack(Result):
-    """A kept column that tells a quasi-identifier for nearly all records, and what knowing it leads to.
+    """A kept column that tells a quasi-identifier, for nearly all records or by single values, and what that leads to.
 
     Attributes:
         column: the column that is kept as it is.
@@ -186,26 +187,34 @@ def _facts(
         away = [(name, relation) for name, relation in found if relation is not None and relation.gives_away]
         if not away:
             continue
-        name, best = max(away, key=lambda pair: pair[1].told)  # of equals the first
+        name, best = max(away, key=lambda pair: pair[1].given_away)  # of equals the first
         k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
         known = count_with_auxiliary(table, names, [column.name], person=person)
-        yield GivenBack(column.name, name, best.told, best.by_chance, known.k, known.uniques, k_without)
+        yield GivenBack(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, k_without)
 
 
 def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
     """Whether one column may tell another: false only in large tables where three records of each value deny it.
 
     The first and the last record of each value, and one from the middle, are compared with all others that share it. If
-    a column tells another for nearly all records, more than half agree with one of the three.
+    a column tells another for nearly all records, more than half agree with one of the three; if a single value does,
+    nearly all of its records.
     """
     if one.size < _LARGE:
         return True
     example = np.zeros(int(one.max()) + 1, dtype=other.dtype)
     for part in (slice(None), slice(None, None, -1), slice(one.size // 2)):
         example[one[part]] = other[part]
-        if np.count_nonzero(example[one] == other) >= _CLEARLY_NOT * one.size:
+        agree = example[one] == other
+        if np.count_nonzero(agree) >= _CLEARLY_NOT * one.size or _tells_by_value(one, agree):
             return True
     return False
+
+
+def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_]) -> bool:
+    """Whether nearly all records of some value, of which there are many, agree with its example."""
+    sizes = np.bincount(one)
+    return bool(((sizes >= _MANY) & (np.bincount(one, weights=agree) >= _NEARLY_ALL * sizes)).any())
 
 
 def _reader(column: Coded) -> Callable[[NDArray[Any]], Determination]:

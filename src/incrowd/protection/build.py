@@ -13,7 +13,7 @@ from incrowd.classes import Classes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.outputs import Outputs
 from incrowd.protection.problem import Problem
-from incrowd.protection.recoding import Recoding, escape_unchanged
+from incrowd.protection.recoding import Recoding, as_text, escape_unchanged, find_kept, told_values
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release import build_release, draw_pseudonyms
 from incrowd.protection.result import Guarantee, count_guarantee
@@ -106,11 +106,30 @@ class Build:
 
     def _require_guarantee(self, built: Built) -> Built:
         if built.guarantee.holds:
+            self._require_no_lost_values(built)
             return built
         raise UnsupportedError(
             f"{self.method} cannot give what was asked on this table: {'; '.join(built.guarantee.broken)}"
             f"{self._advice()}"
         )
+
+    def _require_no_lost_values(self, built: Built) -> None:
+        """Refuse ranges and sets that tell a value which only suppressed rows have; fixed labels tell none."""
+        recoding = built.recoding
+        for column in self.problem.columns if recoding.kept_rows is not None else ():
+            is_kept = find_kept(column, recoding.kept_rows)
+            if is_kept.all() or column.name not in recoding.columns:
+                continue
+            text = as_text(column.values)
+            kept, lost = ({*text.filter(pa.array(chosen)).to_pylist()} for chosen in (is_kept, ~is_kept))
+            tables = [table for table in (built.generalised, built.table) if column.name in table.column_names]
+            labels = {label for table in tables for label in table[column.name].unique().cast(pa.string()).to_pylist()}
+            labels -= kept | recoding.fixed_labels.get(column.name, set())
+            if any(not lost.isdisjoint(told_values(label)) for label in labels):
+                raise UnsupportedError(
+                    f"{self.method} would tell values of {column.name!r} that only suppressed rows have; "
+                    "ask for a smaller k, or give its hierarchy as a file"
+                )
 
     def _advice(self) -> str:
         """What helps where l or t is missed."""

@@ -15,7 +15,7 @@ from incrowd.protection.diversity import find_diverse
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
 from incrowd.protection.problem import MethodOptions, Problem, check_share
-from incrowd.protection.recoding import Recoding, recode_columns
+from incrowd.protection.recoding import Recoding, find_kept, recode_columns
 
 _MOST_NODES = 1_000_000  # combinations of levels that are looked at
 _MOST_HELD = 2**24  # representatives that are held over all tables of classes
@@ -50,15 +50,17 @@ def generalise(problem: Problem) -> Recoding:
     search = _Search(problem, ladders, float(problem.options.suppress))
     best = search.run()
     names = [column.name for column in problem.columns]
-    labels = {
-        name: pa.array([level.labels[group] for group in level.groups], pa.string())
-        for name, level in zip(names, search.levels(best), strict=True)
-    }
     numbers, bad, _ = search.count(search.held[0], best)
     kept_rows = np.flatnonzero(~bad[numbers]) if bad.any() else None
+    levels = search.levels(best)
+    fixed = {name: frozenset(level.labels) for name, level in zip(names, levels, strict=True) if not level.from_values}
+    labels = {}
+    for column, level in zip(problem.columns, levels, strict=True):
+        shown = level.without_lost_values(column, find_kept(column, kept_rows)).labels
+        labels[column.name] = pa.array([shown[group] for group in level.groups], pa.string())
     recoding = recode_columns(problem, lambda column: labels[column.name], kept_rows)
     settings = {"levels": dict(zip(names, best, strict=True)), "suppression limit": search.limit}
-    return replace(recoding, promises_k=True, settings=settings, notes=search.notes)
+    return replace(recoding, promises_k=True, settings=settings, notes=search.notes, fixed_labels=fixed)
 
 
 class _Search:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,17 +16,40 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.intervals import Labels, calendar, grid, quantile_parts, round_widths
+from incrowd.protection.intervals import Labels, ValueLabels, calendar, grid, quantile_parts, round_widths
 from incrowd.protection.problem import is_number
-from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, quote_members
+from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, labels_of_codes, quote_members
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """One level of a hierarchy over a column: the group of every value, and what each group is called."""
+    """One level of a hierarchy over a column: the group of every value, and what each group is called.
+
+    `from_values` says that labels are sets or ranges of the column's own values.
+    """
 
     groups: NDArray[np.uint32]
     labels: Labels
+    from_values: bool = False
+
+    @classmethod
+    def of(cls, labels: Labels) -> Level:
+        """Make a level of the label of every value."""
+        distinct: dict[str | None, int] = {}
+        groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
+        return cls(groups, list(distinct), isinstance(labels, ValueLabels))
+
+    def without_lost_values(self, column: Coded, is_kept: NDArray[np.bool_]) -> Level:
+        """The same groups, their labels made only of values that a kept row has; other labels stay as they are."""
+        if not self.from_values or is_kept.all() or not is_kept.any():
+            return self
+        kept = np.flatnonzero(is_kept)
+        kept = kept[np.argsort(self.groups[kept], kind="stable")]
+        present, starts = np.unique(self.groups[kept], return_index=True)
+        labels: Labels = [ANYTHING] * len(self.labels)  # no cell bears the label of a group without kept values
+        for group, label in zip(present.tolist(), labels_of_codes(column, kept, starts), strict=True):
+            labels[group] = label
+        return replace(self, labels=labels)
 
     @property
     def covered(self) -> NDArray[np.int64]:
@@ -49,7 +72,7 @@ class Hierarchy:
         plain: Labels = as_written(column.values).to_pylist()
         coarser = [labels for labels in self.rule(column) if set(labels) - {None} != {ANYTHING}]
         everything: Labels = [ANYTHING] * column.size
-        levels = [_level(labels) for labels in [plain, *coarser, everything]]
+        levels = [Level.of(labels) for labels in [plain, *coarser, everything]]
         for finer, wider in pairwise(levels):
             if np.unique(np.stack([finer.groups, wider.groups]), axis=1).shape[1] > len(finer.labels):
                 raise InputError(
@@ -153,11 +176,17 @@ class Hierarchy:
         return cls("automatic", _automatic)
 
 
-def covered_by_labels(levels: Sequence[Level]) -> dict[str, NDArray[np.int64]]:
-    """The codes of the values that every label may mean: all it stands for at any level, and the value of that name."""
+def covered_by_labels(
+    levels: Sequence[Level], is_kept: NDArray[np.bool_] | None = None
+) -> dict[str, NDArray[np.int64]]:
+    """The codes of the values that every label may mean: all it stands for at any level, and the value of that name.
+
+    With `is_kept`, only values that a kept row has.
+    """
     found: dict[str, set[int]] = {}
     for level in levels:
-        for code, group in enumerate(level.groups.tolist()):
+        codes = np.arange(level.groups.size) if is_kept is None else np.flatnonzero(is_kept)
+        for code, group in zip(codes.tolist(), level.groups[codes].tolist(), strict=True):
             label = level.labels[group]
             if label is not None:
                 found.setdefault(label, set()).add(code)
@@ -189,12 +218,6 @@ def _read_numbers(text: str) -> list[float] | None:
     except ValueError:
         return None
     return numbers if all(0 < number < float("inf") for number in numbers) else None
-
-
-def _level(labels: Labels) -> Level:
-    distinct: dict[str | None, int] = {}
-    groups = np.array([distinct.setdefault(label, len(distinct)) for label in labels], dtype=np.uint32)
-    return Level(groups, list(distinct))
 
 
 def _automatic(column: Coded) -> list[Labels]:
@@ -229,5 +252,5 @@ def _rarest_together(column: Coded) -> list[Labels]:
             if len(codes) > 1:
                 for code in codes:
                     labels[code] = format_set([members[other] for other in codes])
-        levels.append(labels)
+        levels.append(ValueLabels(labels))
     return levels

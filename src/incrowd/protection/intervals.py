@@ -20,6 +20,10 @@ from incrowd.protection.recoding import as_text, as_written, format_set, interva
 Labels = list[str | None]
 
 
+class ValueLabels(Labels):
+    """Labels made of the column's own values: sets of them, or ranges that begin and end at one."""
+
+
 def equal_parts(column: Coded, parts: int) -> Labels:
     """Algorithm S3: the domain in so many intervals of about the same length.
 
@@ -29,7 +33,7 @@ def equal_parts(column: Coded, parts: int) -> Labels:
     if parts < 1:
         raise InputError(f"a resolution of {parts} intervals for {column.name!r}; give 1 or more")
     if not is_number(column):
-        return _parts_of_text(column, parts)
+        return ValueLabels(_parts_of_text(column, parts))
     place, whole, start = _places(column)
     low, high = place[0], place[-1]
     if whole:
@@ -37,7 +41,7 @@ def equal_parts(column: Coded, parts: int) -> Labels:
         edges = np.unique(edges)
     else:
         edges = np.linspace(low, high, parts + 1)
-    return _between(column, place, edges, whole, start)
+    return ValueLabels(_between(column, place, edges, whole, start))
 
 
 def grid(column: Coded, width: float, origin: float) -> Labels:
@@ -79,7 +83,7 @@ def quantile_parts(column: Coded, parts: int, joined: int) -> Labels:
     labels: Labels = interval_labels(
         Coded(column.name, column.codes, column.values.slice(0, filled)), low, high
     ).to_pylist()
-    return [*labels, None] if column.has_null else labels
+    return ValueLabels([*labels, None] if column.has_null else labels)
 
 
 def calendar(column: Coded, months: int) -> Labels:
@@ -98,9 +102,9 @@ def calendar(column: Coded, months: int) -> Labels:
 
 
 def _month_start(month: int) -> int:
-    """The day a month begins on, months counted from January of year 0."""
+    """The day a month begins on, months counted from January of year 0; the calendar ends with 9999-12-31."""
     year, number = divmod(month, 12)
-    return date(max(year, 1), number + 1, 1).toordinal()
+    return date(max(year, 1), number + 1, 1).toordinal() if year <= date.max.year else date.max.toordinal() + 1
 
 
 def _parts_of_text(column: Coded, parts: int) -> Labels:
@@ -143,5 +147,6 @@ def _between(column: Coded, place: NDArray[np.float64], edges: NDArray[np.float6
 
 def _write(value: float, days: bool, start: int) -> str:
     if days:
-        return date.fromordinal(int(value) + date(1970, 1, 1).toordinal()).isoformat()
+        day = int(value) + date(1970, 1, 1).toordinal()
+        return date.fromordinal(min(max(day, 1), date.max.toordinal())).isoformat()
     return str(start + int(value)) if value == int(value) else repr(float(value))

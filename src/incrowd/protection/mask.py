@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
-from incrowd.protection.hierarchies import Hierarchy, prefix_labels
-from incrowd.protection.intervals import equal_parts
+from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
+from incrowd.protection.intervals import Labels, ValueLabels, equal_parts
 from incrowd.protection.problem import MethodOptions, Problem, is_number
-from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written
+from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written, find_kept
 
 # Table S3, for the columns of the demo table
 HIPAA_STEPS = (
@@ -59,14 +59,16 @@ def mask(problem: Problem) -> Recoding:
     if unknown:
         raise InputError(f"steps for {', '.join(map(repr, unknown))}, not a quasi-identifier")
     current = [_within_limits(problem, column) for column in problem.columns]
+    made: list[list[Labels]] = [[] for _ in names]
     for done, (name, action) in enumerate(steps):
         problem.progress("masking", done / len(steps))
         small = _in_small_classes(current, problem.demand.k)
         if not small.any():
             break
         index = names.index(name)
-        current[index] = _masked(current[index], _labels(problem.columns[index], action), problem, index, small)
-    return _result(problem, current)
+        made[index].append(_labels(problem.columns[index], action))
+        current[index] = _masked(current[index], made[index][-1], problem, index, small)
+    return _result(problem, current, made)
 
 
 def _in_small_classes(columns: list[Coded], k: int) -> NDArray[np.bool_]:
@@ -77,26 +79,33 @@ def _in_small_classes(columns: list[Coded], k: int) -> NDArray[np.bool_]:
 
 def _within_limits(problem: Problem, column: Coded) -> Coded:
     """Top and bottom coding: values from a limit on become one range, as ages from 85 become [85;97]."""
+    labels = pa.array(_limit_labels(problem, column, np.ones(column.size, dtype=np.bool_)), pa.string())
+    return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
+
+
+def _limit_labels(problem: Problem, column: Coded, is_kept: NDArray[np.bool_]) -> Labels:
+    """The label of every value; the ranges beyond the limits end at the outermost values that a kept row has."""
+    text: Labels = as_text(column.values).to_pylist()
     top = (problem.options.top or {}).get(column.name)
     bottom = (problem.options.bottom or {}).get(column.name)
-    if top is None and bottom is None:
-        return column
+    filled = column.size - column.has_null
+    kept = np.flatnonzero(is_kept[:filled])
+    if (top is None and bottom is None) or not kept.size:
+        return text
     if not is_number(column) or pa.types.is_temporal(column.values.type):
         raise InputError(f"limits for {column.name!r}, which holds no numbers")
     if top is not None and bottom is not None and not bottom < top:
         raise InputError(f"the bottom limit for {column.name!r} is not below its top limit; change one of them")
-    text: list[str | None] = as_text(column.values).to_pylist()
-    filled = column.size - column.has_null
     above = filled if top is None else _first_at_least(column, top, filled)
     below = 0 if bottom is None else _first_at_least(column, bottom, filled)
     if bottom is not None and below < filled and column.values[below].as_py() == bottom:
         below += 1
-    if filled - above > 0 and text[filled - 1] != _write_limit(column, top):
-        text[above:filled] = [f"[{_write_limit(column, top)};{text[filled - 1]}]"] * (filled - above)
-    if below > 0 and text[0] != _write_limit(column, bottom):
-        text[:below] = [f"[{text[0]};{_write_limit(column, bottom)}]"] * below
-    labels = pa.array(text, pa.string())
-    return column if labels.equals(as_text(column.values)) else _renumbered(column, labels)
+    smallest, largest = text[kept[0]], text[kept[-1]]
+    if kept[-1] >= above and largest != _write_limit(column, top):
+        text[above:filled] = [f"[{_write_limit(column, top)};{largest}]"] * (filled - above)
+    if kept[0] < below and smallest != _write_limit(column, bottom):
+        text[:below] = [f"[{smallest};{_write_limit(column, bottom)}]"] * below
+    return text
 
 
 def _first_at_least(column: Coded, limit: float, filled: int) -> int:
@@ -125,11 +134,12 @@ def _renumbered(column: Coded, labels: Any) -> Coded:
     return Coded(column.name, groups[column.codes], encoded.dictionary)
 
 
-def _labels(column: Coded, action: Any) -> list[str | None]:
+def _labels(column: Coded, action: Any) -> Labels:
     """The label that a step gives to every original value."""
     if isinstance(action, Hierarchy):
         level = action.levels(column)[1]
-        return [level.labels[group] for group in level.groups]
+        labels = [level.labels[group] for group in level.groups]
+        return ValueLabels(labels) if level.from_values else labels
     if isinstance(action, Mapping):
         text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
         return [action.get(value, written) for value, written in zip(text, plain, strict=True)]
@@ -143,7 +153,7 @@ def _labels(column: Coded, action: Any) -> list[str | None]:
     return prefix_labels(column, int(number))
 
 
-def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
+def _masked(now: Coded, labels: Labels, problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:
     """The column with the step's label for some records, and what it was for the others."""
     original = problem.columns[index]
     entries = as_written(now.values) if now is original else as_text(now.values)
@@ -153,13 +163,41 @@ def _masked(now: Coded, labels: list[str | None], problem: Problem, index: int, 
     return Coded(now.name, codes, pa.array(list(table), pa.string()))
 
 
-def _result(problem: Problem, current: list[Coded]) -> Recoding:
+def _without_lost_values(
+    problem: Problem, column: Coded, now: Coded, made: list[Labels], kept_rows: NDArray[np.int64]
+) -> tuple[Coded, frozenset[str | None]]:
+    """The column with labels made only of values that a kept row has, and the labels that values did not make."""
+    is_kept = find_kept(column, kept_rows)
+    all_kept = np.ones_like(is_kept)
+    limits = _limit_labels(problem, column, is_kept)
+    before, after = [_limit_labels(problem, column, all_kept)], [limits]
+    for labels in made:
+        if isinstance(labels, ValueLabels):
+            level = Level.of(labels).without_lost_values(column, is_kept)
+            before.append(labels)
+            after.append([level.labels[group] for group in level.groups])
+    renamed: dict[str | None, str | None] = {}
+    for old, new in zip(before, after, strict=True):
+        renamed |= {old[code]: new[code] for code in np.flatnonzero(is_kept).tolist() if old[code] != new[code]}
+    fixed = frozenset(label for labels in [limits, *made] if not isinstance(labels, ValueLabels) for label in labels)
+    if not renamed:
+        return now, fixed
+    shown = [renamed.get(label, label) for label in as_text(now.values).to_pylist()]
+    return _renumbered(now, pa.array(shown, pa.string())), fixed
+
+
+def _result(problem: Problem, current: list[Coded], made: list[list[Labels]]) -> Recoding:
     columns: dict[str, pa.Array] = {}
+    fixed: dict[str, frozenset[str | None]] = {}
     changed: dict[str, int] = {}
     left = _in_small_classes(current, problem.demand.k)
     drop = problem.options.drop and bool(problem.options.steps)
     stays = ~left if drop else np.ones_like(left)
-    for before, after in zip(problem.columns, current, strict=True):
+    kept_rows = np.flatnonzero(stays) if left.any() and drop else None
+    for before, now, labels in zip(problem.columns, current, made, strict=True):
+        after = now
+        if kept_rows is not None and now is not before:
+            after, fixed[now.name] = _without_lost_values(problem, before, now, labels, kept_rows)
         changed[after.name] = 0
         if after is before:
             continue
@@ -170,5 +208,4 @@ def _result(problem: Problem, current: list[Coded]) -> Recoding:
         changed[after.name] = int(np.count_nonzero(differs & stays))
         if differs.any():
             columns[after.name] = after.values.take(pa.array(after.codes.astype(np.int64)))
-    kept_rows = np.flatnonzero(~left) if drop and left.any() else None
-    return Recoding(columns, changed, kept_rows=kept_rows, promises_k=drop or not left.any())
+    return Recoding(columns, changed, kept_rows, promises_k=drop or not left.any(), fixed_labels=fixed)

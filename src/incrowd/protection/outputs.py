@@ -17,7 +17,7 @@ from incrowd.backends import Coded, class_numbers, encode, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, covered_by_labels
 from incrowd.protection.problem import as_floats, is_number, offset_of
-from incrowd.protection.recoding import ANYTHING, as_written, interval_labels, set_labels
+from incrowd.protection.recoding import ANYTHING, as_written, find_kept, labels_of_codes
 from incrowd.tables import Anything, Interval, Prefix, parse_generalised, read_table
 
 OutputKind = Literal["range", "bounds", "midpoint", "mean", "mode", "label"]
@@ -102,7 +102,7 @@ class Outputs:
             return {name: tell(column, codes, numbers).take(pa.array(numbers))}
         changed = pa.types.is_dictionary(cells.type) or pa.types.is_string(cells.type)
         hierarchy = self.hierarchies.get(name)
-        covered = covered_by_labels(hierarchy.levels(column)) if hierarchy is not None and changed else {}
+        covered = self._covered(column, hierarchy) if hierarchy is not None and changed else {}
         encoded = pc.dictionary_encode(pa.concat_arrays((cells.cast(pa.string()) if changed else cells).chunks))
         labels, place = encoded.dictionary, encoded.indices
         if kind == "range":
@@ -112,6 +112,12 @@ class Outputs:
             return {f"{name}_low": low.take(place), f"{name}_high": high.take(place)}
         return {name: _midpoints(column, low, high).take(place) if changed else cells}
 
+    def _covered(self, column: Coded, hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
+        """The codes of the kept values that every label of a hierarchy may mean."""
+        is_kept = find_kept(column, self.kept_rows)
+        levels = [level.without_lost_values(column, is_kept) for level in hierarchy.levels(column)]
+        return covered_by_labels(levels, is_kept)
+
 
 def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np.int64]]) -> pa.Array:
     """Labels of a hierarchy as the range or set of the values they cover."""
@@ -120,12 +126,8 @@ def _as_ranges(column: Coded, labels: pa.Array, covered: Mapping[str, NDArray[np
         codes = covered.get(label)
         if codes is None or label == ANYTHING:
             written.append(label)
-        elif is_number(column):
-            written += interval_labels(column, codes[:1], codes[-1:]).to_pylist()
         else:
-            written += set_labels(
-                column, codes.astype(np.uint64), np.array([0, codes.size], dtype=np.int32)
-            ).to_pylist()
+            written += labels_of_codes(column, codes, np.array([0]))
     return pa.array(written, pa.string())
 
 

@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.problem import Problem, is_number
-from incrowd.tables import parse_generalised
+from incrowd.tables import Choice, parse_generalised
 
 if TYPE_CHECKING:
-    from incrowd.protection.hierarchies import Hierarchy
+    from incrowd.protection.hierarchies import Level
 
 ANYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recoding:
-    """The columns that changed, how many of their cells did, and which rows stay (None: all)."""
+    """The columns that changed, how many of their cells did, and which rows stay (None: all).
+
+    `fixed_labels` are, by column, those that were not made of its values: a user's, or of a fixed grid.
+    """
 
     columns: dict[str, pa.Array]
     changed: dict[str, int]
@@ -32,6 +35,7 @@ class Recoding:
     promises_k: bool = True
     bound: float | None = None
     notes: tuple[str, ...] = ()
+    fixed_labels: dict[str, frozenset[str | None]] = field(default_factory=dict)
     settings: dict[str, object] = field(default_factory=dict)
 
 
@@ -59,18 +63,21 @@ def generalise_classes(problem: Problem, grouping: Grouping) -> Recoding:
     numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
     columns: dict[str, pa.Array] = {}
     changed: dict[str, int] = {}
+    fixed: dict[str, frozenset[str | None]] = {}
     for done, column in enumerate(problem.columns):
         problem.progress("writing ranges and sets", done / len(problem.columns))
         hierarchy = problem.hierarchies.get(column.name)
-        labels, entries, differ = _class_labels(column, grouping, hierarchy)
+        levels = hierarchy.levels(column) if hierarchy is not None else []
+        fixed[column.name] = frozenset(label for level in levels if not level.from_values for label in level.labels)
+        labels, entries, differ = _class_labels(column, grouping, levels)
         changed[column.name] = int(sizes[differ].sum())
         if changed[column.name]:
             columns[column.name] = _dictionary(labels[numbers], entries)
-    return Recoding(columns, changed)
+    return Recoding(columns, changed, fixed_labels=fixed)
 
 
 def _class_labels(
-    column: Coded, grouping: Grouping, hierarchy: Hierarchy | None
+    column: Coded, grouping: Grouping, levels: Sequence[Level]
 ) -> tuple[NDArray[np.int32], pa.Array, NDArray[np.bool_]]:
     """The label of every class, as numbers; the labels; and whether members of a class differ."""
     from incrowd.protection import kernels_classes
@@ -79,8 +86,8 @@ def _class_labels(
     high = np.empty_like(low)
     kernels_classes.class_limits(column.codes, grouping.order, grouping.ends, low, high)
     differ = low != high
-    if hierarchy is not None:
-        return (*_ancestors(column, grouping, hierarchy), differ)
+    if levels:
+        return (*_ancestors(column, grouping, levels), differ)
     if is_number(column):
         pairs, labels = np.unique(low.astype(np.uint64) * np.uint64(column.size) + high, return_inverse=True)
         low, high = np.divmod(pairs, np.uint64(column.size))
@@ -92,18 +99,20 @@ def _class_labels(
     return _indices(encoded), encoded.dictionary, differ
 
 
-def _ancestors(column: Coded, grouping: Grouping, hierarchy: Hierarchy) -> tuple[NDArray[np.int32], pa.Array]:
+def _ancestors(column: Coded, grouping: Grouping, levels: Sequence[Level]) -> tuple[NDArray[np.int32], pa.Array]:
     """The finest level at which all members of a class have the same label, and that label."""
     from incrowd.protection import kernels_classes
 
     labels = np.full(grouping.ends.size, -1, dtype=np.int64)
     entries: dict[str | None, int] = {}
-    for level in hierarchy.levels(column):  # the last one is * for all
+    is_kept = find_kept(column, grouping.order)
+    for level in levels:  # the last one is * for all
         low = np.empty(grouping.ends.size, dtype=np.uint32)
         high = np.empty_like(low)
         kernels_classes.class_limits(level.groups[column.codes], grouping.order, grouping.ends, low, high)
         agree = (low == high) & (labels < 0)
-        named = np.array([entries.setdefault(label, len(entries)) for label in level.labels])
+        shown = level.without_lost_values(column, is_kept).labels
+        named = np.array([entries.setdefault(label, len(entries)) for label in shown])
         labels[agree] = named[low[agree]]
     return labels.astype(np.int32), pa.array(list(entries), pa.string())
 
@@ -125,6 +134,35 @@ def set_labels(column: Coded, flat: NDArray[np.unsignedinteger], offsets: NDArra
     sets = pc.binary_join_element_wise("{", joined, "}", "")
     alone = text.take(pa.array(flat[np.minimum(offsets[:-1], flat.size - 1)].astype(np.int64)))
     return pc.if_else(pa.array(np.diff(offsets) == 1), alone, sets)
+
+
+def labels_of_codes(column: Coded, codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[str | None]:
+    """The range or set of every list of ascending codes; the lists stand one after the other, from `starts` on."""
+    ends = np.append(starts[1:], codes.size)
+    if is_number(column):
+        labels = interval_labels(column, codes[starts], codes[ends - 1])
+    else:
+        labels = set_labels(column, codes.astype(np.uint64), np.append(starts, codes.size).astype(np.int32))
+    return list(labels.to_pylist())
+
+
+def told_values(label: str | None) -> frozenset[str | None]:
+    """The values that a label tells: the members of a set, the ends of a range.
+
+    >>> sorted(told_values("{a,b}")), sorted(told_values("[3;7]")), sorted(told_values("93*"))
+    (['a', 'b'], ['3', '7'], [])
+    """
+    if label is not None and label.startswith("[") and label.endswith("]") and label.count(";") == 1:
+        return frozenset(label[1:-1].split(";"))
+    meaning = None if label is None else parse_generalised(label)
+    return meaning.values if isinstance(meaning, Choice) else frozenset()
+
+
+def find_kept(column: Coded, kept_rows: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+    """Find the values of a column that a kept row has."""
+    if kept_rows is None:
+        return np.ones(column.size, dtype=np.bool_)
+    return np.bincount(column.codes[kept_rows], minlength=column.size) > 0
 
 
 def quote_members(text: pa.Array) -> pa.Array:

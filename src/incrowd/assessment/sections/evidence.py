@@ -5,7 +5,7 @@ A column that nobody gave a role counts as known to the attacker until somebody 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,8 +16,8 @@ from incrowd.errors import UnsupportedError
 from incrowd.measures import DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.kept_columns import GivenBack, released_column_facts
 from incrowd.results import Result
-from incrowd.tables import RowKind, describe_rows
-from incrowd.wording import Advice, percent
+from incrowd.tables import RowKind, SuggestedRole, describe_rows
+from incrowd.wording import Advice, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
@@ -85,8 +85,9 @@ def gather_evidence(work: Work) -> Evidence:
     names, person = list(roles.quasi_identifiers), roles.person
     suggested = {one.column: one for one in roles.suggested}
     candidates = undecided_columns(roles)
-    harmless = tuple(name for name in candidates if 0 <= suggested[name].distinct <= 1)
-    candidates = [name for name in candidates if name not in harmless]
+    harmless = tuple(name for name in candidates if _has_one_value(suggested[name]))
+    nested = [name for name in candidates if name in table.nested]
+    candidates = [name for name in candidates if name not in (*harmless, *nested)]
     together = None
     alone: list[UndecidedColumn] = []
     if candidates:
@@ -97,7 +98,7 @@ def gather_evidence(work: Work) -> Evidence:
                 known = ClassSizes.from_table(table, quasi_identifiers=[*names, name], person=person)
             one = suggested[name]
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
-    unanswered: list[Advice] = []
+    unanswered = [_not_looked_into(nested)] if nested else []
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
@@ -106,6 +107,20 @@ def gather_evidence(work: Work) -> Evidence:
         _given_back(work, unanswered),
         describe_rows(table, roles.suggested or None),
         tuple(unanswered),
+    )
+
+
+def _has_one_value(one: SuggestedRole) -> bool:
+    """Whether all rows are alike; a missing value is a value too, and columns that were not counted have -1."""
+    return one.distinct >= 0 and one.distinct + (one.nulls > 0) <= 1
+
+
+def _not_looked_into(nested: Sequence[str]) -> Advice:
+    """Columns of lists or records that nobody judged: nothing is counted about them, so a person must."""
+    return Advice(
+        f"What {listed(nested)} would tell was not counted: lists and records are not looked into; leave them out, or "
+        "name them as columns that nobody outside can know",
+        ("drop", "other"),
     )
 
 
@@ -128,9 +143,13 @@ def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
 
 
 def _given_back(work: Work, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
-    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
-    roles = work.roles
+    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it.
+
+    Lists and records are not looked into: that nobody outside knows them is the word of who said so.
+    """
+    roles, nested = work.roles, work.table.nested
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
+    kept = [name for name in kept if name not in nested]
     coarse = roles.generalised_quasi_identifiers
     if not kept or not (coarse or work.table.backend.rows_are_local):
         return ()

@@ -13,6 +13,7 @@ from incrowd.tables.table import Table
 
 Kind = Literal["people", "panel", "households", "transactions", "not people"]
 _ONCE = 0.995  # of the rows that a pair of columns must tell apart to number them
+_REPEATED = 1.2  # rows for each number, from which people rather than rows are numbered
 _TIMES = 400  # values of a wave, a year or a month; a moment has more
 _ABOUT_PEOPLE = {"age", "birth", "sex", "marital status", "ethnicity", "religion", "education", "person name"}
 
@@ -62,9 +63,7 @@ def describe_rows(table: Table, suggested: Sequence[SuggestedRole] | None = None
 
 def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     repeated = [one for one in columns if one.topic in _NUMBERS and 1.02 * one.distinct < one.rows - one.nulls]
-    persons = [one for one in repeated if one.role == "person"] or [
-        one for one in repeated if one.role == "identifier" and one.topic == "record number"
-    ]
+    persons = [one for one in repeated if one.role == "person"] or [one for one in repeated if one.role == "identifier"]
     for person in persons:
         each = (person.rows - person.nulls) / max(person.distinct, 1)
         for time in _times(columns):
@@ -78,13 +77,16 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
         if person.role == "person":
             reason = f"{person.column} says whose record it is, and has {each:.1f} rows for each value"
             return RowKind("transactions", reason, "low" if person.confidence == "low" else "high", person.column)
+        if each >= _REPEATED:
+            reason = f"{person.column} numbers people or records, and has {each:.1f} rows for each value"
+            return RowKind("transactions", reason, "medium", person.column)
     return _numbered_by_time(table, columns)
 
 
 def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None:
     """A panel by its form alone: a whole number that, together with a time, is different in every row."""
     for time in _times(columns):
-        for one in columns:
+        for one in (column for column in columns if column.column != time.column):
             each = (one.rows - one.nulls) / max(one.distinct, 1)
             fits = one.kind == "integer" and not one.nulls and 1.5 <= each <= time.distinct and one.distinct >= 20
             if fits and _distinct_pairs(table, one.column, time.column) == one.rows:
@@ -186,7 +188,7 @@ def _one_row_each(columns: Sequence[SuggestedRole]) -> RowKind:
 
 def _combinations_differ(table: Table, columns: Sequence[SuggestedRole], counted: str) -> bool:
     """Whether no combination of the other columns occurs twice, as in a table of counts."""
-    others = [one.column for one in columns if one.column != counted]
+    others = [one.column for one in columns if one.column != counted and one.kind != "nested"]  # lists do not compare
     rows = columns[0].rows
     most = 1.0
     for one in columns:

@@ -99,7 +99,7 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
         weights.append(weight if suggested.role == "weight" else None)
         found.append(suggested)
     beside = [find_topics(name, codebooks) for name in {*table.columns} - {*wanted}]
-    found = _within_households(_one_main_weight(found, weights))
+    found = _within_households(_numbered_by_name_first(_one_main_weight(found, weights)))
     return _among_known_columns(found, [one[0].topic for one in beside if one])
 
 
@@ -273,6 +273,18 @@ def _one_main_weight(
             reason = f"{found[place].reason}; {found[main].column} is rather the weight of people"
             result[place] = replace(found[place], reason=reason, secondary=True)
     return tuple(result)
+
+
+def _numbered_by_name_first(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take no column for whose record it is by its values alone where another is a number by its name."""
+    if not any(one.topic in _NUMBERS_OF and one.confidence != "low" for one in found):
+        return list(found)
+    return [
+        replace(one, role="other", topic="", reason=_NOTHING)
+        if one.role == "person" and one.confidence == "low"
+        else one
+        for one in found
+    ]
 
 
 def _within_households(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment import Question
+from incrowd.assessment import Question, judge_protected
 from incrowd.assessment.verdict import Decision
 from incrowd.evaluation import frontier
 from incrowd.evaluation.frontier import FRONTIER_METHODS, Frontier, FrontierPoint
@@ -19,7 +19,7 @@ from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.protect_task import options_of
-from incrowd.web.tasks.risk_basis import decided_question, judge_protected
+from incrowd.web.tasks.risk_basis import decided_question
 from incrowd.wording import number, percent
 
 
@@ -89,7 +89,7 @@ def _decisions(
             continue
         options = options_of(models.Protection(**_as_asked(point, question)), table)
         safe = protect(table.table, **options, warn=False)
-        decisions.append(judge_protected(safe.table, asked, safe.removed).decision)
+        decisions.append(judge_protected(safe, asked).decision)
     return decisions
 
 

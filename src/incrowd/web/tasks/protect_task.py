@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.progress import Progress, part
+from incrowd.assessment import judge_protected
 from incrowd.classes import ClassSizes
 from incrowd.evaluation import Evaluation, distributions
 from incrowd.figures.assessment_charts import class_size_bins
@@ -20,7 +21,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
-from incrowd.web.tasks.risk_basis import basis_of, decided_question, judge_protected, question_of
+from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
@@ -65,7 +66,7 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
             [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
         )
         progress("judging the protected table", 0.9)
-        verdict = judge_protected(safe.table, question, safe.removed)
+        verdict = judge_protected(safe, question)
         result = {
             **safe.to_dict(),
             "evaluation": cost.to_dict(),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incrowd.assessment import Assessment, Question, Verdict
-from incrowd.assessment.api import judge_release
+from incrowd.assessment import Assessment, Question
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.sections.section import PENDING
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.sample import read_sample
-from incrowd.tables import read_table
 from incrowd.web.session_table import OpenTable
 
 
@@ -67,18 +64,6 @@ def decided_question(table: OpenTable) -> Question:
         rows_are_people=settings.rows_are_people,
         groups=settings.groups,
     )
-
-
-def judge_protected(released: Any, question: Question, removed: Sequence[str]) -> Verdict:
-    """The verdict that an assessment of a protected table gives, by the roles of the columns that are left.
-
-    Args:
-        released: the protected table.
-        question: the question about the original.
-        removed: columns that are not in the protected table.
-    """
-
-    return judge_release(read_table(released), question.about_release(removed))
 
 
 def basis_of(table: OpenTable, question: Question) -> Basis:
