@@ -14,7 +14,7 @@ for one in ("InTreeCacheLocator", "UserWideCacheLocator"):
 if sys.argv[1] == "nowhere":
     def refuse(*given, **named):
         raise OSError("read-only")
-    tempfile.mkdtemp = refuse
+    tempfile.gettempdir = refuse
 import incrowd
 from incrowd._support import compiled
 from incrowd.classes import ClassSizes

@@ -85,6 +85,42 @@ def test_a_kill_leaves_nothing_that_the_next_run_does_not_remove(tmp_path, namel
     assert sorted(os.listdir(tmp_path)) == ["another.csv", "other.csv"]
 
 
+@KINDS
+def test_hidden_files_of_users_stay(tmp_path, draft_kind):
+    names = [".incrowd-policy.toml", ".incrowd-draft-notes.csv", ".incrowd-draft-0123456789abcdef0", ".incrowd-0"]
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    left = tmp_path / ".incrowd-draft-0123456789abcdef.csv.gz"
+    left.write_text("half of it")
+    with written_whole(tmp_path / "out.csv") as draft:
+        draft.write_text("whole")
+    assert sorted(os.listdir(tmp_path)) == sorted([*names, "out.csv"])
+
+
+def test_files_are_written_where_there_are_no_locks_no_fchmod_and_open_files_cannot_be_renamed(tmp_path, monkeypatch):
+    opened, replace = [], os.replace
+
+    class RecordedDraft(files._HiddenDraft):
+        def __init__(self, target):
+            super().__init__(target)
+            opened.append(self.descriptor)
+
+    def replace_closed(source, target):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(opened[-1])
+        replace(source, target)
+
+    monkeypatch.setattr(files, "_NamelessDraft", RecordedDraft)
+    monkeypatch.setattr(files, "locked", lambda file: None)
+    monkeypatch.delattr(os, "fchmod", raising=False)
+    monkeypatch.setattr(os, "replace", replace_closed)
+    for text in ("one", "two"):
+        with written_whole(tmp_path / "out.csv", force=True) as draft:
+            draft.write_text(text)
+        assert (os.listdir(tmp_path), (tmp_path / "out.csv").read_text()) == (["out.csv"], text)
+    assert len(opened) == 2
+
+
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"), written_whole(tmp_path / "file" / "out.csv"):

@@ -1,6 +1,9 @@
 """Hostile files are read in a child process: what crashes, hangs or asks for too much there ends nothing here."""
 
 import ctypes
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -27,6 +30,16 @@ def panic():
     raise KeyboardInterrupt
 
 
+def end_quietly():
+    os._exit(0)
+
+
+def talk():
+    sys.stdout.write("hello")
+    os.write(1, b"hello")
+    return 5
+
+
 def refuse(kind):
     raise {"input": InputError, "column": ColumnNotFoundError}[kind]("so it is", hint=("memory", "sheet"))
 
@@ -41,7 +54,13 @@ def test_arguments_and_answers_pass_both_ways():
 
 @pytest.mark.parametrize(
     ("function", "arguments", "reason"),
-    [("take_memory", [10**9], "memory"), ("crash", [], "crash"), ("panic", [], "crash"), ("hang", [], "time")],
+    [
+        ("take_memory", [10**9], "memory"),
+        ("crash", [], "crash"),
+        ("panic", [], "crash"),
+        ("end_quietly", [], "crash"),
+        ("hang", [], "time"),
+    ],
 )
 def test_a_child_that_ends_badly_says_why(function, arguments, reason):
     with pytest.raises(ChildError) as ended:
@@ -55,3 +74,22 @@ def test_an_error_in_words_is_the_same_error_here():
     assert refused.value.hint == ("memory", "sheet")
     with pytest.raises(ColumnNotFoundError, match="so it is"):
         ask("refuse", "column")
+
+
+def test_what_a_library_prints_is_no_part_of_the_answer():
+    assert ask("talk") == 5
+
+
+@pytest.mark.parametrize(("function", "seconds", "said"), [("talk", 60, "5"), ("hang", 60, "time")])
+def test_a_limit_of_processor_time_that_is_lower_already_is_kept(function, seconds, said):
+    code = f"""
+import resource
+from tests.support.test_limited_process import ChildError, ask
+resource.setrlimit(resource.RLIMIT_CPU, (4, 4))
+try:
+    print(ask({function!r}, seconds={seconds}))
+except ChildError as error:
+    print(error.reason)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [said]

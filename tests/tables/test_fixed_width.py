@@ -76,8 +76,29 @@ def test_a_layout_with_a_huge_cell_is_refused_without_the_cell(tmp_path):
     files = made(tmp_path, "name,start,end\n" + "secret" * 30_000 + ",1,4\n")
     before = csv.field_size_limit(131_072)  # readers of tables raise it for the whole process
     try:
-        with pytest.raises(InputError, match="the layout layout.csv cannot be read") as refused:
+        with pytest.raises(InputError, match=r"the layout layout\.csv cannot be read") as refused:
             read_layout(str(files["layout"]))
     finally:
         csv.field_size_limit(before)
     assert "secret" not in str(refused.value)
+
+
+def test_lines_that_end_within_the_last_column_are_noted(tmp_path):
+    layout = "name,start,end\nname,1,5\nzip,6,10\n"
+    table = read_table(**made(tmp_path, layout, "Ann  93721\nBob  937\nZoë  1\n"))
+    assert table.to_arrow()["zip"].to_pylist() == [93721, 937, 1]
+    assert "2 lines end within the last column; check that its cells are whole" in table.notes
+    whole = read_table(**made(tmp_path, layout, "Ann  93721\nBob  93722\n"))
+    assert len(whole.notes) == len(table.notes) - 1
+
+
+def test_a_file_without_line_ends_is_refused_before_it_is_held_whole(tmp_path, monkeypatch):
+    from incrowd.tables.formats import fixed_width
+
+    given = made(tmp_path, lines="1" * 3_000)
+    monkeypatch.setattr(fixed_width, "_LONGEST_LINE", 1_000)
+    monkeypatch.setattr(fixed_width, "BLOCK_BYTES", 400)
+    with pytest.raises(InputError, match="a line of more than 1,000 characters; it may have no line ends"):
+        read_table(**given)
+    wide = made(tmp_path, "name,start,end\nname,1,2000\n", lines="1" * 2_000 + "\n")
+    assert read_table(**wide).rows == 1  # the layout says so

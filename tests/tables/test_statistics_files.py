@@ -17,7 +17,7 @@ from incrowd.backends.scales import Scale
 from incrowd.protection import write_protected
 from incrowd.tables import write_table
 from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion
-from incrowd.tables.formats import r_data, spss, stata, statistics_files
+from incrowd.tables.formats import r_data, sas, spss, stata, statistics_files
 from incrowd.tables.formats.statistics_files import TemporalConversion
 
 
@@ -324,3 +324,45 @@ def test_an_r_file_with_several_frames_lists_them(tmp_path):
     rdata.write_rds(tmp_path / "numbers.rds", [1.0, 2.0])
     with pytest.raises(InputError, match="holds no data frame"):
         read_table(tmp_path / "numbers.rds")
+
+
+@pytest.mark.parametrize(
+    ("cells", "how"),
+    [
+        ([1.0, 2.0], {"variable_value_labels": {"sex": {1.0: "female", 2.0: "male"}}}),
+        ([1.0, 2.0], {}),
+        ([1.0, 2.0], {"missing_ranges": {"sex": [2.0]}}),
+        ([1.0, 2.0], {"variable_format": {"sex": "DATE11"}}),
+        ([1.0, 2.0], {"variable_measure": {"sex": "ordinal"}}),
+        (["1", "2"], {"variable_value_labels": {}}),
+    ],
+    ids=["swapped labels", "no labels", "missing", "date", "measure", "text"],
+)
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_files_of_one_table_whose_codes_stand_for_other_things_are_refused(tmp_path, cells, how, order):
+    usual = {"variable_value_labels": {"sex": {1.0: "male", 2.0: "female"}}, "variable_measure": {"sex": "nominal"}}
+    other = {**usual, **how} if how else {"variable_measure": usual["variable_measure"]}
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    pyreadstat.write_sav(pd.DataFrame({"sex": [1.0, 2.0]}), parts / f"{order[0]}.sav", **usual)
+    pyreadstat.write_sav(pd.DataFrame({"sex": cells}), parts / f"{order[1]}.sav", **other)
+    with pytest.raises(InputError, match=r"b\.sav are not those of the first file: sex"):
+        read_table(parts)
+
+
+def test_files_of_one_table_may_differ_in_widths_and_decimals(tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for file, town, width in (("a.sav", "Ulm", "F8.2"), ("b.sav", "x" * 300, "F4.0")):
+        frame = pd.DataFrame({"town": [town], "age": [30.0]})
+        pyreadstat.write_sav(frame, parts / file, variable_format={"age": width})
+    assert read_table(parts).to_arrow().to_pydict() == {"town": ["Ulm", "x" * 300], "age": [30, 30]}
+
+
+def test_sas_files_of_one_table_with_different_catalogues_are_refused(tmp_path, monkeypatch):
+    for file in ("a.sas7bdat", "b.sas7bdat"):
+        (tmp_path / file).write_text("not read before its labels are compared")
+    catalogues = {"a": {"SEX": {1.0: "male", 2.0: "female"}}, "b": {"SEX": {1.0: "female", 2.0: "male"}}}
+    monkeypatch.setattr(sas, "_labels_beside", lambda library, file: catalogues[file.stem])
+    with pytest.raises(InputError, match="catalogues with different labels"):
+        read_table(tmp_path)

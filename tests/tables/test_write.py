@@ -1,13 +1,17 @@
 """Output files: whole or not at all."""
 
+import os
+import stat
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from incrowd import InputError, read_table
+from incrowd._support import files
 from incrowd._support.files import written_whole
-from incrowd.tables import to_native, write_table
+from incrowd.tables import to_native, write, write_table
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "tsv"])
@@ -15,6 +19,20 @@ def test_what_is_written_is_what_is_read(kind, tmp_path):
     table = pa.table({"zip": ["00501", None], "n": [1, -2], "x": [0.5, 2.25]})
     write_table(table, tmp_path / f"t.{kind}")
     assert read_table(tmp_path / f"t.{kind}").to_arrow().to_pydict() == table.to_pydict()
+
+
+def test_orc_takes_nulls_and_small_unsigned_numbers_and_refuses_in_words_what_it_cannot_hold(tmp_path):
+    columns = {"n": pa.array([1, 2**32 - 1], pa.uint32()), "x": pa.nulls(2), "y": pa.nulls(2).dictionary_encode()}
+    write_table(pa.table(columns), tmp_path / "t.orc")
+    assert read_table(tmp_path / "t.orc").to_arrow().to_pydict() == {
+        "n": [1, 2**32 - 1],
+        "x": [None, None],
+        "y": [None, None],
+    }
+    for kind in (pa.duration("s"), pa.uint64()):
+        with pytest.raises(InputError, match=r"ORC files hold no columns of type (duration|uint64)"):
+            write_table(pa.table({"n": pa.array([5], kind)}), tmp_path / "u.orc")
+    assert not (tmp_path / "u.orc").exists()
 
 
 def test_text_a_spreadsheet_would_run_is_escaped(tmp_path):
@@ -86,3 +104,24 @@ def test_csv_in_blocks_is_the_csv_written_whole(tmp_path):
     whole = write_table(table, tmp_path / "a.csv").read_bytes()
     parts = [table.schema.empty_table(), table.slice(0, 3), table.slice(3)]
     assert b"".join(csv_blocks(parts)) == whole
+
+
+@pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "hidden"])
+def test_the_plain_copy_of_a_compressed_file_is_private(tmp_path, monkeypatch, nameless):
+    seen = []
+
+    def write_csv(table, file, codebook):
+        seen.append((stat.S_IMODE(file.parent.stat().st_mode), file.parent))
+        assert len(os.listdir(tmp_path)) == (0 if nameless else 1)  # the compressed draft
+        write_plain(table, file, codebook)
+
+    write_plain = write._WRITERS[".csv"]
+    if not nameless:
+        monkeypatch.setattr(files, "_NamelessDraft", files._HiddenDraft)
+    monkeypatch.setitem(write._WRITERS, ".csv", write_csv)
+    write_table(pa.table({"n": [1, 2]}), tmp_path / "t.csv.gz")
+    ((mode, folder),) = seen
+    assert mode == 0o700
+    assert not folder.exists()
+    assert os.listdir(tmp_path) == ["t.csv.gz"]
+    assert read_table(tmp_path / "t.csv.gz").to_arrow().to_pydict() == {"n": [1, 2]}

@@ -68,11 +68,11 @@ def test_it_answers_and_leaves_nothing_however_it_is_stopped_in_the_middle_of_wo
 
 def test_what_a_killed_server_left_goes_when_the_next_one_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / "incrowd-web-killed"
+    left = tmp_path / "incrowd-web-0123456789abcdef"
     left.mkdir()
     (left / ".incrowd-lock").touch()
     (left / "data.csv").write_text("age\n30\n")
-    other = tmp_path / "incrowd-web-of-somebody-else"
+    other = tmp_path / "incrowd-web-fedcba9876543210"  # just being made
     other.mkdir()
     first = Store()
     assert not left.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.private_folders import PrivateFolder, locked
 from incrowd.errors import InputError
 
-_HIDDEN = ".incrowd-"  # how the names of unfinished files begin, where files need one
+_HIDDEN = ".incrowd-draft-"  # how the names of unfinished files begin, where files need one
+_DRAFT = re.compile(re.escape(_HIDDEN) + r"[0-9a-f]{16}(\..*)?")  # no other file is ours to delete
 _umask_lock = threading.Lock()
 
 
@@ -44,7 +46,7 @@ def written_whole(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         raise InputError(f"cannot write {target}: {error.strerror}") from None
     try:
         yield draft.path
-        os.fchmod(draft.descriptor, 0o666 & ~_umask())
+        os.chmod(draft.path, 0o666 & ~_umask())  # by its path: not every system has fchmod
         os.fsync(draft.descriptor)
         draft.publish(force=force)
     except OSError as error:
@@ -63,7 +65,8 @@ class _HiddenDraft:
         while True:
             self.path = _hidden(target)
             self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            if locked(self.descriptor) is not False and self.path.exists():
+            self._is_locked = locked(self.descriptor)
+            if self._is_locked is not False and self.path.exists():
                 break
             os.close(self.descriptor)  # another process found it before it was locked, and removes it
 
@@ -71,12 +74,19 @@ class _HiddenDraft:
         """Give the file its name."""
         if not force and self._target.exists():
             raise _taken(self._target)
+        if self._is_locked is None:
+            self._close_descriptor()  # Windows renames no open file; elsewhere the lock is kept until it has its name
         os.replace(self.path, self._target)
 
     def close(self) -> None:
         """Delete what has no name yet."""
+        self._close_descriptor()
         self.path.unlink(missing_ok=True)
-        os.close(self.descriptor)
+
+    def _close_descriptor(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
 
 
 class _NamelessDraft:
@@ -139,6 +149,8 @@ def _hidden(target: Path) -> Path:
 def _remove_abandoned(folder: Path) -> None:
     """Delete unfinished files of processes that were killed: nobody holds their lock any more."""
     for file in folder.glob(f"{_HIDDEN}*"):
+        if not _DRAFT.fullmatch(file.name):
+            continue
         try:
             descriptor = os.open(file, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
         except OSError:

@@ -24,7 +24,7 @@ class ChildError(Exception):
         self.reason = reason
 
 
-def call_limited(function: str, *arguments: Any, memory: int, seconds: int) -> Any:
+def call_limited(function: str, *arguments: Any, memory: int, seconds: int, imports: tuple[str, ...] = ()) -> Any:
     """Call a function in a child process.
 
     Args:
@@ -32,6 +32,7 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int) -> A
         arguments: its arguments; they, and what it returns, are values of JSON.
         memory: bytes that the call may take.
         seconds: of processor time that the call may take.
+        imports: modules that are imported before the limits hold.
 
     Returns:
         What the function returns.
@@ -43,7 +44,13 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int) -> A
     >>> call_limited("math:hypot", 3, 4, memory=10**9, seconds=10)
     5.0
     """
-    request = {"function": function, "arguments": arguments, "memory": memory, "seconds": seconds}
+    request = {
+        "function": function,
+        "arguments": arguments,
+        "memory": memory,
+        "seconds": seconds,
+        "imports": imports,
+    }
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path if path)
     try:
         child = subprocess.run(  # -P: modules in the current folder are not ours
@@ -62,7 +69,10 @@ def call_limited(function: str, *arguments: Any, memory: int, seconds: int) -> A
         ):  # Rust's words, then it aborts
             raise ChildError("memory")
         raise ChildError("time" if child.returncode == -getattr(signal, "SIGXCPU", 0) else "crash")
-    answer = json.loads(child.stdout)
+    try:
+        answer = json.loads(child.stdout)
+    except json.JSONDecodeError:  # a library ended the child, as if all were well
+        raise ChildError("crash") from None
     if "error" in answer:
         raise getattr(errors, answer["error"])(answer["message"], hint=tuple(answer["hint"]))
     return answer["value"]
@@ -75,7 +85,10 @@ def _limit(memory: int, seconds: int) -> None:
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold cells
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard != resource.RLIM_INFINITY:  # below it, for the signal at the hard limit does not tell why
+        seconds = max(1, min(seconds, hard - 1))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5 if hard == resource.RLIM_INFINITY else hard))
     pages = Path("/proc/self/statm")
     if pages.exists():
         taken = int(pages.read_text().split()[0]) * resource.getpagesize()
@@ -86,9 +99,13 @@ def _limit(memory: int, seconds: int) -> None:
 
 def _main() -> int:
     """Answer the request on stdin; the exit code says what went wrong."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no part of the answer
     request = json.loads(sys.stdin.buffer.read())
     module, _, name = request["function"].partition(":")
     function = getattr(importlib.import_module(module), name)
+    for package in request["imports"]:
+        importlib.import_module(package)
     _limit(request["memory"], request["seconds"])
     try:
         answer = {"value": function(*request["arguments"])}
@@ -98,7 +115,8 @@ def _main() -> int:
         return _OUT_OF_MEMORY
     except BaseException:  # a panic of compiled code is no Exception
         return _BROKEN
-    sys.stdout.write(json.dumps(answer))
+    with answers:
+        answers.write(json.dumps(answer))
     return 0
 
 

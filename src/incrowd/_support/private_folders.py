@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 import tempfile
 import time
@@ -13,6 +15,7 @@ from typing import IO
 from incrowd.errors import InputError
 
 _PREFIX, _LOCK = "incrowd-", ".incrowd-lock"
+_OURS = re.compile(_PREFIX + r"([a-z]+-)?[0-9a-f]{16}")  # no other folder is ours to delete
 _ATTEMPTS = 20
 _YOUNG = 60.0  # seconds in which a folder without a lock may just be being made
 
@@ -33,7 +36,7 @@ class PrivateFolder:
             _swept.add(place)
             _remove_abandoned(Path(place))
         self.path, lock = _new_folder(_PREFIX + kind)
-        self._cleaner = weakref.finalize(self, _remove, self.path, lock)
+        self._cleaner = weakref.finalize(self, _remove, self.path, lock, os.getpid())
         _held.add(self)
 
     def close(self) -> None:
@@ -54,7 +57,8 @@ def remove_all() -> None:
 def _new_folder(prefix: str) -> tuple[Path, IO[str]]:
     """A directory and its lock, which is held as long as the directory exists."""
     while True:
-        path = Path(tempfile.mkdtemp(prefix=prefix))  # mode 0700
+        path = Path(tempfile.gettempdir(), prefix + secrets.token_hex(8))
+        path.mkdir(mode=0o700)
         try:
             lock = open(path / _LOCK, "w")  # noqa: SIM115 - see above
         except OSError:
@@ -83,6 +87,8 @@ def locked(file: IO[str] | int) -> bool | None:
 def _remove_abandoned(place: Path) -> None:
     """Delete the folders of processes that were killed."""
     for folder in place.glob(f"{_PREFIX}*"):
+        if not _OURS.fullmatch(folder.name):
+            continue
         try:
             if hasattr(os, "getuid") and folder.lstat().st_uid != os.getuid():
                 continue  # another user's
@@ -97,9 +103,9 @@ def _remove_abandoned(place: Path) -> None:
             continue  # another's, or just being removed
 
 
-def _remove(folder: Path, lock: IO[str]) -> None:
-    """Delete a folder in which a thread may still be writing."""
-    for _ in range(_ATTEMPTS):
+def _remove(folder: Path, lock: IO[str], owner: int) -> None:
+    """Delete a folder in which a thread may still be writing; a forked child leaves it to its parent."""
+    for _ in range(_ATTEMPTS if os.getpid() == owner else 0):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
             break

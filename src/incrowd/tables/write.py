@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from incrowd._support.compressed_files import COMPRESSIONS, full_suffix
 from incrowd._support.files import written_whole
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats import FORMATS
@@ -63,13 +65,11 @@ def write_into(table: pa.Table, file: Path, codebook: Codebook | None = None) ->
     """
     extension = file.suffix.lower()
     if extension in COMPRESSIONS and is_text(file):
-        plain = file.with_suffix("")
-        try:
+        with closing(PrivateFolder()) as private:  # nobody else may read the plain copy
+            plain = private.path / file.with_suffix("").name
             write_into(table, plain, codebook)
             with open(plain, "rb") as source, COMPRESSIONS[extension](file, "wb") as target:
                 shutil.copyfileobj(source, target)
-        finally:
-            plain.unlink(missing_ok=True)
         return
     if extension not in _WRITERS:
         kind = extension or "a file without ending"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +13,13 @@ import pyarrow as pa
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, require_package
+from incrowd.tables.formats.limited_reading import read_limited
 from incrowd.tables.formats.spool import spool
 
-_RECORDS_TOGETHER = 50_000
+_MOST_RECORDS, _FEWEST_RECORDS = 50_000, 100  # of a batch
+_BYTES_A_CELL = 300  # of a batch: the Python value in its record and in its column, and the Arrow cell
+_BYTES_A_SECOND = 100_000
+_UNREADABLE = "{name} cannot be read as an Avro file; it may be damaged or cut short"
 _TYPES: dict[str, pa.DataType] = {
     "null": pa.null(),
     "boolean": pa.bool_(),
@@ -40,16 +45,34 @@ _LOGICAL: dict[str, pa.DataType] = {
 
 
 def open_avro(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read records into a private Parquet file; a union of several types, or a nested one, is text."""
-    fastavro = require_package("fastavro", name)
+    """Read records into a private Parquet file; a union of several types, or a nested one, is text.
+
+    A child process of limited memory reads them: a block of some KB can unpack to many GB.
+    """
+    require_package("fastavro", name)
     workspace = options.workspace or Workspace(options.memory)
-    cells = spool((batch for path in paths for batch in _batches(fastavro, path, name)), workspace, name)
-    rows = FileBackend([str(cells)], "parquet", name=name, memory=options.memory, workspace=workspace, is_own=True)
+    cells = read_limited(
+        f"{__name__}:copy_records",
+        *(paths, name, options.memory, str(workspace.folder)),
+        paths=paths,
+        name=name,
+        options=options,
+        bytes_a_second=_BYTES_A_SECOND,
+        unreadable=_UNREADABLE.format(name=name),
+        imports=("fastavro",),
+    )
+    rows = FileBackend([cells], "parquet", name=name, memory=options.memory, workspace=workspace, is_own=True)
     return FileContents(rows)
 
 
-def _batches(fastavro: Any, path: str, name: str) -> Iterator[pa.Table]:
+def copy_records(paths: list[str], name: str, memory: int, folder: str) -> str:
+    """Write the records of files to a Parquet file, for a process that may crash; its path."""
+    return str(spool((batch for path in paths for batch in _batches(path, name, memory)), Path(folder), name))
+
+
+def _batches(path: str, name: str, memory: int) -> Iterator[pa.Table]:
     """The records of a file, so many at a time; an empty file has one batch without rows."""
+    fastavro = require_package("fastavro", name)
     try:
         with open(path, "rb") as file:
             records = fastavro.reader(file)
@@ -57,18 +80,20 @@ def _batches(fastavro: Any, path: str, name: str) -> Iterator[pa.Table]:
             if not isinstance(written, dict) or written.get("type") != "record":
                 raise InputError(f"{name} holds no records")
             schema = pa.schema([(field["name"], _arrow_type(field["type"])) for field in written["fields"]])
+            fitting = memory // 4 // (_BYTES_A_CELL * max(1, len(schema)))
+            most = min(_MOST_RECORDS, max(_FEWEST_RECORDS, fitting))
             while True:
-                batch = list(islice(records, _RECORDS_TOGETHER))
+                batch = list(islice(records, most))
                 columns = [[_cell(record.get(field.name), field.type) for record in batch] for field in schema]
                 yield pa.table(
                     [pa.array(cells, field.type) for cells, field in zip(columns, schema, strict=True)], schema
                 )
-                if len(batch) < _RECORDS_TOGETHER:
+                if len(batch) < most:
                     return
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception:  # the reader raises whatever Python does on damaged bytes
-        raise InputError(f"{name} cannot be read as an Avro file; it may be damaged or cut short") from None
+        raise InputError(_UNREADABLE.format(name=name)) from None
 
 
 def _arrow_type(kind: Any) -> pa.DataType:

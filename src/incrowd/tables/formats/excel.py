@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 
-import pyarrow as pa
 import python_calamine
 
-from incrowd._support.limited_process import ChildError, call_limited
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.errors import InputError, TooLargeError
+from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member
+from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells, too_large
 from incrowd.tables.formats.python_cells import table_of_cells
 from incrowd.tables.headers import check_header
-from incrowd.wording import data_size
 
 _ROWS_SEEN = 1_000  # to tell a header from a row of values
-_SECONDS, _BYTES_A_SECOND = 60, 100_000  # of processor time, and more for a large file
+_BYTES_A_SECOND = 100_000
 _UNREADABLE = "{name} is not a workbook that can be read; it may be damaged or need a password"
 _LARGE = (
-    "{name} takes more than the memory limit of {size}: a workbook is read whole, and one stray cell far from the "
-    "others makes a sheet large; delete what is beyond the table, save it as CSV or Parquet, or give more memory"
+    "a workbook is read whole, and one stray cell far from the others makes a sheet large; delete what is beyond the "
+    "table, save it as CSV or Parquet, or give more memory"
 )
 
 
@@ -33,15 +30,17 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
     private = PrivateFolder()
     try:
         file = str(private.path / "cells.arrow")
-        seconds = _SECONDS + os.path.getsize(paths[0]) // _BYTES_A_SECOND
-        arguments = (paths[0], name, options.sheet, options.memory, file)
-        notes = call_limited(f"{__name__}:copy_sheet", *arguments, memory=options.memory, seconds=seconds)
-        with pa.OSFile(file) as source:
-            return FileContents(pa.ipc.open_file(source).read_all(), notes)
-    except ChildError as error:
-        if error.reason == "crash":
-            raise InputError(_UNREADABLE.format(name=name)) from None
-        raise TooLargeError(_LARGE.format(name=name, size=data_size(options.memory)), hint="memory") from None
+        notes = read_limited(
+            f"{__name__}:copy_sheet",
+            *(paths[0], name, options.sheet, options.memory, file),
+            paths=paths,
+            name=name,
+            options=options,
+            bytes_a_second=_BYTES_A_SECOND,
+            unreadable=_UNREADABLE.format(name=name),
+            advice=_LARGE,
+        )
+        return FileContents(load_cells(file), notes)
     finally:
         private.close()
 
@@ -51,7 +50,7 @@ def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, f
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             if sum(part.file_size for part in packed.infolist()) > most_bytes:
-                raise TooLargeError(_LARGE.format(name=name, size=data_size(most_bytes)), hint="memory")
+                raise too_large(name, most_bytes, _LARGE)
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         sheets = book.sheet_names
@@ -65,9 +64,7 @@ def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, f
     below = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[1:_ROWS_SEEN]]
     check_header(header, below, name)
     columns = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
-    cells = table_of_cells(header, columns, name)
-    with pa.OSFile(file, "wb") as target, pa.ipc.new_file(target, cells.schema) as writer:
-        writer.write_table(cells)
+    save_cells(table_of_cells(header, columns, name), file)
     if sheet is None and len(sheets) > 1:
         others = ", ".join(one for one in sheets if one != wanted)
         return [f"the workbook has {len(sheets):,} sheets; {wanted!r} was read, not: {others}"]

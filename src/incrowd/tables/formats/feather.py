@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.feather
 
-from incrowd._support.limited_process import ChildError, call_limited
 from incrowd.backends.duckdb_backend import FileBackend
-from incrowd.errors import InputError, TooLargeError
+from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
+from incrowd.tables.formats.limited_reading import read_limited
 from incrowd.tables.formats.parquet import describe_partitions
-from incrowd.wording import data_size
 
-_SECONDS, _BYTES_A_SECOND = 60, 10_000_000  # of processor time, and more for a large file
+_BYTES_A_SECOND = 10_000_000
 _UNREADABLE = "{name} is not a feather file that can be read; it may be damaged or cut short"
 
 
 def open_feather(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     """Open the parts of a table, once a child process has checked them: Arrow trusts what such files say."""
-    seconds = _SECONDS + sum(os.path.getsize(path) for path in paths) // _BYTES_A_SECOND
-    try:
-        call_limited(f"{__name__}:check_feather", paths, name, memory=options.memory, seconds=seconds)
-    except ChildError as error:
-        if error.reason == "crash":
-            raise InputError(_UNREADABLE.format(name=name)) from None
-        size = data_size(options.memory)
-        raise TooLargeError(f"{name} cannot be read within the memory limit of {size}", hint="memory") from None
+    read_limited(
+        f"{__name__}:check_feather",
+        *(paths, name),
+        paths=paths,
+        name=name,
+        options=options,
+        bytes_a_second=_BYTES_A_SECOND,
+        unreadable=_UNREADABLE.format(name=name),
+    )
     rows = FileBackend(paths, "feather", name=name, memory=options.memory, workspace=options.workspace)
     return FileContents(rows, notes=describe_partitions(paths))
 

@@ -19,8 +19,10 @@ from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOpt
 from incrowd.tables.formats.spool import spool
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.sniff_dialect import BLOCK_BYTES, candidate_encodings
+from incrowd.wording import counted
 
 _LAYOUT = "a layout has a line for each column: name,start,end, or name,start,width; the first character is 1"
+_LONGEST_LINE = 1_000_000  # characters, unless the layout has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,12 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
     places = read_layout(options.layout)
     workspace = options.workspace or Workspace(options.memory)
     for encoding in candidate_encodings(paths[0], options.encoding):
+        cut_short: list[int] = []
         inference = TypeInference({place.name: candidate_types(",") for place in places}, NULL_WORDS)
         try:
-            cells = spool(_batches(paths, encoding, places, options, inference, name), workspace, name)
+            cells = spool(
+                _batches(paths, encoding, places, options, inference, name, cut_short), workspace.folder, name
+            )
         except UnicodeError:
             continue  # not in this encoding
         break
@@ -88,26 +93,39 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
         workspace=workspace,
         is_own=True,
     )
-    return FileContents(rows, [f"read as fixed-width text by the layout {Path(options.layout).name}"])
+    notes = [f"read as fixed-width text by the layout {Path(options.layout).name}"]
+    if short := sum(cut_short):
+        lines = counted(short, "line ends", "lines end")
+        notes.append(f"{lines} within the last column; check that its cells are whole")
+    return FileContents(rows, notes)
 
 
 def _batches(
-    paths: list[str], encoding: str, places: list[Place], options: ReadOptions, inference: TypeInference, name: str
+    paths: list[str],
+    encoding: str,
+    places: list[Place],
+    options: ReadOptions,
+    inference: TypeInference,
+    name: str,
+    cut_short: list[int],
 ) -> Iterator[pa.Table]:
-    """The lines of the files as columns of text, a block at a time."""
+    """The lines of the files as columns of text, a block at a time; how many end too early goes to `cut_short`."""
     shortest = max(place.start for place in places)
+    whole = max(place.end for place in places)
     nulls = pa.array(["", *options.nulls])
     number = 0
     for path in paths:
-        for lines in _lines(path, encoding):
+        for lines in _lines(path, encoding, max(whole, _LONGEST_LINE), name):
             texts = pa.array(lines, pa.string())
-            short = pc.less_equal(pc.utf8_length(texts), shortest)
+            lengths = pc.utf8_length(texts)
+            short = pc.less_equal(lengths, shortest)
             if pc.any(short).as_py():
                 place = number + short.index(True).as_py() + 1
                 raise InputError(
                     f"{name}: line {place:,} ends before the last column begins; check the layout", hint="layout"
                 )
             number += len(lines)
+            cut_short.append(pc.sum(pc.less(lengths, whole)).as_py())
             columns = {}
             for one in places:
                 cut = pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(texts, one.start, one.end))
@@ -120,13 +138,15 @@ def _batches(
         raise InputError(f"{name} has no lines")
 
 
-def _lines(path: str, encoding: str) -> Iterator[list[str]]:
+def _lines(path: str, encoding: str, longest: int, name: str) -> Iterator[list[str]]:
     """The lines of a file that are not blank, a block at a time."""
     decoder = codecs.getincrementaldecoder(encoding)()
     rest = ""
     with open(path, "rb") as file:
         while block := file.read(BLOCK_BYTES):
             *lines, rest = (rest + decoder.decode(block)).split("\n")
+            if max(map(len, (*lines, rest))) > longest:
+                raise InputError(f"{name} has a line of more than {longest:,} characters; it may have no line ends")
             if kept := [line.rstrip("\r") for line in lines if line.strip()]:
                 yield kept
     rest += decoder.decode(b"", final=True)

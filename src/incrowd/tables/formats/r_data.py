@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from incrowd._support.private_folders import PrivateFolder
 from incrowd.backends.base import refuse_repeated
 from incrowd.backends.scales import Scale
-from incrowd.errors import InputError, TooLargeError
+from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook, label_texts
 from incrowd.tables.formats.file_format import (
     FileContents,
@@ -21,15 +21,59 @@ from incrowd.tables.formats.file_format import (
     choose_member,
     require_package,
 )
+from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells
 
-_EXPANDED = 20  # a compressed file takes about so many times its size in memory, at most
+_BYTES_A_SECOND = 20_000  # they are compressed, and texts are parsed one by one
+_UNREADABLE = "{name} cannot be read as an R file; it may be damaged or cut short"
 
 
 def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
-    """Read one data frame; factors become text, ordered ones keep the order of their levels."""
+    """Read one data frame; factors become text, ordered ones keep the order of their levels.
+
+    A child process of limited memory reads it: a file of some KB can unpack to many GB.
+    """
+    require_package("rdata", name)
+    private = PrivateFolder()
+    try:
+        file = str(private.path / "cells.arrow")
+        told = read_limited(
+            f"{__name__}:copy_frame",
+            *(paths[0], name, options.sheet, options.encoding, file),
+            paths=paths,
+            name=name,
+            options=options,
+            bytes_a_second=_BYTES_A_SECOND,
+            unreadable=_UNREADABLE.format(name=name),
+            advice="an R file is read whole; save it as CSV or Parquet, or give more memory",
+            imports=("rdata",),
+        )
+        codebook = Codebook(
+            told["descriptions"],
+            {column: dict(texts) for column, texts in told["value_labels"]},
+            scales={column: Scale(kind, tuple(levels)) for column, kind, levels in told["scales"]},
+        )
+        return FileContents(load_cells(file), told["notes"], codebook=codebook)
+    finally:
+        private.close()
+
+
+def copy_frame(path: str, name: str, sheet: str | int | None, encoding: str | None, file: str) -> dict[str, Any]:
+    """Read one data frame and write it as an Arrow file, for a process that may crash; what the file says about it."""
+    contents = _contents(_frame(path, name, sheet, encoding), name)
+    assert isinstance(contents.rows, pa.Table)
+    save_cells(contents.rows, file)
+    codebook = contents.codebook
+    return {
+        "notes": contents.notes,
+        "descriptions": codebook.descriptions,
+        "value_labels": [(column, list(texts.items())) for column, texts in codebook.value_labels.items()],
+        "scales": [(column, scale.kind, scale.levels) for column, scale in codebook.scales.items()],
+    }
+
+
+def _frame(path: str, name: str, sheet: str | int | None, encoding: str | None) -> _Frame:
+    """The data frame that is asked for."""
     rdata = require_package("rdata", name)
-    if os.path.getsize(paths[0]) * _EXPANDED > options.memory:
-        raise TooLargeError(f"{name} is read whole and may not fit the memory limit; give more memory", hint="memory")
     classes = {
         **rdata.conversion.DEFAULT_CLASS_MAP,
         "data.frame": _Frame,
@@ -43,15 +87,17 @@ def open_r(paths: list[str], name: str, options: ReadOptions) -> FileContents:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on classes of objects that are no data frames
-            parsed = rdata.parser.parse_file(paths[0], extension=None)
-            found = rdata.conversion.convert(parsed, classes, default_encoding=options.encoding or "utf-8")
+            parsed = rdata.parser.parse_file(path, extension=None)
+            found = rdata.conversion.convert(parsed, classes, default_encoding=encoding or "utf-8")
+    except MemoryError:
+        raise
     except Exception:  # the parser raises whatever Python does
-        raise InputError(f"{name} cannot be read as an R file; it may be damaged or cut short") from None
+        raise InputError(_UNREADABLE.format(name=name)) from None
     objects = found if isinstance(found, dict) else {"": found}
     frames = {key: value for key, value in objects.items() if isinstance(value, _Frame)}
     if not frames:
         raise InputError(f"{name} holds no data frame; save one with saveRDS() or save()")
-    return _contents(frames[choose_member(list(frames), options.sheet, name, "data frame")], name)
+    return frames[choose_member(list(frames), sheet, name, "data frame")]
 
 
 class _NotPlainError(ValueError):
@@ -159,6 +205,8 @@ def _contents(frame: _Frame, name: str) -> FileContents:
         except _NotPlainError:
             set_aside.append(key)
             continue
+        except MemoryError:  # Arrow's is an ArrowException too
+            raise
         except (ValueError, TypeError, KeyError, IndexError, pa.ArrowException):
             raise InputError(f"{name}: column {key!r} holds values that do not fit its class; it is damaged") from None
         if isinstance(vector, _OrderedFactor):

@@ -41,8 +41,10 @@ def open_sas(paths: list[str], name: str, options: ReadOptions) -> FileContents:
         if any(os.path.getsize(path) % _RECORD for path in paths):
             raise InputError(f"{name} is cut short: a transport file has records of {_RECORD} bytes")
         return open_statistics(pyreadstat.read_xport, PACKAGE, paths, name, options)
-    read, labels = pyreadstat.read_sas7bdat, _labels_beside(pyreadstat, Path(paths[0]))
-    return open_statistics(read, PACKAGE, paths, name, options, labels, user_missing=True)
+    labels, *others = (_labels_beside(pyreadstat, Path(path)) for path in paths)
+    if any(other != labels for other in others):
+        raise InputError(f"{name}: the files have catalogues with different labels; read them one by one")
+    return open_statistics(pyreadstat.read_sas7bdat, PACKAGE, paths, name, options, labels, user_missing=True)
 
 
 def _labels_beside(pyreadstat: Any, file: Path) -> dict[str, dict[Any, str]]:

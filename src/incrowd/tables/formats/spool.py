@@ -8,17 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
 
 
-def spool(batches: Iterable[pa.Table | pa.RecordBatch], workspace: Workspace, name: str, file: str = "cells") -> Path:
-    """Write batches of rows to a file of the workspace.
+def spool(batches: Iterable[pa.Table | pa.RecordBatch], folder: Path, name: str, file: str = "cells") -> Path:
+    """Write batches of rows to a file of a private folder.
 
     Args:
         batches: at least one, all with the same columns and types.
-        workspace: the private folder.
+        folder: a private one.
         name: the table's name, for messages.
         file: the name of the file, without ending.
 
@@ -28,9 +27,9 @@ def spool(batches: Iterable[pa.Table | pa.RecordBatch], workspace: Workspace, na
     Raises:
         InputError: if a batch has other columns or types than the first, or the disk is full.
     """
-    path = workspace.folder / f"{file}.parquet"
+    path = folder / f"{file}.parquet"
     writer: pq.ParquetWriter | None = None
-    with disk_errors(workspace.folder.parent):
+    with disk_errors(folder.parent):
         try:
             for batch in batches:
                 writer = writer or pq.ParquetWriter(path, batch.schema, compression="lz4", write_statistics=False)

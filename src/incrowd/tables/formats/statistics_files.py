@@ -132,7 +132,7 @@ def open_statistics(
     Args:
         read: the function of pyreadstat.
         package: what the files are.
-        paths: the files; all have the same columns.
+        paths: the files; all have the same columns, labels, formats and missing ranges, or they are refused.
         name: how messages call the table.
         options: encoding and missing values.
         catalogue: value labels by the name of a format, from another file.
@@ -142,20 +142,49 @@ def open_statistics(
     if options.encoding is not None:
         how["encoding"] = options.encoding
     seen: dict[str, _Column] = {}
-    meta: Any = None
+    first: Any = None
 
     def batches() -> Iterator[pa.Table]:
-        nonlocal meta
+        nonlocal first
         for path in paths:
+            checked = False
             for chunk, meta in _chunks(read, path, package, name, options, how):
-                if not seen:
-                    seen.update(_columns(meta, catalogue or {}, name))
-                if list(chunk) != list(seen):
-                    raise InputError(f"{name}: {Path(path).name} has other columns than the first file")
+                if not checked:
+                    columns = _columns(meta, catalogue or {}, name)
+                    if first is None:
+                        first = meta
+                        seen.update(columns)
+                    _refuse_others(_meanings(seen, first, package), _meanings(columns, meta, package), path, name)
+                    checked = True
                 yield pa.table({key: _cells(chunk[key], seen[key], key, meta, options) for key in chunk})
 
-    cells = spool(batches(), workspace, name)
-    return _contents(cells, workspace, seen, meta, package, name, options)
+    cells = spool(batches(), workspace.folder, name)
+    return _contents(cells, workspace, seen, first, package, name, options)
+
+
+def _meanings(columns: dict[str, _Column], meta: Any, package: Package) -> dict[str, tuple[Any, ...]]:
+    """By column, what says what its cells stand for; the width of a text and the decimals of a number do not."""
+    return {
+        key: (
+            column.numeric,
+            column.labels,
+            package.temporal(meta.original_variable_types.get(key) or ""),
+            meta.missing_ranges.get(key) or [],
+            meta.variable_measure.get(key),
+        )
+        for key, column in columns.items()
+    }
+
+
+def _refuse_others(first: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...]], path: str, name: str) -> None:
+    """Refuse a file whose columns, or what their codes stand for, are not those of the first file."""
+    if list(first) != list(other):
+        raise InputError(f"{name}: {Path(path).name} has other columns than the first file")
+    if differing := [key for key in first if first[key] != other[key]]:
+        raise InputError(
+            f"{name}: the types, labels, date formats, missing values or measurement levels in {Path(path).name} are "
+            f"not those of the first file: {listed(differing)}; make them the same, or read the files one by one"
+        )
 
 
 def _chunks(

@@ -1,0 +1,73 @@
+"""Reading files that may be hostile or unpack to far more than their size, in a child process of limited memory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pyarrow as pa
+
+from incrowd._support.limited_process import ChildError, call_limited
+from incrowd.errors import InputError, TooLargeError
+from incrowd.tables.formats.file_format import ReadOptions
+from incrowd.wording import data_size
+
+_SECONDS = 60  # of processor time, and more for a large file
+
+
+def read_limited(
+    function: str,
+    *arguments: Any,
+    paths: list[str],
+    name: str,
+    options: ReadOptions,
+    bytes_a_second: int,
+    unreadable: str,
+    advice: str = "give more memory",
+    imports: tuple[str, ...] = (),
+) -> Any:
+    """Call a function that reads files within the memory limit.
+
+    Args:
+        function: "module:name" of the function.
+        arguments: its arguments; they, and what it returns, are values of JSON.
+        paths: the files, whose size bounds the time.
+        name: how messages call the table.
+        options: the memory limit.
+        bytes_a_second: of the files that are read at least.
+        unreadable: the message where the reader crashes.
+        advice: what to do about a file that takes more than the memory limit.
+        imports: packages that do not count as memory of the call.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        InputError: the reader crashed.
+        TooLargeError: it ran out of memory or time.
+        IncrowdError: the one that the function raised.
+    """
+    seconds = _SECONDS + sum(os.path.getsize(path) for path in paths) // bytes_a_second
+    try:
+        return call_limited(function, *arguments, memory=options.memory, seconds=seconds, imports=imports)
+    except ChildError as error:
+        if error.reason == "crash":
+            raise InputError(unreadable) from None
+        raise too_large(name, options.memory, advice) from None
+
+
+def too_large(name: str, memory: int, advice: str) -> TooLargeError:
+    """The error for a file that takes more than the memory limit."""
+    return TooLargeError(f"{name} takes more than the memory limit of {data_size(memory)}; {advice}", hint="memory")
+
+
+def save_cells(cells: pa.Table, file: str) -> None:
+    """Write the cells that were read, for the process that asked for them."""
+    with pa.OSFile(file, "wb") as target, pa.ipc.new_file(target, cells.schema) as writer:
+        writer.write_table(cells)
+
+
+def load_cells(file: str) -> pa.Table:
+    """The cells that the child process saved."""
+    with pa.OSFile(file) as source:
+        return pa.ipc.open_file(source).read_all()
