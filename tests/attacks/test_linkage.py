@@ -192,3 +192,12 @@ def test_forecasts_from_a_tenth_of_the_people_hold_for_all():
         (at,) = found.populations
         inside.append(at.low <= truth <= at.high)
     assert np.mean(inside) >= 0.9
+
+
+def test_links_that_a_guess_makes_as_often_are_no_proof():
+    draws = np.random.default_rng(4)
+    original = {"age": draws.integers(20, 80, 3_000), "zip": draws.integers(0, 50, 3_000)}
+    shuffled = {name: draws.permutation(values) for name, values in original.items()}
+    rows = np.arange(3_000)
+    assert not attack(original, shuffled, kind="linkage", known=["age", "zip"], kept_rows=rows).proven
+    assert attack(original, original, kind="linkage", known=["age", "zip"]).proven

@@ -136,8 +136,8 @@ class AttackRisk(Result):
 
     @property
     def proven(self) -> bool:
-        """Whether the interval lies above 0: chance alone does not explain the success."""
-        return self.risk.low > 0.0
+        """Whether the interval lies above 0, of linkage above a guess: chance alone does not explain the success."""
+        return self.risk.low > (self.chance or 0.0 if self.kind == "linkage" else 0.0)
 
     @property
     def sentence(self) -> str:

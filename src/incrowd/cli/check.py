@@ -138,6 +138,7 @@ def _check(table: Table, question: Question, *, judged: bool, original: str | No
     from incrowd.gate import check, checked_limits
 
     with terminal.working("counting people who look alike") as progress:
+        limits: dict[str, Any] = checked_limits(question.rules, any_of=not judged)
         return check(
             table,
             quasi_identifiers=question.quasi_identifiers or (),
@@ -150,7 +151,7 @@ def _check(table: Table, question: Question, *, judged: bool, original: str | No
             holdout=holdout,
             question=question if judged else None,
             progress=progress,
-            **checked_limits(question.rules, any_of=not judged),
+            **limits,
         )
 
 
