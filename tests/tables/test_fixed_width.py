@@ -76,7 +76,7 @@ def test_a_layout_with_a_huge_cell_is_refused_without_the_cell(tmp_path):
     files = made(tmp_path, "name,start,end\n" + "secret" * 30_000 + ",1,4\n")
     before = csv.field_size_limit(131_072)  # readers of tables raise it for the whole process
     try:
-        with pytest.raises(InputError, match="the layout layout.csv cannot be read") as refused:
+        with pytest.raises(InputError, match=r"the layout layout\.csv cannot be read") as refused:
             read_layout(str(files["layout"]))
     finally:
         csv.field_size_limit(before)
