@@ -125,3 +125,12 @@ def test_a_users_labels_stay_as_they_are():
     table = {name: cells for name, cells in one_alone().items() if name != "pay"}
     made = protect_plainly(table, k=7, method="generalise", keep=["sex"], suppress=0.02, hierarchies={"town": towns})
     assert set(made.table["town"].to_pylist()) == {"{Bow,Cam,Secretville}"}
+
+
+@pytest.mark.parametrize("method", ["generalise", "partition"])
+def test_labels_of_kept_values_are_evaluated(method):
+    hierarchies = {"town": "auto", "pay": "quantiles:2"}
+    made = protect_plainly(one_alone(), k=5, method=method, keep=["sex"], suppress=0.3, hierarchies=hierarchies)
+    found = made.evaluate()
+    assert found.k >= 5
+    assert found.contradicting == 0
