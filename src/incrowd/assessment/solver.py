@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
+from incrowd.assessment.given_back import find_given_back
 from incrowd.assessment.question import Question
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
-from incrowd.measures.kept_columns import GivenBack, kept_column_facts
+from incrowd.measures.kept_columns import GivenBack
 from incrowd.protection import Protected, protect
 from incrowd.results import Result
 from incrowd.tables import RowKind, describe_rows, read_table
@@ -186,20 +187,9 @@ def judge_protected(
     if rows is None and safe.original is not None:
         rows = describe_rows(safe.original)
     judged = safe.table if released is None else released
-    return judge_release(judged, asked, given_back=_given_back(safe, asked), rows=rows)
-
-
-def _given_back(safe: Protected, question: Question) -> tuple[GivenBack, ...]:
-    """The kept columns that, by the original, give back what was made coarser, and make classes smaller by it."""
-    if safe.original is None:  # protected in a cluster
-        return ()
-    stated = (*question.other, *(question.sensitive or ()), question.weights)
-    facts = kept_column_facts(
-        safe.original,
-        safe.table if safe.generalised is None else safe.generalised,
-        safe.quasi_identifiers,
-        [name for name in stated if name is not None and name not in safe.original.nested],
-        safe.person,
-        coarse=[name for name, cells in safe.changed_cells.items() if cells],
-    )
-    return tuple(one for one in facts if one.undoes)
+    facts: tuple[GivenBack, ...] = ()
+    if safe.original is not None:  # it is None where the table was protected in a cluster
+        released_as_ranges = safe.table if safe.generalised is None else safe.generalised
+        coarse = [name for name, cells in safe.changed_cells.items() if cells]
+        facts = find_given_back(safe.original, released_as_ranges, safe.quasi_identifiers, asked, safe.person, coarse)
+    return judge_release(judged, asked, given_back=facts, rows=rows)
