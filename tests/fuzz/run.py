@@ -29,12 +29,9 @@ BROKEN = ("should not have happened", "Traceback", "please tell us")
 
 def warm_up(folder):
     """Import and load everything that a run needs, so that a fork costs milliseconds."""
-    import incrowd.tables.formats.excel
-    import incrowd.tables.formats.feather
+    from incrowd.tables.formats import limited_reading
 
-    limited_process.call_limited = _call_forked
-    for module in (incrowd.tables.formats.excel, incrowd.tables.formats.feather):
-        module.call_limited = _call_forked
+    limited_reading.call_limited = _call_forked
     for command in seeds.COMMANDS:
         words = [str(folder / "plain.csv") if word == "FILE" else word for word in command if "OUT" not in word]
         words = [word for word in words if word != "--out"]
@@ -47,12 +44,14 @@ def warm_up(folder):
             main(words)
 
 
-def _call_forked(function, *arguments, memory, seconds):
+def _call_forked(function, *arguments, memory, seconds, imports=()):
     """`call_limited` without starting Python anew: a fork of this process instead of a new one."""
     import importlib
     import json
 
     module, _, name = function.partition(":")
+    for package in imports:
+        importlib.import_module(package)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
