@@ -121,3 +121,13 @@ def test_large_tables_are_looked_at_by_examples_first():
     columns = {"county": county, "town": town, "other": generator.integers(0, 20_000, town.size)}
     table = pa.table(columns)
     assert [fact.column for fact in kept_column_facts(table, table, ["county"], ["town", "other"])] == ["town"]
+
+
+def test_a_question_that_is_skipped_with_another_gives_nothing_back():
+    draws = np.random.default_rng(5)
+    child = draws.random(2_000) < 0.3
+    status = np.where(child, None, draws.choice(["single", "married", "widowed"], 2_000))
+    smokes = np.where(child, None, draws.choice(["yes", "no"], 2_000))
+    before = {"status": status.tolist(), "smokes": smokes.tolist()}
+    after = {"status": ["{single,married}" if one else None for one in status], "smokes": smokes.tolist()}
+    assert kept_column_facts(before, after, ["status"], ["smokes"]) == ()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import each, given
+from incrowd.assessment.given_back import find_given_back
 from incrowd.assessment.repeat import to_command
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
@@ -204,7 +205,15 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     released, detail = _protected(work, plan)
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
-    return judge_release(released, asked), detail
+    names, person = work.roles.quasi_identifiers, work.roles.person
+    facts = find_given_back(work.table, released, names, asked, person, _coarsened(work.table, released, names))
+    return judge_release(released, asked, given_back=facts), detail
+
+
+def _coarsened(table: Table, released: Table, names: Sequence[str]) -> list[str]:
+    """The columns that have other cells in the protected table."""
+    pairs = ((name, table.to_arrow([name])[name], released.to_arrow([name])[name]) for name in names)
+    return [name for name, before, after in pairs if before.type != after.type or not before.equals(after)]
 
 
 def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, ClassVar
 
@@ -92,9 +92,9 @@ def kept_column_facts(
     known = encode(read_table(original), list(quasi_identifiers))
 
     def tells(column: Coded, number: int) -> Determination | None:
-        codes = known[number].codes
-        is_coarse = coarse is None or known[number].name in coarse
-        return determination(column.codes, codes) if is_coarse and _may_tell(column.codes, codes) else None
+        other = known[number]
+        is_coarse = coarse is None or other.name in coarse
+        return _tell(column, other) if is_coarse and _may_tell(column.codes, other.codes) else None
 
     columns = encode(read_table(original), list(kept))
     return tuple(_facts(columns, released, quasi_identifiers, tells, person))
@@ -191,6 +191,16 @@ def _facts(
         k_without = k_without or count_with_auxiliary(table, names, [], person=person).k
         known = count_with_auxiliary(table, names, [column.name], person=person)
         yield GivenBack(column.name, name, best.given_away, best.by_chance, known.k, known.uniques, k_without)
+
+
+def _tell(column: Coded, other: Coded) -> Determination:
+    """What a column tells of another; a missing cell beside a missing cell, as in a skip pattern, is no value."""
+    found = determination(column.codes, other.codes)
+    if found.told_by_value and (column.has_null or other.has_null):
+        filled = (column.codes < column.size - column.has_null) & (other.codes < other.size - other.has_null)
+        values = determination(column.codes[filled], other.codes[filled])
+        return replace(found, told_by_value=values.told_by_value)
+    return found
 
 
 def _may_tell(one: NDArray[Any], other: NDArray[Any]) -> bool:
