@@ -80,14 +80,14 @@ def test_what_a_library_prints_is_no_part_of_the_answer():
     assert ask("talk") == 5
 
 
-@pytest.mark.parametrize(("function", "seconds", "said"), [("talk", 60, "5"), ("hang", 60, "time")])
-def test_a_limit_of_processor_time_that_is_lower_already_is_kept(function, seconds, said):
+@pytest.mark.parametrize(("function", "argument", "said"), [("sqrt", 25, "5.0"), ("factorial", 10**9, "time")])
+def test_a_limit_of_processor_time_that_is_lower_already_is_kept(function, argument, said):
     code = f"""
 import resource
-from tests.support.test_limited_process import ChildError, ask
+from incrowd._support.limited_process import ChildError, call_limited
 resource.setrlimit(resource.RLIMIT_CPU, (4, 4))
 try:
-    print(ask({function!r}, seconds={seconds}))
+    print(call_limited("math:{function}", {argument}, memory=10**9, seconds=60))
 except ChildError as error:
     print(error.reason)
 """

@@ -105,18 +105,18 @@ def test_protection_is_judged_by_the_limits_and_tells_of_the_secret(script, tabl
 
 
 def test_a_column_that_is_passed_on_and_tells_people_apart_is_told_of_until_it_is_left_out(script, found_by):
-    rows = "age,note,serial\n" + "".join(f"{20 + n % 4},{'xy'[n % 2]},{n * 7919}\n" for n in range(60))
+    rows = "age,note,ticket\n" + "".join(f"{20 + n % 4},{'xy'[n % 2]},{n * 7919}\n" for n in range(60))
     table = script.post(TABLES, files={"file": ("people.csv", rows.encode())}).json()["id"]
-    roles = {"age": "quasi-identifier", "note": "other"}  # nobody says anything about serial
+    roles = {"age": "quasi-identifier", "note": "other"}  # nobody says anything about ticket
     script.put(f"{TABLES}/{table}/settings", json={"roles": roles})
-    serial = next(one for one in script.get(f"{TABLES}/{table}").json()["columns"] if one["name"] == "serial")
-    if serial["suggested"] == "identifier":  # then it is removed: keep it, still without a decision
-        script.patch(f"{TABLES}/{table}/settings", json={"roles": {"serial": "other"}, "decided": []})
+    ticket = next(one for one in script.get(f"{TABLES}/{table}").json()["columns"] if one["name"] == "ticket")
+    if ticket["suggested"] == "identifier":  # then it is removed: keep it, still without a decision
+        script.patch(f"{TABLES}/{table}/settings", json={"roles": {"ticket": "other"}, "decided": []})
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 5}})
-    assert {one["column"]: one["nearly_unique"] for one in result["unchanged"]} == {"note": False, "serial": True}
+    assert {one["column"]: one["nearly_unique"] for one in result["unchanged"]} == {"note": False, "ticket": True}
     assert "60 different values in 60 rows" in page
     assert "✓" not in page
-    script.patch(f"{TABLES}/{table}/settings", json={"roles": {"serial": "identifier"}})
+    script.patch(f"{TABLES}/{table}/settings", json={"roles": {"ticket": "identifier"}})
     result, page = found_by(f"{TABLES}/{table}/protections", {"protection": {"k": 5}})
     assert [one["column"] for one in result["unchanged"]] == ["note"]
     assert "✓" in page
