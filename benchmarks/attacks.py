@@ -68,15 +68,15 @@ QUESTIONS: dict[str, tuple[str, str]] = {
 
 def main() -> None:
     """Measure everything, print it and keep it."""
-    found: dict[str, Any] = {"anonymeter": beside_anonymeter(), "first kind": first_kind(), "power": power()}
+    found: dict[str, Any] = {"anonymeter": compare_with_anonymeter(), "first kind": first_kind(), "power": power()}
     found["forecast"] = forecasts()
     if "--quick" not in sys.argv:
         found["million"] = a_million_rows()
     harness.save("attacks", found)
 
 
-def beside_anonymeter() -> list[dict[str, Any]]:
-    """The same release of Adult's 30 162 complete rows, attacked by both: risks with intervals, and processor time."""
+def compare_with_anonymeter() -> list[dict[str, Any]]:
+    """Attack one release of Adult with anonymeter and with incrowd: risks with intervals, and processor time."""
     python = harness.peer("anonymeter", "anonymeter")
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -109,3 +109,15 @@ def test_lists_that_are_released_are_judged_by_the_rule_they_were_released_by(ot
     question = Question(quasi_identifiers=("age",), other=tuple(other))
     found = find_release(table, question, quasi_identifiers=["age"], other=other or None, identifiers=[])
     assert (found.verdict.decision, found.protected.table.column_names) == ("within", columns)
+
+
+def test_a_release_without_its_numbers_is_asked_what_a_row_of_the_original_was():
+    ages = [30 + person % 2 for person in range(60) for _ in range(4)]
+    table = {"id": [person for person in range(60) for _ in range(4)], "age": ages}
+    safe = protect(table, quasi_identifiers=["age"], k=11, identifiers=["id"])
+    question = Question(quasi_identifiers=("age",), identifiers=("id",))
+    assert judge_release(safe.table, Question(quasi_identifiers=("age",))).decision == "within"  # it cannot know
+    assert judge_protected(safe, question).decision == "undecided"
+    assert judge_protected(safe, replace(question, rows_are_people=True)).decision == "within"
+    found = find_release(table, question, quasi_identifiers=["age"], identifiers=["id"])
+    assert not found.passes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from incrowd import read_table
-from incrowd.tables import describe_rows
+from incrowd.tables import describe_rows, suggest_roles
 
 GENERATOR = np.random.default_rng(3)
 PEOPLE, TIMES = 400, 5
@@ -82,3 +82,21 @@ def test_kinds_of_rows_of_public_tables(shared_data):
     }
     found = {name: describe_rows(read_table(shared_data / f"{name}.parquet")).kind for name in kinds}
     assert found == kinds
+
+
+def test_a_number_that_repeats_asks_what_a_row_is_without_any_time():
+    number, session = np.repeat(np.arange(500), 3), np.tile([1, 2, 3], 500)
+    draws = np.random.default_rng(3)
+    found = describe_rows(read_table({"id": number, "session": session, "age": draws.integers(20, 60, 1_500)}))
+    assert (found.kind, found.person) == ("transactions", "id")
+    assert describe_rows(read_table({"id": np.arange(1_500), "age": draws.integers(20, 60, 1_500)})).kind == "people"
+
+
+def test_a_number_by_its_name_goes_before_one_by_its_values():
+    draws = np.random.default_rng(4)
+    number, days = np.repeat(np.arange(900), 2), draws.integers(8, 3_300, 1_800)
+    by_values = read_table({"time": days, "age": draws.integers(20, 60, 1_800)})
+    both = read_table({"id": number, "time": days, "age": draws.integers(20, 60, 1_800)})
+    assert {one.column: one.role for one in suggest_roles(by_values)}["time"] == "person"
+    assert {one.column: one.role for one in suggest_roles(both)}["time"] == "other"
+    assert describe_rows(both).person == "id"

@@ -179,6 +179,7 @@ def protect_table(
             "2001-12-31: say so where it is opened"
         )
     if verdict is not None and verdict.decision != "within":
+        terminal.note("this verdict saw the original too; an assessment of the file alone may miss what it rests on")
         raise typer.Exit(1)
 
 
