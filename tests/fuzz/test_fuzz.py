@@ -13,11 +13,7 @@ from tests.fuzz.run import BROKEN
 from incrowd.cli import main
 
 SECONDS = 12
-WHOLE = [
-    pytest.param(name, command, id=f"{name}-{place}")
-    for name in ("policy", "question", "hierarchy", "ranges", "curve", "sqlite", "csv")
-    for place, command in enumerate(seeds.targets(os.environ.get("TMPDIR", "/tmp"))[name][3][:2])
-]
+WHOLE = ("policy", "question", "hierarchy", "ranges", "curve", "sqlite", "csv")
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +22,18 @@ def whole(tmp_path_factory):
     return folder, seeds.targets(folder)
 
 
-@pytest.mark.parametrize(("name", "command"), WHOLE)
-def test_a_file_that_is_not_mutated_is_read(whole, capsys, monkeypatch, name, command):
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_file_that_is_not_mutated_is_read(whole, capsys, monkeypatch, name):
     folder, targets = whole
     monkeypatch.chdir(folder)
-    data, ending, _, _ = targets[name]
+    data, ending, _, commands = targets[name]
     file = folder / f"whole{ending}"
     file.write_bytes(data)
-    (folder / "OUT.csv").unlink(missing_ok=True)
-    with pytest.raises(SystemExit) as end:
-        main([word.replace("FILE", str(file)) for word in command])
-    assert end.value.code in (0, 1), capsys.readouterr().err
+    for command in commands[:2]:
+        (folder / "OUT.csv").unlink(missing_ok=True)
+        with pytest.raises(SystemExit) as end:
+            main([word.replace("FILE", str(file)) for word in command])
+        assert end.value.code in (0, 1), capsys.readouterr().err
 
 
 @pytest.mark.parametrize("file", sorted((Path(__file__).parent / "corpus").iterdir()), ids=lambda file: file.name)
