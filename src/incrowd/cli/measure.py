@@ -92,6 +92,8 @@ def measure_table(
         fitting = count_fitting_uniques(table, quasi_identifiers=wanted, progress=progress) if fit else None
     if not fit and person is None and table.backend.rows_are_local and table.rows <= _LOOKED_THROUGH:
         _note_masked(generalised_columns(table, wanted))
+    for text in measurement.notes[len(table.notes) :]:
+        terminal.note(text)
     if json:
         fitted = {} if fitting is None else {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
         terminal.as_json(_plain(measurement, by_group, by_set, single) | fitted)

@@ -22,6 +22,7 @@ from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
 from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
+from incrowd.tables.suggest_reading import apply_scales
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
@@ -139,6 +140,9 @@ def protect(
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
         check_wishes(wishes, method_name, entry, person)
+    by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
+    told = {*(name for one in by_column for name in one), *(name for name, _ in steps or ())}  # what it is like
+    scale_notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
@@ -196,7 +200,14 @@ def protect(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *set_aside, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
+        notes=(
+            *scale_notes,
+            *recoding.notes,
+            *build.notes,
+            *set_aside,
+            *warnings,
+            *warn_of_nearly_unique(distinct, table.rows),
+        ),
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,
