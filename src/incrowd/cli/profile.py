@@ -80,7 +80,7 @@ def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, S
         terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in codes)}")
     if scales:
         stated = ",".join(f"{column}={scale}" for column, scale in scales.items())
-        terminal.line("Whole numbers that look like codes, not quantities; to say so:")
+        terminal.line("Columns that look like codes; to say so:")
         terminal.line(f"  --scale {stated}")
     if codes:
         every = sorted({number for numbers in codes.values() for number in numbers})

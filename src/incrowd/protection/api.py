@@ -151,13 +151,20 @@ def protect(
             raise UnsupportedError(
                 f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
             )
+        if places := [name for name in names if table.scale_of(name) == "place"]:
+            raise UnsupportedError(
+                f"{places[0]!r} holds codes of places, and a cluster makes no prefixes; state it as nominal",
+                hint="scales",
+            )
         if len(secrets) > 1:
             raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
         secret = secrets[0] if secrets else None
         how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
         spoken_for = {*names, secret, *removed, *unknown}
         left = [name for name in table.columns if name not in spoken_for] if warn else []
-        return protect_in_cluster(table, names, demand, method=method_name, removed=removed, left=left, **how)
+        return protect_in_cluster(
+            table, names, demand, method=method_name, removed=removed, left=left, notes=scale_notes, **how
+        )
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
     nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
+from incrowd.tables.code_systems import recognise_codes
 from incrowd.tables.formats.file_format import listed
 from incrowd.tables.roles import SuggestedRole
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
@@ -63,7 +64,10 @@ def _is_code(name: str, codebooks: Sequence[str]) -> bool:
 
 
 def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, ScaleKind]:
-    """Scales for whole numbers that look like codes: their topic is one of categories, and nobody has said otherwise.
+    """Scales for columns that look like codes, where nobody has said otherwise.
+
+    Whole numbers on a topic of categories are nominal or ordered; texts that are all codes of a well-known hierarchy,
+    such as ICD or NUTS, are places.
 
     Args:
         table: the table.
@@ -85,6 +89,10 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
                 found[one.column] = "nominal"
             elif one.topic in _ORDERED_TOPICS:
                 found[one.column] = "ordered"
+        if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
+            ((_, column),) = table.read([one.column])
+            if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
+                found[one.column] = "place"
     return found
 
 
