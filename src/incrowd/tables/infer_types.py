@@ -22,6 +22,7 @@ DAY_FIRST_SLASHES = "date32, written with the day first and slashes"
 MONTH_FIRST = "date32, written with the month first and slashes"
 YEAR_FIRST = "date32, written with the year first and slashes"
 MONTH_NAMES = "date32, written with the name of the month"
+PARTIAL_DATES = "text, dates of which the day or the month is left out"
 UNITS = {f"double, with {unit}": unit for unit in ("%", "$", "€", "£", "¥")}
 NULL_WORDS = ("NA", "N/A", "n/a", "na", "N", ".", "-", "?", "NULL", "null", "None", "#N/A", "missing")
 """Texts that stand for a missing value where all other cells of a column are numbers or dates."""
@@ -43,6 +44,7 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     YEAR_FIRST: r"^[1-9][0-9]{3}/[0-9]{2}/[0-9]{2}$",
     MONTH_NAMES: r"(?i)^[0-9]{1,2}[ -]?[a-z]{3}[ -]?[1-9][0-9]{3}$",
     **{kind: rf"^-?{re.escape(unit)} ?{_AMOUNT}$|^-?{_AMOUNT} ?{re.escape(unit)}$" for kind, unit in UNITS.items()},
+    PARTIAL_DATES: r"^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$",
 }
 _PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -65,7 +67,7 @@ _NUMBERS = {  # the same for notations of numbers
     **{kind: [("[^-0-9.]", "")] for kind in UNITS},
 }
 _REWRITES = _DATES | _NUMBERS
-_TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double")
+_TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double") | {PARTIAL_DATES: "string"}
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
 _EXACT_DIGITS = 15
 _FIRST_LOOK = 64  # texts; most types are ruled out by them
@@ -143,6 +145,11 @@ class TypeInference:
         both = {DAY_FIRST_SLASHES, MONTH_FIRST}
         return [name for name, kinds in self._candidates.items() if both <= set(kinds) and self._has_values[name]]
 
+    def partial_dates(self) -> list[str]:
+        """The columns of dates such as 2019-05 and 2019, which stay text; in its order they are in theirs."""
+        only = (PARTIAL_DATES,)
+        return [name for name, kinds in self._candidates.items() if kinds == only and self._has_values[name]]
+
     def merge(self, other: TypeInference) -> None:
         """Take in what was seen of another file with the same columns."""
         for name, kinds in self._candidates.items():
@@ -152,7 +159,7 @@ class TypeInference:
             self._null_words[name] |= other._null_words[name]
 
     def _type(self, name: str, kinds: tuple[str, ...]) -> str | None:
-        if not kinds or not self._has_values[name]:
+        if not kinds or not self._has_values[name] or kinds[0] == PARTIAL_DATES:
             return None
         needs_comma = kinds[0] in (DECIMAL_COMMA, THOUSANDS_POINTS)
         ambiguous = kinds[0] == DAY_FIRST_SLASHES and MONTH_FIRST in kinds
