@@ -69,8 +69,10 @@ _NUMBERS = {  # the same for notations of numbers
 _REWRITES = _DATES | _NUMBERS
 _TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double") | {PARTIAL_DATES: "string"}
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
+_IMPLIED = {THOUSANDS_COMMAS: "double", PARTIAL_DATES: "date32"}  # what fits the second fits the first
 _EXACT_DIGITS = 15
 _FIRST_LOOK = 64  # texts; most types are ruled out by them
+_SEEN = 1_000  # cells, to tell whether they repeat
 
 
 def candidate_types(separator: str) -> tuple[str, ...]:
@@ -112,14 +114,18 @@ class TypeInference:
         """Drop the types that some cell does not fit."""
         for name, kinds in self._candidates.items():
             if kinds:
-                distinct = batch.column(name).unique().drop_null()
-                words = pc.is_in(distinct, value_set=self._possible_nulls)
-                self._null_words[name].update(distinct.filter(words).to_pylist())
-                distinct = distinct.filter(pc.invert(words))
+                cells = _without_repeats(batch.column(name))
+                fitting = _fitting(cells, kinds)
+                if not fitting:  # no word for a missing value is a value of a type
+                    words = pc.is_in(cells, value_set=self._possible_nulls)
+                    if pc.any(words).as_py():
+                        self._null_words[name].update(cells.filter(words).unique().to_pylist())
+                        cells = cells.filter(pc.invert(words))
+                        fitting = _fitting(cells, kinds)
                 commas_possible = DECIMAL_COMMA in kinds or THOUSANDS_POINTS in kinds
-                self._has_values[name] |= len(distinct) > 0
-                self._has_decimal_comma[name] |= commas_possible and _has_decimal_comma(distinct)
-                self._candidates[name] = _fitting(distinct, kinds)
+                self._has_values[name] |= len(cells) > 0
+                self._has_decimal_comma[name] |= commas_possible and _has_decimal_comma(cells)
+                self._candidates[name] = fitting
 
     def types(self) -> dict[str, str | None]:
         """The preferred type that is left for each column, or None: text.
@@ -192,12 +198,27 @@ class TextConversion:
         return cast_in_sql(column, self.kind)
 
 
+def repeats(column: pa.Array) -> bool:
+    """Whether the first cells of a column repeat, so that its values are worth telling apart from its cells.
+
+    >>> repeats(pa.array(["a", "b"] * 50)), repeats(pa.array(["a", "b"]))
+    (True, False)
+    """
+    head = column.slice(0, _SEEN)
+    return len(head.unique()) <= len(head) / 2
+
+
+def _without_repeats(column: pa.Array) -> pa.Array:
+    """The values of a column, or all its cells where most of them differ: to find that out takes longer."""
+    return (column.unique() if repeats(column) else column).drop_null()
+
+
 def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
     """The types that all these texts are values of; some follow from others and are not tried."""
     found: list[str] = []
     short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
     for kind in kinds:
-        implied = (kind == "double" and "int64" in found and short) or (kind == THOUSANDS_COMMAS and "double" in found)
+        implied = (kind == "double" and "int64" in found and short) or _IMPLIED.get(kind) in found
         if implied or _all_fit(distinct, kind):
             found.append(kind)
     return tuple(found)

@@ -11,7 +11,9 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ from incrowd.tables.infer_types import (
     YEAR_FIRST,
     TypeInference,
     candidate_types,
+    repeats,
 )
 from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
@@ -54,7 +57,7 @@ from incrowd.tables.sniff_dialect import (
 _CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
 _ODD_FORM = r"^\s|\s$|\p{M}"
-_COPIED: dict[str, Any] = {"compression": "lz4", "write_statistics": False}
+_COPIED: dict[str, Any] = {"compression": "none", "write_statistics": False}
 _SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces"}
 _NOTATIONS = {
     DECIMAL_COMMA: "numbers with a decimal comma",
@@ -169,8 +172,12 @@ def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tup
     bad_lines: list[int] = []
     with CheckedFile(path, dialect) as file:
         try:
-            with disk_errors(cells.parent.parent), pq.ParquetWriter(cells, schema, **_COPIED) as writer:
-                for batch in _batches(file, dialect, nulls, bad_lines):
+            with disk_errors(cells.parent.parent), ExitStack() as opened:
+                batches = _batches(file, dialect, nulls, bad_lines)
+                first = next(batches, pa.record_batch([pa.nulls(0, pa.string())] * len(schema), schema=schema))
+                repeating = [name for name in schema.names if repeats(first[name])]
+                writer = opened.enter_context(pq.ParquetWriter(cells, schema, use_dictionary=repeating, **_COPIED))
+                for batch in chain([first], batches):
                     writer.write_batch(batch)
                     inference.observe(batch)
         except (pa.ArrowInvalid, UnicodeError):
@@ -240,8 +247,6 @@ class CheckedFile(io.RawIOBase):
         self._is_utf8 = dialect.encoding == "utf-8"
         self.wrong_encoding = False
         self.may_differ_in_form = False  # cells may begin or end with a blank, or hold accents apart from letters
-        mark = dialect.separator.encode()
-        self._marks = (mark + b" ", b" " + mark, b" \n", b" \r", b"\n ", b' "', b'" ', b"\xcc", b"\xcd")
         self.quotes = QuoteCheck(dialect.separator)
 
     def readable(self) -> bool:
@@ -264,7 +269,7 @@ class CheckedFile(io.RawIOBase):
                 raise
             plain = part if self._is_utf8 else text.encode("utf-8", "surrogatepass")
             self.quotes.observe(plain)
-            self.may_differ_in_form = self.may_differ_in_form or any(mark in plain for mark in self._marks)
+            self.may_differ_in_form = self.may_differ_in_form or self.quotes.has_odd_forms(plain)
         return block
 
     def read_to_end(self) -> None:
@@ -305,6 +310,15 @@ class QuoteCheck:
     def regular(self) -> bool:
         """Whether all quotes so far are regular, and each that opens is closed."""
         return self._fits and self._quotes % 2 == 0
+
+    def has_odd_forms(self, block: bytes) -> bool:
+        """Whether cells may begin or end with a blank in some bytes, or hold accents apart from letters."""
+        if b"\xcc" in block or b"\xcd" in block:
+            return True
+        text = np.frombuffer(block, np.uint8)
+        blanks = np.flatnonzero(text == ord(" "))
+        around = text[np.maximum(blanks - 1, 0)], text[np.minimum(blanks + 1, text.size - 1)]
+        return any(bool(self._neighbours[bytes_].any()) for bytes_ in around)
 
     def observe(self, block: bytes) -> None:
         """Check the next bytes of the text, in UTF-8."""
