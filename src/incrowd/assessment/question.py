@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.command_line import option_words, parse_options
 from incrowd.assessment.option import Option, asked, column, columns, option, options_of, reading
 from incrowd.errors import InputError
-from incrowd.recipients import Limits, listed, settle_limits
+from incrowd.recipients import Limits, choices, settle_limits
 
 if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
@@ -49,7 +49,7 @@ class Question:
     drop: Sequence[str] = columns("--drop", "Columns to leave out of the release, whatever they hold.")
     other: Sequence[str] = columns("--other", "Columns that nobody outside can know, whatever they look like.")
     population: int | None = asked("people", "--population", "How many people the table was drawn from: 60000000, 6e7.")
-    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {listed()}.")
+    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {choices()}.")
     threshold: float | None = asked(
         "share", "--threshold", "Another limit on the average risk than the recipient's: 0.2 or 20%."
     )
