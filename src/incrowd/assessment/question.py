@@ -71,6 +71,9 @@ class Question:
     rows_are_people: bool = asked(
         "switch", "--rows-are-people", "Every row is another person, whatever the table looks like.", default=False
     )
+    original: str | None = asked(
+        "text", "--original", "The table this one was made from: it tells what kept columns give back."
+    )
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
     )
@@ -192,6 +195,7 @@ class Question:
             weights=next(iter(left([self.weights])), None),
             secrets=[text for text in self.secrets if parse_secret(text)[0] not in removed],
             protection=False,
+            original=None,
             source=source,
         )
 

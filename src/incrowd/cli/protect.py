@@ -179,7 +179,6 @@ def protect_table(
             "2001-12-31: say so where it is opened"
         )
     if verdict is not None and verdict.decision != "within":
-        terminal.note("this verdict saw the original too; an assessment of the file alone may miss what it rests on")
         raise typer.Exit(1)
 
 
@@ -247,6 +246,8 @@ def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:
 
 
 def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
+    from incrowd.protection.original_facts import mark_of
+
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
     terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
     if cost is None:
@@ -276,3 +277,5 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     for text in safe.notes:
         terminal.note(text)
     terminal.line(f"Counted again on the file itself. Written to {out}.")
+    if cost is not None:
+        terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")

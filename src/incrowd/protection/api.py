@@ -10,6 +10,7 @@ from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures import kept_column_facts
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -177,11 +178,13 @@ def protect(
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    passed_over = {*names, *secrets, person, *table.nested}
-    left = [name for name in generalised.column_names if name not in passed_over] if warn else []
+    passed_over = {*names, person, *table.nested}
+    kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
+    left = [name for name in kept if name not in secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
+    given_back = kept_column_facts(table, generalised, names, kept, person, coarse=changed)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
-    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, given_back, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -204,6 +207,7 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
+        given_back=given_back if warn else None,
         outputs=outputs,
         released_quasi_identifiers=released_names,
         generalised=generalised if outputs else None,
