@@ -49,6 +49,10 @@ def protect_table(
     ] = "distinct",
     c: Annotated[float, typer.Option("--c", help="For recursive diversity: the commonest value's limit.")] = 3.0,
     person: options.Person = None,
+    household: Annotated[
+        str | None,
+        typer.Option("--household", help="Column of households, which are kept together: classes of whole households."),
+    ] = None,
     identifier: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,6 +115,9 @@ def protect_table(
     from incrowd.assessment import find_release
     from incrowd.protection import make_codebook, protect, write_protected
 
+    if household is not None and person is not None:
+        raise InputError("a class is made of whole households or of whole histories; give --household or --person")
+    person = person or household
     place = outputs.place_of(out)
     question = None
     if recipient is not None:
