@@ -112,7 +112,7 @@ def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
     if not table.backend.rows_are_local:
         return {}
     types = table.backend.types()
-    names = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
+    names = [name for name, kind in types.items() if pa.types.is_signed_integer(kind) or pa.types.is_floating(kind)]
     found: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
         negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()

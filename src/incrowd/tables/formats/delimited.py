@@ -123,7 +123,7 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
             continue  # not in this encoding
         break
     else:
-        raise InputError(f"{name} cannot be read as {options.encoding}; try another encoding", hint="encoding")
+        raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
     notes = []
     if options.encoding is None and not encoding.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
