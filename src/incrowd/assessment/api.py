@@ -17,6 +17,7 @@ from incrowd.assessment.sections import evidence, facts, leaks
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.section import PENDING, Work
 from incrowd.assessment.verdict import Verdict, decide
+from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.measures.kept_columns import GivenBack
@@ -155,6 +156,7 @@ def judge_release(
     *,
     given_back: Sequence[GivenBack] = (),
     rows: RowKind | None = None,
+    linkage: AttackRisk | None = None,
     progress: Progress = silent,
 ) -> Verdict:
     """The verdict that `assess` gives, without the sections that the decision does not rest on.
@@ -165,6 +167,7 @@ def judge_release(
         given_back: kept columns of which the original tells that they give back what was made coarser; those that the
             release shows by itself are found here.
         rows: what the rows of the original are; the columns that say so may be gone from the release.
+        linkage: an attack on the release, where its values were changed by chance and classes do not show the risk.
         progress: told how far the work is.
 
     Raises:
@@ -176,14 +179,15 @@ def judge_release(
     """
     work = _begin(read_table(data), question, progress)
     work.answers["population"] = None
-    for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
+    by_population = () if linkage is not None else (population_section.SECTION,)
+    for section in (facts.SECTION, evidence.SECTION, *by_population):
         if section.is_asked is None or section.is_asked(work):
             work.answer(section, section.answer)
     counted = work.answers["evidence"]
     by_column = {one.column: one for one in (*given_back, *counted.given_back)}
     seen = counted.rows if rows is None or rows.kind == "people" else rows
     work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()), rows=seen)
-    return decide(work.question, work.roles, **work.answers)
+    return decide(work.question, work.roles, **work.answers, linkage=linkage)
 
 
 def _begin(table: Table, question: Question, progress: Progress) -> Work:

@@ -83,8 +83,8 @@ def find_release(
     sizes = list(_sizes(question, table.rows))
     for done, size in enumerate(sizes):
         last = search.attempt(size, part(progress, done / len(sizes), (done + 1) / len(sizes)), must=done == 0)
-        if last is None or last[1].decision == "undecided":  # no class size judges a column
-            break
+        if last is None or last[1].decision == "undecided" or last[0].guarantee.perturbed:
+            break  # no class size judges a column, or makes up for values that were changed by chance
         if last[1].decision == "within":
             best = size
             break
@@ -192,4 +192,5 @@ def judge_protected(
         released_as_ranges = safe.table if safe.generalised is None else safe.generalised
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         facts = find_given_back(safe.original, released_as_ranges, safe.quasi_identifiers, asked, safe.person, coarse)
-    return judge_release(judged, asked, given_back=facts, rows=rows)
+    linkage = safe.attack() if safe.guarantee.perturbed else None
+    return judge_release(judged, asked, given_back=facts, rows=rows, linkage=linkage)

@@ -9,6 +9,7 @@ from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
 from incrowd.protection.outputs import OUTPUTS, parse_range
+from incrowd.protection.perturbation import PerturbOptions
 from incrowd.protection.regenerate import regenerate
 from incrowd.protection.registry import METHODS, MethodName
 from incrowd.protection.release import write_protected
@@ -27,6 +28,7 @@ __all__ = [
     "MaskOptions",
     "MethodName",
     "PartitionOptions",
+    "PerturbOptions",
     "Protected",
     "make_codebook",
     "parse_range",
