@@ -48,10 +48,11 @@ def protect(
     resolution: float | str | Mapping[str, float | str] | None = None,
     levels: Mapping[str, int] | None = None,
     suppress: float | None = None,
-    steps: Sequence[tuple[str, Any]] | None = None,
+    steps: Sequence[Any] | None = None,
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
@@ -80,7 +81,8 @@ def protect(
         l: l-diversity: every class has so many different values of every sensitive column.
         sensitive: the sensitive columns. l and t need at least one.
         method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
-            (S3), "generalise" (one coding for the whole file) or "mask" (Table S3); or an options object such as
+            (S3), "generalise" (one coding for the whole file), "blank" (cell suppression), "mask" (Table S3) or
+            "perturb" (noise, swapping, PRAM and the like, which promise no k); or an options object such as
             `MaskOptions`, which names its method.
         diversity: the kind of l: "distinct", "entropy", or "recursive" with `c`.
         c: of recursive (c, l)-diversity.
@@ -96,10 +98,12 @@ def protect(
             for all.
         levels: for "coarsen": levels of the hierarchies, by column.
         suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
-        steps: for "mask": pairs of a column and what to do with it, in order.
+        steps: for "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such
+            as `Noise`, of columns of any role.
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
         keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
@@ -126,10 +130,15 @@ def protect(
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    single = {"resolution": resolution, "levels": levels, "suppress": suppress, "steps": steps, "top": top}
-    given = {
-        option: value for option, value in (single | {"bottom": bottom, "drop": drop}).items() if value is not None
+    single: dict[str, Any] = {
+        "resolution": resolution,
+        "levels": levels,
+        "suppress": suppress,
+        "steps": steps,
+        "top": top,
     }
+    single |= {"bottom": bottom, "drop": drop, "seed": seed}
+    given = {option: value for option, value in single.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
@@ -185,11 +194,14 @@ def protect(
         options,
         progress,
         wishes=wishes,
+        table=table,
     )
+    if entry.perturbs and output is not None:
+        raise InputError("perturbed columns are values of their own type already; leave the output out", hint="output")
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    passed_over = {*names, person, *table.nested}
+    passed_over = {*names, person, *table.nested, *recoding.columns}
     kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
     left = [name for name in kept if name not in secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
@@ -230,6 +242,7 @@ def protect(
         released_quasi_identifiers=released_names,
         generalised=generalised if outputs else None,
         method_help=entry.help,
+        perturbed=recoding.perturbed,
     )
 
 

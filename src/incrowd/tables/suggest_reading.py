@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.formats.file_format import listed
 from incrowd.tables.roles import SuggestedRole
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
 _CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
 _AMOUNT = (
