@@ -19,6 +19,7 @@ from incrowd.web import models
 from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
+    from incrowd.web.releases import Release
     from incrowd.web.session_table import OpenTable
 
 _PATIENCE = 3.0  # seconds that jobs have to stop when the server ends
@@ -39,6 +40,7 @@ class Outcome:
         to_figures: makes its figures as JSON.
         file: a protected table that can be downloaded.
         bytes: the size of that file.
+        release: that table with what else is known of it.
     """
 
     value: Any
@@ -46,6 +48,7 @@ class Outcome:
     to_figures: Callable[[], dict[str, Any]]
     file: Path | None = None
     bytes: int = 0
+    release: Release | None = None
 
 
 Publish = Callable[[Outcome], None]

@@ -14,6 +14,7 @@ from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
+from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
@@ -94,6 +95,14 @@ class Server:
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)
+
+    def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
+        """The protected table that a job made of a table."""
+        job = self.jobs.get(session.key, job_id)
+        found = job.answer().release
+        if found is None or job.table != table.id:
+            raise Refusal(409, "only a protection of this table can be looked at with it")
+        return found
 
     def close_table(self, session: Session, table: OpenTable) -> None:
         """Stop the work on a table and delete its files."""

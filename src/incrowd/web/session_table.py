@@ -16,6 +16,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
+from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.refusals import Refusal
 from incrowd.wording import percent
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 _COUNTS = 500  # sets of columns whose counts are kept
 _STEPS = 100  # settings to go back
-_MASK = "••••"
-_LONGEST_CELL = 200
 _WARM = 24  # columns encoded before anybody asks
 
 
@@ -150,6 +149,10 @@ class OpenTable:
         """The one column of a role, if there is one."""
         return next(iter(self.with_role(role)), None)
 
+    def kind_of(self, column: str) -> str:
+        """What kind of values a column holds."""
+        return next(one.kind for one in self.columns if one.column == column)
+
     def info(self) -> models.TableInfo:
         """The table as the API shows it."""
         roles = self.settings.roles
@@ -179,10 +182,10 @@ class OpenTable:
         wanted = min(rows, self.table.rows)
         names = list(self.table.columns)
         if not show:
-            masked = [f"{_MASK} ({one.kind})" for one in self.columns]
+            masked = [masked_cell(one.kind) for one in self.columns]
             return models.Preview(columns=names, rows=[masked] * wanted, masked=True)
         cells = self.table.lazy(names).head(wanted).collect("pyarrow").to_arrow()
-        columns = [[_cell(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
+        columns = [[cell_text(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
         return models.Preview(columns=names, rows=[list(row) for row in zip(*columns, strict=True)], masked=False)
 
     def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
@@ -205,11 +208,11 @@ class OpenTable:
     def live(self, question: models.LiveQuestion) -> models.Live:
         """Live counts for a choice of columns."""
         started = time.perf_counter()
-        self._check_names([*question.quasi_identifiers, *([question.person] if question.person else [])])
+        self.check_names([*question.quasi_identifiers, *([question.person] if question.person else [])])
         sizes = self.count(list(dict.fromkeys(question.quasi_identifiers)), question.person)
         groups = []
         for label, members in question.groups.items():
-            self._check_names(members)
+            self.check_names(members)
             found = self.count(list(dict.fromkeys(members)), question.person)
             groups.append(_group(label, members, found))
         return models.Live(
@@ -222,7 +225,7 @@ class OpenTable:
             below_5=sizes.below(5) / sizes.people,
             groups=groups,
             seconds=time.perf_counter() - started,
-            sentence=_sentence(sizes, len(question.quasi_identifiers)),
+            sentence=crowd_sentence(sizes, len(question.quasi_identifiers)),
         )
 
     def warm(self) -> None:
@@ -241,17 +244,18 @@ class OpenTable:
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _check_names(self, names: Sequence[str]) -> None:
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse columns that do not exist."""
         if names:
             self.table.require(list(dict.fromkeys(names)))
 
     def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
         """Refuse columns that do not exist, and two columns with a role that only one can have."""
-        self._check_names([*wanted.roles, *wanted.decided])
+        self.check_names([*wanted.roles, *wanted.decided])
         for label, members in wanted.groups.items():
             if not members:
                 raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
-            self._check_names(members)
+            self.check_names(members)
         for role in ("person", "weight"):
             several = [name for name in roles if roles[name] == role]
             if len(several) > 1:
@@ -259,7 +263,7 @@ class OpenTable:
         protection = wanted.protection
         resolution = protection.resolution if isinstance(protection.resolution, dict) else {}
         columns = [*resolution, *protection.top, *protection.bottom, *(step.column for step in protection.steps)]
-        self._check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
+        self.check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
 
 
 def _decided_by(sent: models.TableSettings) -> list[str]:
@@ -287,7 +291,8 @@ def _group(label: str, members: Sequence[str], sizes: ClassSizes) -> models.Grou
     )
 
 
-def _sentence(sizes: ClassSizes, known: int) -> str:
+def crowd_sentence(sizes: ClassSizes, known: int) -> str:
+    """How many people stand out, for so many columns that others know."""
     if not known:
         return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
     if not sizes.uniques:
@@ -299,8 +304,3 @@ def _sentence(sizes: ClassSizes, known: int) -> str:
         f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else; a guess is "
         f"right {percent(sizes.correctness)} of the time."
     )
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"

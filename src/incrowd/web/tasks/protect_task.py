@@ -19,6 +19,7 @@ from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
@@ -82,7 +83,8 @@ def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Ta
         }
         progress("writing the protected table", 0.95)
         file = _write(safe, folder)
-        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size)
+        release = Release(file, safe.released_quasi_identifiers or safe.quasi_identifiers, safe.person, safe.kept_rows)
+        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release)
 
     return run
 
