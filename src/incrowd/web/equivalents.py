@@ -168,14 +168,15 @@ def _both(
     """The command, with those that make its file; the script, with what it imports."""
     file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
     command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
-    table = (
-        f"table = read_table({', '.join([repr(file), *(f'{name}={value!r}' for name, value in source.how.items())])})"
-    )
+    opened = repr(file)
     if source.kind == "demo":
-        names, table = [*names, "demo_table"], f"table = read_table(demo_table({source.rows}, seed={source.seed}))"
+        names, opened = [*names, "demo_table"], f"demo_table({source.rows}, seed={source.seed})"
+    how = [f"{name}={value!r}" for name, value in source.how.items()]
+    table = f"table = read_table({', '.join([opened, *how])})"
     imported = ", ".join(sorted({*names, "read_table"}))
     python = "\n".join([f"from incrowd import {imported}", "", table, *lines])
-    return models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+    found = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+    return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
 
 
 def _with_import(python: str, line: str) -> str:
@@ -185,11 +186,14 @@ def _with_import(python: str, line: str) -> str:
 
 def _reading(source: Source) -> list[str]:
     """How the file is read, as options."""
-    return [
+    how = dict(source.how)
+    scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())
+    words = [
         word
-        for name, value in source.how.items()
+        for name, value in how.items()
         for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
     ]
+    return [*words, *given("--scale", scales or None)]
 
 
 def _call(result: str, function: str, options: Mapping[str, Any]) -> str:

@@ -93,6 +93,8 @@ class Job:
         """Whether the settings of the table have changed since the start; those of protection count for protections."""
         if self.source is None or self.settings is None:
             return False
+        if self.source.is_replaced:
+            return True
         now = self.source.settings
         if self.kind != "protection":
             now = now.model_copy(update={"protection": self.settings.protection})

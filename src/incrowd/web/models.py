@@ -21,6 +21,8 @@ Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Columns = Annotated[list[Name], Field(max_length=2_000)]
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,6 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Columns = Annotated[list[Name], Field(max_length=2_000)]
 _WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
 People = Annotated[int, Field(ge=1, le=10**12), _WHOLE]
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -85,13 +85,17 @@ class Limits(Model):
 
 
 class Reading(Model):
-    """How a file is read, where that is not found by looking at it; `null` is a text that stands for nothing."""
+    """How a file is read, where that is not found by looking at it; `null` are texts that stand for nothing.
+
+    `scales` say what numbers are: {"race": "nominal", "pain": "low<middle<high"}.
+    """
 
     separator: Separator | None = None
     encoding: Encoding | None = None
     null: Short | None = None
     sheet: Short | None = None
     skip_bad_lines: bool = False
+    scales: Annotated[dict[Name, Secret], Field(max_length=2_000)] = {}
 
     def options(self) -> dict[str, Any]:
         """What is not as usual."""

@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from incrowd.errors import InputError
@@ -95,6 +96,28 @@ class Server:
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)
+
+    def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:
+        """Read the file of a table in another way; the table keeps its id and settings, and its results are stale."""
+        file = Path(table.table.source or "")
+        source = replace(table.source, how=reading.options())
+        with self.limit_concurrency():
+            again = open_table(
+                lambda: read_file(file, self.settings, source.how),
+                table.name,
+                source,
+                self.settings,
+                table.id,
+                table.folder,
+            )
+        again.continue_from(table)
+        again.seen = table.seen
+        with session.while_open():
+            if session.tables.get(table.id) is not table:
+                raise Refusal(409, "the table was closed or read again meanwhile; ask again")
+            session.tables[table.id] = again
+        table.is_replaced = True
+        return again
 
     def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
         """The protected table that a job made of a table."""

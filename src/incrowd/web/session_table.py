@@ -15,6 +15,7 @@ from incrowd.backends import encode
 from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
+from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.refusals import Refusal
@@ -22,6 +23,7 @@ from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Question
+    from incrowd.backends.scales import ScaleKind
     from incrowd.populations import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
@@ -50,6 +52,14 @@ class Source:
         return f"{stem}-{int(number or 1) + 1}.parquet"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingHints:
+    """Scales that fit columns better than those of their types, and numbers that may stand for missing values."""
+
+    scales: dict[str, ScaleKind]
+    missing_codes: dict[str, tuple[int, ...]]
+
+
 @dataclass(slots=True, eq=False)
 class OpenTable:
     """An open table. `folder`, if it has one of its own, is deleted with it."""
@@ -62,11 +72,13 @@ class OpenTable:
     folder: Path | None
     bytes: int = 0
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
+    is_replaced: bool = False  # the file was read again in another way
     assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
     _history: list[models.TableSettings] = field(default_factory=list)
     _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _hints: ReadingHints | None = None
 
     def __post_init__(self) -> None:
         self._history.append(models.TableSettings(roles=self._suggested))
@@ -128,6 +140,21 @@ class OpenTable:
         first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection(), **kept})
         self._check(first, self._suggested | roles)
         self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
+
+    def continue_from(self, earlier: OpenTable) -> None:
+        """Take over the settings of the same file as it was read before, and the steps back."""
+        now = set(self.table.columns)
+        for place, settings in enumerate(earlier._history):
+            if {*settings.roles} - now:
+                raise InputError("read in this way the table has other columns; open the file anew for it")
+            self._history[place:] = [settings.model_copy(update={"roles": self._suggested | settings.roles})]
+        self._now = earlier._now
+
+    def reading_hints(self) -> ReadingHints:
+        """What may be wrong with how the file is read; looked for once."""
+        if self._hints is None:
+            self._hints = ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
+        return self._hints
 
     def step(self, by: int) -> None:
         """Undo or redo one step."""
