@@ -111,6 +111,7 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *given("--sensitive", asked.sensitive),
         *given("--person", options["person"]),
         *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
+        *each("--drop", options["leave_out"]),
         *each("--other", options["other"] or []),
         *given("--resolution", _resolution(asked)),
         *given("--suppress", asked.suppress),
@@ -198,7 +199,7 @@ def _reading(source: Source) -> list[str]:
 
 def _call(result: str, function: str, options: Mapping[str, Any]) -> str:
     """A call with an option a line; what is not asked for is left out."""
-    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {})]
+    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
     return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
 
 

@@ -77,6 +77,7 @@ class Job:
     stop: threading.Event = field(default_factory=threading.Event)
     source: OpenTable | None = None
     settings: models.TableSettings | None = None  # of the table when the job was started
+    question: dict[str, Any] = field(default_factory=dict)  # what was asked, as JSON
 
     @property
     def finished(self) -> bool:
@@ -116,6 +117,7 @@ class Job:
             stale=self.stale,
             created=self.created.isoformat(timespec="milliseconds"),
             seconds=round(seconds, 3),
+            question=self.question,
         )
 
     def answer(self) -> Outcome:

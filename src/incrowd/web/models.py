@@ -12,7 +12,7 @@ from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
 from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
 
@@ -178,7 +178,8 @@ class TableSettings(Model):
 
     `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
     that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
-    average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain.
+    average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain,
+    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out.
     """
 
     roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
@@ -189,6 +190,7 @@ class TableSettings(Model):
     highest: Limit | None = None
     secrets: Annotated[list[Secret], Field(max_length=200)] = []
     tolerate: Share | None = None
+    certain: Annotated[float, Field(gt=0.5, le=1)] | None = None
     rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
     protection: Protection = Protection()
@@ -279,6 +281,12 @@ class LeakQuestion(Model):
     at_most: Limit | None = None
 
 
+class LeakCurveQuestion(Model):
+    """A line for each number of people looked for."""
+
+    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
+
+
 class ProtectionQuestion(Model):
     """Protect the table as its settings say, or as is said here."""
 
@@ -297,7 +305,7 @@ class JobInfo(Model):
     """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
 
     `stages` counts how often there was more to show, so that a page knows when to draw again.
-    `stale`: the settings of the table have changed since it was started.
+    `stale`: the settings of the table have changed since it was started; `question`: what was asked.
     """
 
     id: str
@@ -312,6 +320,14 @@ class JobInfo(Model):
     stale: bool
     created: str
     seconds: float
+    question: dict[str, Any]
+
+
+class Latest(Model):
+    """The newest whole result of every kind, and the work that waits or runs, the newest first."""
+
+    whole: dict[Kind, JobInfo]
+    running: list[JobInfo]
 
 
 class FigureTable(Model):

@@ -6,7 +6,7 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -78,7 +78,8 @@ class OpenTable:
     _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _hints: ReadingHints | None = None
+    _remembered: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
+    version: int = 0  # counts changes of the settings
 
     def __post_init__(self) -> None:
         self._history.append(models.TableSettings(roles=self._suggested))
@@ -123,6 +124,7 @@ class OpenTable:
             self._history[self._now + 1 :] = [full]
             self._history[: max(0, len(self._history) - _STEPS)] = []
             self._now = len(self._history) - 1
+            self.version += 1
 
     def inherit_settings(self, decided: models.TableSettings) -> None:
         """Take over the settings of the original of this table, as far as its columns still exist.
@@ -148,13 +150,23 @@ class OpenTable:
             if {*settings.roles} - now:
                 raise InputError("read in this way the table has other columns; open the file anew for it")
             self._history[place:] = [settings.model_copy(update={"roles": self._suggested | settings.roles})]
-        self._now = earlier._now
+        self._now, self.version = earlier._now, earlier.version + 1
+
+    def remember(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for this key before, or is made now; the last few hundred are kept."""
+        found = self._remembered.get(key)
+        if found is None:
+            found = self._remembered[key] = make()
+            while len(self._remembered) > _COUNTS:
+                self._remembered.popitem(last=False)
+        return found
 
     def reading_hints(self) -> ReadingHints:
         """What may be wrong with how the file is read; looked for once."""
-        if self._hints is None:
-            self._hints = ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
-        return self._hints
+        made = self.remember(
+            "hints", lambda: ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
+        )
+        return cast(ReadingHints, made)
 
     def step(self, by: int) -> None:
         """Undo or redo one step."""
@@ -162,6 +174,7 @@ class OpenTable:
             if not 0 <= self._now + by < len(self._history):
                 raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
             self._now += by
+            self.version += 1
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the table."""

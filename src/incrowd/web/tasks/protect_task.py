@@ -39,6 +39,7 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
         "method": asked.method,
         "person": table.one_with_role("person"),
         "identifiers": table.with_role("identifier"),
+        "leave_out": table.with_role("drop"),
         "other": table.decided_as("other") or None,
         "aim": asked.aim,
     }
