@@ -78,6 +78,7 @@ class Job:
     source: OpenTable | None = None
     settings: models.TableSettings | None = None  # of the table when the job was started
     question: dict[str, Any] = field(default_factory=dict)  # what was asked, as JSON
+    name: str = ""  # as somebody called it
 
     @property
     def finished(self) -> bool:
@@ -97,7 +98,7 @@ class Job:
         if self.source.is_replaced:
             return True
         now = self.source.settings
-        if self.kind != "protection":
+        if self.kind not in ("protection", "solution"):
             now = now.model_copy(update={"protection": self.settings.protection})
         return self.settings != now
 
@@ -118,6 +119,7 @@ class Job:
             created=self.created.isoformat(timespec="milliseconds"),
             seconds=round(seconds, 3),
             question=self.question,
+            name=self.name,
         )
 
     def answer(self) -> Outcome:

@@ -10,11 +10,13 @@ from pydantic_core import core_schema
 
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
+from incrowd.protection.outputs import OutputKind
+from incrowd.protection.problem import DiversityKind
 from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
+Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points", "solution", "release", "attack"]
 
 
 Separator = Literal[",", ";", "\t", "|", " "]
@@ -148,13 +150,32 @@ class Preview(Model):
     masked: bool
 
 
+HierarchyRule = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(auto|dates|prefix:[0-9]{1,3}(,[0-9]{1,3}){0,20}|quantiles:[0-9]{1,6}"
+        r"|[0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?){0,20})$"
+    ),
+]
+HierarchyRow = Annotated[list[Annotated[str, StringConstraints(max_length=2_000)]], Field(min_length=2, max_length=20)]
+HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_000)]
+Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=2_000)]
+
+
 class Protection(Model):
-    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns."""
+    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
+
+    `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "prefix:3,1", "quantiles:10", "dates" or
+    "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest` are wishes.
+    """
 
     k: Annotated[int, Field(ge=2, le=10**9), _WHOLE] = 5
     t: Share | Literal["bound"] | None = None
     l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
-    sensitive: Name | None = None
+    sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
+    diversity: DiversityKind = "distinct"
+    c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
+    leave_out: Columns = []
     method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
     resolution: (
@@ -164,6 +185,26 @@ class Protection(Model):
     steps: Annotated[list[Step], Field(max_length=1_000)] = []
     top: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
     bottom: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
+    importance: Amounts = {}
+    keep: Columns = []
+    widest: Amounts = {}
+    nominal: Columns = []
+    output: OutputKind | None = None
+    hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
+
+    @property
+    def secrets(self) -> list[str]:
+        """The sensitive columns, as a list."""
+        return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
+
+    @property
+    def named(self) -> list[str]:
+        """Every column that is named."""
+        resolution = self.resolution if isinstance(self.resolution, dict) else {}
+        by_column = (resolution, self.top, self.bottom, self.importance, self.widest, self.hierarchies)
+        steps = [step.column for step in self.steps]
+        listed = (self.leave_out, self.keep, self.nominal, self.secrets, steps)
+        return [name for names in (*by_column, *listed) for name in names]
 
 
 class Step(Model):
@@ -293,6 +334,13 @@ class ProtectionQuestion(Model):
     protection: Protection | None = None
 
 
+class SolutionQuestion(Model):
+    """Search for the least loss that passes, in so many seconds; class sizes and l are found, the rest is as given."""
+
+    protection: Protection | None = None
+    seconds: Annotated[float, Field(gt=0, le=3_600)] = 120
+
+
 class FrontierQuestion(Model):
     """Protect in every way and measure each."""
 
@@ -321,6 +369,7 @@ class JobInfo(Model):
     created: str
     seconds: float
     question: dict[str, Any]
+    name: str
 
 
 class Latest(Model):

@@ -17,6 +17,9 @@ from incrowd.web.cells import cell_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from incrowd.assessment import Question
+    from incrowd.assessment.verdict import Verdict
+
 CellChange = Literal["kept", "coarser", "removed"]
 
 
@@ -29,12 +32,16 @@ class Release:
         quasi_identifiers: the columns by which people are compared in it.
         person: the column that says whose record it is.
         kept_rows: which records of the original are left, in order; None where all are.
+        question: the question about it.
+        verdict: the verdict on it, which also asked the original.
     """
 
     file: Path
     quasi_identifiers: tuple[str, ...]
     person: str | None = None
     kept_rows: NDArray[np.int64] | None = None
+    question: Question | None = None
+    verdict: Verdict | None = None
 
     @cached_property
     def table(self) -> Table:

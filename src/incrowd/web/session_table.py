@@ -22,6 +22,8 @@ from incrowd.web.refusals import Refusal
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from incrowd.assessment import Question
     from incrowd.backends.scales import ScaleKind
     from incrowd.populations import PopulationRisk
@@ -228,6 +230,13 @@ class OpenTable:
         columns = [[cell_text(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
         return models.Preview(columns=names, rows=[list(row) for row in zip(*columns, strict=True)], masked=False)
 
+    def rows_between(self, start: int, end: int) -> pa.Table:
+        """The cells of some rows, in the order of the table."""
+        self.table.require_order()
+        names = list(self.table.columns)
+        head = self.table.lazy(names).head(end).collect("pyarrow").to_arrow()
+        return head.rename_columns(names).slice(start, end - start)
+
     def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
         """Class sizes by these columns; the last few hundred counts are cached."""
         if not names:
@@ -300,10 +309,7 @@ class OpenTable:
             several = [name for name in roles if roles[name] == role]
             if len(several) > 1:
                 raise InputError(f"only one column can be the {role} column; {len(several)} are")
-        protection = wanted.protection
-        resolution = protection.resolution if isinstance(protection.resolution, dict) else {}
-        columns = [*resolution, *protection.top, *protection.bottom, *(step.column for step in protection.steps)]
-        self.check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
+        self.check_names(wanted.protection.named)
 
 
 def _decided_by(sent: models.TableSettings) -> list[str]:

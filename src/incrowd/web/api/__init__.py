@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from incrowd.web.api import (
+    candidate_routes,
     column_routes,
     crowd_routes,
     event_routes,
@@ -13,7 +14,16 @@ from incrowd.web.api import (
 )
 
 router = APIRouter(prefix="/api/v1")
-for part in (server_routes, event_routes, table_routes, column_routes, crowd_routes, job_routes, result_routes):
+for part in (
+    server_routes,
+    event_routes,
+    table_routes,
+    column_routes,
+    crowd_routes,
+    job_routes,
+    candidate_routes,
+    result_routes,
+):
     router.include_router(part.router)
 
 __all__ = ["router"]
