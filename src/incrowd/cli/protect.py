@@ -49,6 +49,10 @@ def protect_table(
     ] = "distinct",
     c: Annotated[float, typer.Option("--c", help="For recursive diversity: the commonest value's limit.")] = 3.0,
     person: options.Person = None,
+    household: Annotated[
+        str | None,
+        typer.Option("--household", help="Column of households, which are kept together: classes of whole households."),
+    ] = None,
     identifier: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,6 +115,9 @@ def protect_table(
     from incrowd.assessment import find_release
     from incrowd.protection import make_codebook, protect, write_protected
 
+    if household is not None and person is not None:
+        raise InputError("a class is made of whole households or of whole histories; give --household or --person")
+    person = person or household
     place = outputs.place_of(out)
     question = None
     if recipient is not None:
@@ -179,7 +186,6 @@ def protect_table(
             "2001-12-31: say so where it is opened"
         )
     if verdict is not None and verdict.decision != "within":
-        terminal.note("this verdict saw the original too; an assessment of the file alone may miss what it rests on")
         raise typer.Exit(1)
 
 
@@ -247,6 +253,8 @@ def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:
 
 
 def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
+    from incrowd.protection.original_facts import mark_of
+
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
     terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
     if cost is None:
@@ -276,3 +284,5 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
     for text in safe.notes:
         terminal.note(text)
     terminal.line(f"Counted again on the file itself. Written to {out}.")
+    if cost is not None:
+        terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")

@@ -8,6 +8,7 @@ from incrowd.protection.codebook import Codebook, make_codebook
 from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
+from incrowd.protection.original_facts import OriginalFacts
 from incrowd.protection.outputs import OUTPUTS, parse_range
 from incrowd.protection.regenerate import regenerate
 from incrowd.protection.registry import METHODS, MethodName
@@ -26,6 +27,7 @@ __all__ = [
     "Hierarchy",
     "MaskOptions",
     "MethodName",
+    "OriginalFacts",
     "PartitionOptions",
     "Protected",
     "make_codebook",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
+from incrowd.protection.original_facts import remove_release
 from incrowd.web import models
 from incrowd.web.refusals import Refusal, not_found
 
@@ -135,7 +136,7 @@ class Job:
     def discard(self) -> None:
         """Drop the outcome and delete its file."""
         if self.outcome is not None and self.outcome.file is not None:
-            self.outcome.file.unlink(missing_ok=True)
+            remove_release(self.outcome.file)
         self.outcome = self.task = self.source = None
 
 
@@ -296,7 +297,7 @@ class Jobs:
             if job.state == "cancelled" or state == "cancelled":
                 job.state, job.stage = "cancelled", "cancelled"
                 if outcome is not None and outcome.file is not None:
-                    outcome.file.unlink(missing_ok=True)
+                    remove_release(outcome.file)
                 return
             job.state, job.stage = state, state
             job.message = words if state == "failed" else ""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from incrowd.errors import InputError
+from incrowd.protection.original_facts import copy_release
 from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
@@ -92,7 +93,7 @@ class Server:
             raise Refusal(409, "only a protection has a table to go on with")
         name, how = f"protected {job.source.name}", job.equivalent
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
-            file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
+            file = copy_release(outcome.file, folder / "protected.parquet")
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)

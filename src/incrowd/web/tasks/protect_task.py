@@ -19,6 +19,7 @@ from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
 from incrowd.protection import Hierarchy, Protected, protect, write_protected
+from incrowd.protection.original_facts import remove_release
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
@@ -209,7 +210,7 @@ def _write(safe: Protected, folder: Path) -> Path:
     try:
         return write_protected(safe, file)
     except BaseException:
-        file.unlink(missing_ok=True)
+        remove_release(file)
         raise
 
 
