@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from incrowd.errors import InputError
@@ -15,6 +16,7 @@ from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
+from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
@@ -95,6 +97,36 @@ class Server:
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)
+
+    def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:
+        """Read the file of a table in another way; the table keeps its id and settings, and its results are stale."""
+        file = Path(table.table.source or "")
+        source = replace(table.source, how=reading.options())
+        with self.limit_concurrency():
+            again = open_table(
+                lambda: read_file(file, self.settings, source.how),
+                table.name,
+                source,
+                self.settings,
+                table.id,
+                table.folder,
+            )
+        again.continue_from(table)
+        again.seen = table.seen
+        with session.while_open():
+            if session.tables.get(table.id) is not table:
+                raise Refusal(409, "the table was closed or read again meanwhile; ask again")
+            session.tables[table.id] = again
+        table.is_replaced = True
+        return again
+
+    def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
+        """The protected table that a job made of a table."""
+        job = self.jobs.get(session.key, job_id)
+        found = job.answer().release
+        if found is None or job.table != table.id:
+            raise Refusal(409, "only a protection of this table can be looked at with it")
+        return found
 
     def close_table(self, session: Session, table: OpenTable) -> None:
         """Stop the work on a table and delete its files."""
