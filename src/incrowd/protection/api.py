@@ -151,7 +151,8 @@ def protect(
     if wishes:
         check_wishes(wishes, method_name, entry, person)
     by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
-    told = {*(name for one in by_column for name in one), *(name for name, _ in steps or ())}  # what it is like
+    told = {name for one in by_column for name in one}  # what it is like
+    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
     scale_notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
