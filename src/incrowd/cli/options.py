@@ -51,7 +51,7 @@ Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .ht
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option("--hierarchy", help="age=5,10,20, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."),
-    Input(after="="),
+    Input(after="=", address=False),
 ]
 
 
@@ -110,7 +110,7 @@ def annotation(option: Option) -> Any:
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
 
 _LAYOUT = _READING["layout"]
-_READING |= {"layout": Annotated[_LAYOUT, Input()]}
+_READING |= {"layout": Annotated[_LAYOUT, Input(address=False)]}
 _SWITCHES = {option.name for option in READING if option.kind == "switch"}
 
 _AFTER = {

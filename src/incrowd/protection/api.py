@@ -10,6 +10,7 @@ from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures import kept_column_facts
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -47,10 +48,11 @@ def protect(
     resolution: float | str | Mapping[str, float | str] | None = None,
     levels: Mapping[str, int] | None = None,
     suppress: float | None = None,
-    steps: Sequence[tuple[str, Any]] | None = None,
+    steps: Sequence[Any] | None = None,
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
@@ -79,7 +81,8 @@ def protect(
         l: l-diversity: every class has so many different values of every sensitive column.
         sensitive: the sensitive columns. l and t need at least one.
         method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
-            (S3), "generalise" (one coding for the whole file) or "mask" (Table S3); or an options object such as
+            (S3), "generalise" (one coding for the whole file), "blank" (cell suppression), "mask" (Table S3) or
+            "perturb" (noise, swapping, PRAM and the like, which promise no k); or an options object such as
             `MaskOptions`, which names its method.
         diversity: the kind of l: "distinct", "entropy", or "recursive" with `c`.
         c: of recursive (c, l)-diversity.
@@ -95,10 +98,12 @@ def protect(
             for all.
         levels: for "coarsen": levels of the hierarchies, by column.
         suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
-        steps: for "mask": pairs of a column and what to do with it, in order.
+        steps: for "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such
+            as `Noise`, of columns of any role.
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
         keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
@@ -125,10 +130,15 @@ def protect(
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    single = {"resolution": resolution, "levels": levels, "suppress": suppress, "steps": steps, "top": top}
-    given = {
-        option: value for option, value in (single | {"bottom": bottom, "drop": drop}).items() if value is not None
+    single: dict[str, Any] = {
+        "resolution": resolution,
+        "levels": levels,
+        "suppress": suppress,
+        "steps": steps,
+        "top": top,
     }
+    single |= {"bottom": bottom, "drop": drop, "seed": seed}
+    given = {option: value for option, value in single.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
@@ -141,13 +151,14 @@ def protect(
     if wishes:
         check_wishes(wishes, method_name, entry, person)
     by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
-    told = {*(name for one in by_column for name in one), *(name for name, _ in steps or ())}  # what it is like
+    told = {name for one in by_column for name in one}  # what it is like
+    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
     notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     spoken_for = {*names, *secrets, person, *removed, *unknown}
     replicates = find_replicate_weights(table, [name for name in table.columns if name not in spoken_for])
-    if replicates:
+    if replicates and not entry.perturbs:  # whose steps name columns of any role
         removed = [*removed, *replicates]
         notes.append(
             f"{len(replicates):,} replicate weights are set aside ({replicates[0]} to {replicates[-1]}): together they "
@@ -191,15 +202,20 @@ def protect(
         options,
         progress,
         wishes=wishes,
+        table=table,
     )
+    if entry.perturbs and output is not None:
+        raise InputError("perturbed columns are values of their own type already; leave the output out", hint="output")
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    passed_over = {*names, *secrets, person, *table.nested}
-    left = [name for name in generalised.column_names if name not in passed_over] if warn else []
+    passed_over = {*names, person, *table.nested, *recoding.columns}
+    kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
+    left = [name for name in kept if name not in secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
+    given_back = kept_column_facts(table, generalised, names, kept, person, coarse=changed)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
-    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, given_back, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -229,10 +245,12 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
+        given_back=given_back if warn else None,
         outputs=outputs,
         released_quasi_identifiers=released_names,
         generalised=generalised if outputs else None,
         method_help=entry.help,
+        perturbed=recoding.perturbed,
     )
 
 

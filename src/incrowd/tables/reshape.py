@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from incrowd._support.memory import require_memory
 from incrowd.backends.memory import arrow_backend
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.tables.formats.file_format import listed
 from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
 RECORD = "record"
 """The column that numbers the rows of a table before one of its columns was exploded."""

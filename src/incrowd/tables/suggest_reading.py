@@ -11,19 +11,17 @@ import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.formats.file_format import listed
 from incrowd.tables.reshape import SERIAL_DATES, fold_spellings
 from incrowd.tables.roles import SuggestedRole, suggest_roles
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
 from incrowd.tables.roles.weights import REPLICATES
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
 _CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
-_AMOUNT = (
-    re.compile(  # in names of columns on these topics: years of immigration, sizes of towns, scores of occupations
-        r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
-        r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
-    )
+_AMOUNT = re.compile(  # in names on these topics: years of immigration, sizes of towns, scores of occupations
+    r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
+    r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
 )
 _NOMINAL_TOPICS = _CODES | {"employment"}  # which is also hours and years
 _ORDERED_TOPICS = frozenset({"education"})
@@ -181,7 +179,7 @@ def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
     if not table.backend.rows_are_local:
         return {}
     types = table.backend.types()
-    names = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
+    names = [name for name, kind in types.items() if pa.types.is_signed_integer(kind) or pa.types.is_floating(kind)]
     found: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
         negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()

@@ -28,7 +28,7 @@ from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.codebook import Codebook
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, listed
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
     DAY_FIRST,
@@ -53,6 +53,7 @@ from incrowd.tables.sniff_dialect import (
     parse_rows,
     sniff_dialect,
 )
+from incrowd.wording import listed
 
 _CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
@@ -129,7 +130,7 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
             continue  # not in this encoding
         break
     else:
-        raise InputError(f"{name} cannot be read as {options.encoding}; try another encoding", hint="encoding")
+        raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
     if options.encoding is None and not encoding.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
     if bad_lines:
