@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,7 +50,7 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     types = table.backend.types()
     unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
     if unsaid:
-        codebooks = recognise_codebooks(table.columns)
+        codebooks = _codebooks_of(table.columns)
         found = [name for name in unsaid if _is_code(name, codebooks)]
         table.backend.scales.update(dict.fromkeys(found, Scale("nominal")))
         table.guessed_scales |= {*found}
@@ -57,6 +58,12 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
             table.encoded.pop(name, None)
     taken = [name for name in columns if name in table.guessed_scales]
     return [f"taken as codes, not as quantities, by their names: {listed(taken)}; state other scales"] if taken else []
+
+
+@lru_cache(maxsize=8)
+def _codebooks_of(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The codebooks of a table, which take a while to recognise where columns are thousands."""
+    return recognise_codebooks(columns)
 
 
 def _is_code(name: str, codebooks: Sequence[str]) -> bool:
