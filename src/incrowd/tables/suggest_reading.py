@@ -32,8 +32,8 @@ _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, 
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
 
-    The guess is on the safe side: classes become sets, which no more than intervals tell, and t is measured by equal
-    distances, which are never smaller than those of ranks.
+    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than
+    by those of ranks.
 
     Args:
         table: the table, which keeps the scales.
@@ -57,7 +57,8 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
         for name in found:
             table.encoded.pop(name, None)
     taken = [name for name in columns if name in table.guessed_scales]
-    return [f"taken as codes, not as quantities, by their names: {listed(taken)}; state other scales"] if taken else []
+    note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale where it is another"
+    return [note] if taken else []
 
 
 @lru_cache(maxsize=8)
