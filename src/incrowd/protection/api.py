@@ -23,7 +23,7 @@ from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
 from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
-from incrowd.tables.suggest_reading import apply_scales
+from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
@@ -153,9 +153,17 @@ def protect(
     by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
     told = {name for one in by_column for name in one}  # what it is like
     told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
-    scale_notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
+    notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
+    spoken_for = {*names, *secrets, person, *removed, *unknown}
+    replicates = find_replicate_weights(table, [name for name in table.columns if name not in spoken_for])
+    if replicates:
+        removed = [*removed, *replicates]
+        notes.append(
+            f"{len(replicates):,} replicate weights are set aside ({replicates[0]} to {replicates[-1]}): together they "
+            "tell which records were drawn together; name them as other columns to pass them on"
+        )
     if not table.backend.rows_are_local:
         if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
@@ -171,14 +179,13 @@ def protect(
             raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
         secret = secrets[0] if secrets else None
         how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
-        spoken_for = {*names, secret, *removed, *unknown}
-        left = [name for name in table.columns if name not in spoken_for] if warn else []
+        left = [name for name in table.columns if name not in {*spoken_for, *replicates}] if warn else []
         return protect_in_cluster(
-            table, names, demand, method=method_name, removed=removed, left=left, notes=scale_notes, **how
+            table, names, demand, method=method_name, removed=removed, left=left, notes=notes, **how
         )
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
-    nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]
+    nested = [name for name in table.nested if name not in spoken_for]
     removed = [*removed, *nested]
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
@@ -224,7 +231,7 @@ def protect(
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
         notes=(
-            *scale_notes,
+            *notes,
             *recoding.notes,
             *build.notes,
             *set_aside,
