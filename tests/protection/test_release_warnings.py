@@ -41,3 +41,10 @@ def test_a_column_that_nobody_outside_knows_is_told_of_only_where_it_gives_somet
     assert not any("score" in note for note in quiet.notes)
     told = protect({**TABLE, "age": YEARS % 7}, quasi_identifiers=["schooling", "age"], k=50, other=["years", "zip"])
     assert any("years is kept and gives" in note for note in told.kept_column_warnings)
+
+
+def test_a_value_of_ones_own_is_told_in_the_smallest_table_too():
+    people = {"age": [20, 20, 30, 30], "ward": ["P17", "Q4", "R9", "S2"], "floor": [1, 1, 2, 2]}
+    notes = protect(people, quasi_identifiers=["age"], k=2).notes
+    assert ["ward is passed on unchanged with 4 different values" in note for note in notes].count(True) == 1
+    assert not any(note.startswith("floor is passed on") for note in notes)
