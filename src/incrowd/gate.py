@@ -170,7 +170,8 @@ def check(
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
         max_given_away: largest share of records whose value is certain.
-        original: for `max_attack`, the table that this one was made from.
+        original: the table that this one was made from: for `max_attack`, and for the verdict, which asks it what kept
+            columns give back.
         holdout: for `max_attack`, people of the same population who are not in the original.
         kept_rows: for `max_attack`, the original's row that each row was made from, where some were dropped or the
             order cannot be told from the tables.
@@ -222,7 +223,7 @@ def check(
         facts.quasi_identifiers,
         tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, counted)),
         (*_notes(roles, list(naming)), *why),
-        None if question is None else judge_release(table, asked, progress=progress),
+        None if question is None else judge_release(table, asked, original=original, progress=progress),
     )
 
 

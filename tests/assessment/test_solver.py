@@ -32,7 +32,7 @@ def test_no_smaller_class_passes(recipient, seed):
 
     def passes(k):
         safe = protect(table, k=k, **options)
-        return judge_release(safe.table, question.about_release(safe.removed)).decision == "within"
+        return judge_protected(safe, question).decision == "within"
 
     asked = found.protected.demand.k
     assert found.passes

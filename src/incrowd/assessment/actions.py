@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import each, given
-from incrowd.assessment.given_back import find_given_back
 from incrowd.assessment.repeat import to_command
+from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
 from incrowd.protection import protect
+from incrowd.protection.original_facts import facts_of_tables
 from incrowd.recipients import KINDS
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.section import Work
 
+_ASK_ORIGINAL = "Give the table that this one was made from; a table that was collected in ranges is its own original."
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 
@@ -71,6 +73,10 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
+    if verdict.decision == "undecided" and not open_columns and (asks := verdict.unanswered):
+        for one in asks:
+            yield Action(_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence, one.hint)
+        return
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
@@ -206,14 +212,10 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
-    facts = find_given_back(work.table, released, names, asked, person, _coarsened(work.table, released, names))
-    return judge_release(released, asked, given_back=facts), detail
-
-
-def _coarsened(table: Table, released: Table, names: Sequence[str]) -> list[str]:
-    """The columns that have other cells in the protected table."""
-    pairs = ((name, table.to_arrow([name])[name], released.to_arrow([name])[name]) for name in names)
-    return [name for name, before, after in pairs if before.type != after.type or not before.equals(after)]
+    kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
+    rows = work.answers["evidence"].rows
+    facts = facts_of_tables(work.table, released, names, kept, person, rows)
+    return judge_release(released, asked, original=facts), detail
 
 
 def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:

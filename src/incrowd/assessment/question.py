@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.command_line import option_words, parse_options
 from incrowd.assessment.option import Option, asked, column, columns, option, options_of, reading
 from incrowd.errors import InputError
-from incrowd.recipients import Limits, listed, settle_limits
+from incrowd.recipients import Limits, choices, settle_limits
 
 if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
@@ -49,7 +49,7 @@ class Question:
     drop: Sequence[str] = columns("--drop", "Columns to leave out of the release, whatever they hold.")
     other: Sequence[str] = columns("--other", "Columns that nobody outside can know, whatever they look like.")
     population: int | None = asked("people", "--population", "How many people the table was drawn from: 60000000, 6e7.")
-    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {listed()}.")
+    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {choices()}.")
     threshold: float | None = asked(
         "share", "--threshold", "Another limit on the average risk than the recipient's: 0.2 or 20%."
     )
@@ -70,6 +70,9 @@ class Question:
     tolerate: float | None = asked("share", "--tolerate", "Share of records whose secret may be known: 1%. Default: 0.")
     rows_are_people: bool = asked(
         "switch", "--rows-are-people", "Every row is another person, whatever the table looks like.", default=False
+    )
+    original: str | None = asked(
+        "text", "--original", "The table this one was made from: it tells what kept columns give back."
     )
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
@@ -192,6 +195,7 @@ class Question:
             weights=next(iter(left([self.weights])), None),
             secrets=[text for text in self.secrets if parse_secret(text)[0] not in removed],
             protection=False,
+            original=None,
             source=source,
         )
 

@@ -42,6 +42,9 @@ Sensitive = Annotated[
 Person = Annotated[
     str | None, typer.Option("--person", help="Column that says whose record it is: the unit becomes the person.")
 ]
+Household = Annotated[
+    str | None, typer.Option("--household", help="Column that says which household a person lives in.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]

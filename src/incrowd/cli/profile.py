@@ -19,10 +19,11 @@ _FEW = 20  # columns that are shown one by one
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
-    from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
+    from incrowd.tables.suggest_reading import apply_scales, suggest_scales, suspect_missing_codes
 
     with terminal.working("looking at the columns"):
         roles = suggest_roles(table)
+        apply_scales(table, table.columns)
         scales = suggest_scales(table, roles)
         codes = suspect_missing_codes(table)
     if json:
@@ -73,9 +74,13 @@ def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, S
     for column, kinds in table.codebook.missing.items():
         reasons = ", ".join(f"{kind} ({times:,})" for kind, times in kinds.items())
         terminal.line(f"Missing in {column}: {reasons}.")
+    if table.guessed_scales:
+        codes = [column for column in table.columns if column in table.guessed_scales]
+        terminal.line(f"Taken as codes, not quantities, by their names: {', '.join(codes)}. To say otherwise:")
+        terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in codes)}")
     if scales:
         stated = ",".join(f"{column}={scale}" for column, scale in scales.items())
-        terminal.line("Whole numbers that look like codes, not quantities; to say so:")
+        terminal.line("Columns that look like codes; to say so:")
         terminal.line(f"  --scale {stated}")
     if codes:
         every = sorted({number for numbers in codes.values() for number in numbers})

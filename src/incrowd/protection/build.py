@@ -169,6 +169,7 @@ class Build:
             sensitive=[column.name for column in secrets],
             person=self.person,
             bound=recoding.bound,
+            perturbed=[column.name for column in self.problem.columns if column.name in recoding.perturbed],
         )
         return Built(recoding, released, generalised, tuple(names), guarantee, classes)
 
@@ -184,4 +185,4 @@ class Build:
             if escaped is not None:
                 cells[column.name] = escaped
         cells |= replaced
-        return {name: cells[name] for name in self.table.columns if name in cells}
+        return {name: cells[name] for name in self.table.columns if name in cells and name not in self.removed}

@@ -15,6 +15,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.wishes import Wishes
+from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -57,7 +58,7 @@ class Problem:
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
     "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
     of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
-    what matters in the result.
+    what matters in the result. `table` is where the columns come from, for methods that change others too.
     """
 
     columns: list[Coded]
@@ -70,6 +71,7 @@ class Problem:
     progress: Progress = silent
     tallies: Sequence[NDArray[np.int64]] | None = None
     wishes: Wishes = field(default_factory=Wishes)
+    table: Table | None = None
 
     @property
     def power(self) -> int:

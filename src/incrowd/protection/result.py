@@ -14,10 +14,11 @@ from incrowd._support.services import provided
 from incrowd.backends import encode
 from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import UnsupportedError
-from incrowd.measures import measure_diversity
+from incrowd.measures import GivenBack, measure_diversity
 from incrowd.protection.problem import Demand
 from incrowd.results import Result
 from incrowd.tables import Table
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -38,6 +39,7 @@ class Guarantee(Result):
 
     `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
     method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
+    `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("holds", "sentence")
@@ -50,6 +52,7 @@ class Guarantee(Result):
     t: float | None = None
     bound: float | None = None
     sensitive: tuple[SensitiveGuarantee, ...] = ()
+    perturbed: tuple[str, ...] = ()
 
     @property
     def broken(self) -> list[str]:
@@ -79,7 +82,12 @@ class Guarantee(Result):
     @property
     def sentence(self) -> str:
         """The guarantee in plain words."""
-        if self.asked_k is None:
+        if self.perturbed:
+            crowd = (
+                f"no guarantee: {listed(self.perturbed)} {'was' if len(self.perturbed) == 1 else 'were'} changed by "
+                "chance, so classes of equal values protect nobody; only an attack shows the risk"
+            )
+        elif self.asked_k is None:
             crowd = f"no guarantee: the smallest class has {self.k:,}"
         else:
             crowd = f"everybody shares their values with at least {self.k - 1:,} other{'s' if self.k > 2 else ''}"
@@ -107,6 +115,7 @@ def count_guarantee(
     sensitive: Sequence[str] = (),
     person: str | None = None,
     bound: float | None = None,
+    perturbed: Sequence[str] = (),
 ) -> tuple[Guarantee, Classes]:
     """Count the guarantee on a protected table, whatever way it was made."""
     classes = assign_classes(table, quasi_identifiers, person)
@@ -127,6 +136,7 @@ def count_guarantee(
             max((one.t for one in found), default=None),
             bound,
             tuple(found),
+            tuple(perturbed),
         ),
         classes,
     )
@@ -163,12 +173,14 @@ class Protected(Result):
     columns. `kept_column_warnings` are the notes on kept columns that undo the protection. `outputs` says by column
     what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
     `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
+    `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
+    `perturbed` are the columns, of any role, in which records may no longer have their own values.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
-            *("outputs", "released_quasi_identifiers", "generalised", "method_help"),
+            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back"),
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -192,21 +204,23 @@ class Protected(Result):
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
     kept_column_warnings: tuple[str, ...] = ()
+    given_back: tuple[GivenBack, ...] | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None
     method_help: str = ""
+    perturbed: tuple[str, ...] = ()
 
     @property
     def share_changed(self) -> float:
         """The share of quasi-identifier cells, of the rows that are left, that differ from the original."""
         cells = self.rows * len(self.quasi_identifiers)
-        return sum(self.changed_cells.values()) / cells if cells else 0.0
+        return sum(self.changed_cells.get(name, 0) for name in self.quasi_identifiers) / cells if cells else 0.0
 
     @property
     def unchanged(self) -> tuple[str, ...]:
         """The columns that are released as they were."""
-        touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised}
+        touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised, *self.changed_cells}
         every = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
         return tuple(name for name in every if name not in touched)
 
@@ -233,6 +247,28 @@ class Protected(Result):
             )
         asked = self.sensitive if sensitive is None else sensitive
         return provided("evaluation")(self, sensitive=asked, secret=secret, progress=progress)
+
+    def attack(self, *, targets: int = 2000, seed: int = 0, progress: Progress = silent) -> Any:
+        """Measure how often somebody who knows a person's quasi-identifiers finds that person's record.
+
+        This is the risk of a perturbed table, which classes do not show. The attacker knows how much noise was added.
+
+        Args:
+            targets: how many people are attacked.
+            seed: of the choice of people.
+            progress: called with what is done and how far it is.
+
+        Returns:
+            An `AttackRisk`, of linkage.
+
+        Raises:
+            UnsupportedError: the table was protected in a cluster.
+        """
+        if self.original is None:
+            raise UnsupportedError(
+                "an attack compares rows, and a cluster keeps no order of them; attack a sample here"
+            )
+        return provided("linkage")(self, targets=targets, seed=seed, progress=progress)
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types, without the table; the warnings of kept columns are called `undone`."""

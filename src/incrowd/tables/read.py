@@ -150,8 +150,6 @@ def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scal
 
 def _with_scales(table: Table, stated: Mapping[str, Scale]) -> Table:
     """The table with the scales that its file or its frame tells, and over them those that were stated."""
-    if stated and not table.backend.rows_are_local:
-        raise InputError("scales are not looked at in a cluster; leave them out", hint="scales")
     if stated:
         check_scales(stated, table.backend.types())
         words = ",".join(f"{column}={'<'.join(scale.levels) or scale.kind}" for column, scale in stated.items())

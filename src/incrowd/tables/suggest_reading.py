@@ -1,25 +1,73 @@
-"""Suggestions on how a table is read: codes that look nominal, and numbers that may stand for missing values."""
+"""Guesses on how a table is read: whole numbers that are codes, and numbers that may stand for missing values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.backends.scales import ScaleKind
+from incrowd.backends.scales import Scale, ScaleKind
+from incrowd.tables.code_systems import recognise_codes
 from incrowd.tables.roles import SuggestedRole
+from incrowd.tables.roles.names import find_topics, recognise_codebooks
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
-_NOMINAL_TOPICS = frozenset(
-    {"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "employment", "marital status"}
+_CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
+_AMOUNT = (
+    re.compile(  # in names of columns on these topics: years of immigration, sizes of towns, scores of occupations
+        r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
+        r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
+    )
 )
+_NOMINAL_TOPICS = _CODES | {"employment"}  # which is also hours and years
 _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
 
+def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
+    """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
+
+    The guess is on the safe side: classes become sets, which no more than intervals tell, and t is measured by equal
+    distances, which are never smaller than those of ranks.
+
+    Args:
+        table: the table, which keeps the scales.
+        columns: the columns that are about to be compared.
+
+    Returns:
+        The note that tells it, or nothing.
+
+    >>> from incrowd import read_table
+    >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
+    >>> len(apply_scales(table, ["race", "age"])), table.scale_of("race"), table.scale_of("age")
+    (1, 'nominal', 'numeric')
+    """
+    types = table.backend.types()
+    unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
+    if unsaid:
+        codebooks = recognise_codebooks(table.columns)
+        found = [name for name in unsaid if _is_code(name, codebooks)]
+        table.backend.scales.update(dict.fromkeys(found, Scale("nominal")))
+        table.guessed_scales |= {*found}
+        for name in found:
+            table.encoded.pop(name, None)
+    taken = [name for name in columns if name in table.guessed_scales]
+    return [f"taken as codes, not as quantities, by their names: {listed(taken)}; state other scales"] if taken else []
+
+
+def _is_code(name: str, codebooks: Sequence[str]) -> bool:
+    evidence = next(iter(find_topics(name, codebooks)), None)
+    return evidence is not None and evidence.sure and evidence.topic in _CODES and not _AMOUNT.search(name.lower())
+
+
 def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, ScaleKind]:
-    """Scales for whole numbers that look like codes: their topic is one of categories, and nobody has said otherwise.
+    """Scales for columns that look like codes, where nobody has said otherwise.
+
+    Whole numbers on a topic of categories are nominal or ordered; texts that are all codes of a well-known hierarchy,
+    such as ICD or NUTS, are places.
 
     Args:
         table: the table.
@@ -41,6 +89,10 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
                 found[one.column] = "nominal"
             elif one.topic in _ORDERED_TOPICS:
                 found[one.column] = "ordered"
+        if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
+            ((_, column),) = table.read([one.column])
+            if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
+                found[one.column] = "place"
     return found
 
 

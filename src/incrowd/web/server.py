@@ -7,13 +7,16 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from incrowd.errors import InputError
+from incrowd.protection.original_facts import copy_release
 from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
+from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
@@ -90,10 +93,40 @@ class Server:
             raise Refusal(409, "only a protection has a table to go on with")
         name, how = f"protected {job.source.name}", job.equivalent
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
-            file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
+            file = copy_release(outcome.file, folder / "protected.parquet")
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)
+
+    def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:
+        """Read the file of a table in another way; the table keeps its id and settings, and its results are stale."""
+        file = Path(table.table.source or "")
+        source = replace(table.source, how=reading.options())
+        with self.limit_concurrency():
+            again = open_table(
+                lambda: read_file(file, self.settings, source.how),
+                table.name,
+                source,
+                self.settings,
+                table.id,
+                table.folder,
+            )
+        again.continue_from(table)
+        again.seen = table.seen
+        with session.while_open():
+            if session.tables.get(table.id) is not table:
+                raise Refusal(409, "the table was closed or read again meanwhile; ask again")
+            session.tables[table.id] = again
+        table.is_replaced = True
+        return again
+
+    def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
+        """The protected table that a job made of a table."""
+        job = self.jobs.get(session.key, job_id)
+        found = job.answer().release
+        if found is None or job.table != table.id:
+            raise Refusal(409, "only a protection of this table can be looked at with it")
+        return found
 
     def close_table(self, session: Session, table: OpenTable) -> None:
         """Stop the work on a table and delete its files."""

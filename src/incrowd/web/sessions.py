@@ -28,6 +28,7 @@ class Session:
     tables_opening: int = 0  # tables that are being received or read
     reserved_bytes: int = 0  # bytes that uploads under way may still take
     ended: bool = False
+    watchers: int = 0  # pages that are told of changes
 
     @contextmanager
     def while_open(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError, TooLargeError
-from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, listed
+from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
     DAY_FIRST,
@@ -48,6 +48,7 @@ from incrowd.tables.sniff_dialect import (
     parse_rows,
     sniff_dialect,
 )
+from incrowd.wording import listed
 
 _CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
