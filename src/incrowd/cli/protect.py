@@ -82,6 +82,12 @@ def protect_table(
     bottom: Annotated[
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
     ] = None,
+    wildcards: Annotated[
+        bool, typer.Option("--wildcards", help="For blank: a blank may be any value. Default: it is a value.")
+    ] = False,
+    subsets: Annotated[
+        int | None, typer.Option("--subsets", help="For blank with --wildcards: k by every so many columns alone.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="For perturb: seed of every draw, to keep secret. Default: none.")
     ] = None,
@@ -130,7 +136,11 @@ def protect_table(
         )
         _ = question.limits  # refuses a recipient that is not known before any work
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
-    given |= _read_options(resolution, suppress, step) | ({} if seed is None else {"seed": seed})
+    given |= _read_options(resolution, suppress, step) | {
+        "wildcards": wildcards or None,
+        "subsets": subsets,
+        "seed": seed,
+    }
     given |= _read_numbers(top=top, bottom=bottom, importance=importance, widest=widest)
     given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
     given["output"] = _read_output(output)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.blank import BlankOptions
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -50,6 +52,8 @@ def protect(
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    wildcards: bool | None = None,
+    subsets: int | None = None,
     seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
@@ -101,6 +105,8 @@ def protect(
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        wildcards: for "blank": whether a blank may be any value, which needs fewer of them. Default: it is a value.
+        subsets: for "blank" with wildcards: k holds by every so many quasi-identifiers alone, not by all together.
         seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
@@ -135,13 +141,15 @@ def protect(
         "steps": steps,
         "top": top,
     }
-    single |= {"bottom": bottom, "drop": drop, "seed": seed}
+    single |= {"bottom": bottom, "drop": drop, "wildcards": wildcards, "subsets": subsets, "seed": seed}
     given = {option: value for option, value in single.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
     demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
+    if isinstance(options, BlankOptions):
+        demand = replace(demand, wildcards=options.wildcards, subsets=options.subsets)
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, secrets, entry)

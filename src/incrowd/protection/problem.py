@@ -35,7 +35,8 @@ class MethodOptions:
 class Demand:
     """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None.
 
-    l and t are asked of every sensitive column alike.
+    l and t are asked of every sensitive column alike. With `wildcards` k records match where a null may be any value,
+    by every `subsets` columns, or by all.
     """
 
     k: int
@@ -44,6 +45,8 @@ class Demand:
     c: float = 3.0
     t: float | None = None
     by_strata: bool = False
+    wildcards: bool = False
+    subsets: int | None = None
 
     @property
     def smallest(self) -> int:

@@ -16,6 +16,7 @@ from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishab
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure_diversity
 from incrowd.protection.problem import Demand
+from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
 from incrowd.tables import Table
 from incrowd.wording import listed
@@ -39,6 +40,7 @@ class Guarantee(Result):
 
     `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
     method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
+    With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
     `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
     """
 
@@ -53,6 +55,8 @@ class Guarantee(Result):
     bound: float | None = None
     sensitive: tuple[SensitiveGuarantee, ...] = ()
     perturbed: tuple[str, ...] = ()
+    wildcards: bool = False
+    subsets: int | None = None
 
     @property
     def broken(self) -> list[str]:
@@ -91,6 +95,10 @@ class Guarantee(Result):
             crowd = f"no guarantee: the smallest class has {self.k:,}"
         else:
             crowd = f"everybody shares their values with at least {self.k - 1:,} other{'s' if self.k > 2 else ''}"
+            if self.wildcards:
+                crowd += ", where a blank may be any value"
+            if self.subsets is not None:
+                crowd += f", by every {self.subsets:,} columns"
         if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
             return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
         if self.asked_l is not None:
@@ -128,7 +136,7 @@ def count_guarantee(
     return (
         Guarantee(
             demand.k if promises_k else None,
-            int(classes.people.min()),
+            int(_matches(table, quasi_identifiers, demand) if demand.wildcards else classes.people.min()),
             demand.l,
             min((one.l for one in found), default=None),
             demand.diversity if demand.l is not None else None,
@@ -137,9 +145,16 @@ def count_guarantee(
             bound,
             tuple(found),
             tuple(perturbed),
+            demand.wildcards,
+            demand.subsets,
         ),
         classes,
     )
+
+
+def _matches(table: Table, quasi_identifiers: list[str], demand: Demand) -> int:
+    """The fewest records that match one, a null standing for any value."""
+    return int(count_matches(encode(table, quasi_identifiers), demand.subsets).min())
 
 
 def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:

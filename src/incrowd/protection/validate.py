@@ -64,6 +64,8 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
     if not sensitive and (demand.by_strata or demand.l is not None or method.run is None):
         raise InputError("t-closeness and l-diversity need a sensitive column; name it", hint="sensitive")
+    if demand.wildcards and (demand.l is not None or demand.by_strata):
+        raise UnsupportedError("where a blank may be any value there are no classes for l and t; leave wildcards out")
     if method.perturbs and (demand.l is not None or demand.by_strata):
         raise UnsupportedError("perturbed values promise neither l nor t; use the partition", hint="method=partition")
     if len(sensitive) > 1 and (method.run is None or (demand.by_strata and demand.t is None)):
