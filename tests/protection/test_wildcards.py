@@ -125,7 +125,7 @@ def test_large_tables_are_worked_on_in_blocks(monkeypatch):
 
 def test_what_cannot_be_asked_of_wildcards_is_refused():
     rows = [(1, 1, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1)]
-    with pytest.raises(UnsupportedError, match="no classes for l and t"):
+    with pytest.raises(UnsupportedError, match="no classes for l, t, beta and delta"):
         protect(table_of(rows), quasi_identifiers=["a", "b"], k=2, l=2, sensitive=["c"], method="blank", wildcards=True)
     with pytest.raises(InputError, match="ask for both"):
         blanked(rows, 2, wildcards=None, subsets=2)

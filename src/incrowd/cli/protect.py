@@ -43,6 +43,13 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
+    beta: Annotated[
+        float | None,
+        typer.Option("--beta", help="No secret is over 1 + beta times as common in a class as in all."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="No secret is over e^delta times as common, or as rare, in a class.")
+    ] = None,
     sensitive: options.Sensitive = None,
     method: Annotated[str, typer.Option("--method", help=f"{_METHODS}.")] = "partition",
     diversity: Annotated[
@@ -153,6 +160,8 @@ def protect_table(
             "quasi_identifiers": wanted,
             "t": _read_t(t),
             "l": l,
+            "beta": beta,
+            "delta": delta,
             "sensitive": options.names(sensitive, table.columns) or None,
             "c": c,
             "person": person,

@@ -35,6 +35,8 @@ def protect(
     k: int = 5,
     t: float | Literal["bound"] | None = None,
     l: float | None = None,  # noqa: E741
+    beta: float | None = None,
+    delta: float | None = None,
     sensitive: Sequence[str] | None = None,
     method: MethodName | MethodOptions = "partition",
     diversity: DiversityKind = "distinct",
@@ -81,7 +83,9 @@ def protect(
             merges the classes that are farther. "bound" takes the t that classes of k allow (eq. 6), by strata of one
             sensitive column.
         l: l-diversity: every class has so many different values of every sensitive column.
-        sensitive: the sensitive columns. l and t need at least one.
+        beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
+        delta: δ-disclosure: none is more than e^delta times as common, or as rare, in a class as in the table.
+        sensitive: the sensitive columns. l, t, beta and delta need at least one.
         method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
             (S3), "generalise" (one coding for the whole file), "blank" (cell suppression), "mask" (Table S3) or
             "perturb" (noise, swapping, PRAM and the like, which promise no k); or an options object such as
@@ -147,7 +151,9 @@ def protect(
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
-    demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
+    demand = Demand(
+        k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None, beta=beta, delta=delta
+    )
     if isinstance(options, BlankOptions):
         demand = replace(demand, wildcards=options.wildcards, subsets=options.subsets)
     if isinstance(t, str) and t != "bound":
@@ -159,6 +165,8 @@ def protect(
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     if not table.backend.rows_are_local:
+        if demand.limits_shares:
+            raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
         if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
             raise UnsupportedError(
