@@ -8,6 +8,7 @@ from incrowd.web.api import (
     crowd_routes,
     event_routes,
     job_routes,
+    release_routes,
     result_routes,
     server_routes,
     table_routes,
@@ -22,6 +23,7 @@ for part in (
     crowd_routes,
     job_routes,
     candidate_routes,
+    release_routes,
     result_routes,
 ):
     router.include_router(part.router)
