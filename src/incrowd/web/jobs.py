@@ -42,6 +42,7 @@ class Outcome:
         file: a protected table that can be downloaded.
         bytes: the size of that file.
         release: that table with what else is known of it.
+        summary: a few numbers of it for records.
     """
 
     value: Any
@@ -50,6 +51,7 @@ class Outcome:
     file: Path | None = None
     bytes: int = 0
     release: Release | None = None
+    summary: dict[str, Any] = field(default_factory=dict)
 
 
 Publish = Callable[[Outcome], None]
@@ -303,6 +305,8 @@ class Jobs:
             job.message = words if state == "failed" else ""
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
+                if job.source is not None and not job.quick:
+                    job.source.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
         """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""

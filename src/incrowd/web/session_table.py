@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -18,6 +19,7 @@ from incrowd.tables import SuggestedRole, Table
 from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
+from incrowd.web.project_models import Decision, TrailEntry
 from incrowd.web.refusals import Refusal
 from incrowd.wording import percent
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
+_TRAIL = 5_000  # entries of the audit trail
 _STEPS = 100  # settings to go back
 _WARM = 24  # columns encoded before anybody asks
 
@@ -82,10 +85,18 @@ class OpenTable:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _remembered: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
     version: int = 0  # counts changes of the settings
+    trail: list[TrailEntry] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._history.append(models.TableSettings(roles=self._suggested))
+        self.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
         self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
+
+    def note(self, what: str, **details: Any) -> None:
+        """Write something down in the audit trail; the last few thousand entries are kept."""
+        self.trail.append(TrailEntry(at=now_in_words(), what=what, details=details))
+        del self.trail[:-_TRAIL]
 
     @property
     def _suggested(self) -> dict[str, models.Role]:
@@ -123,6 +134,7 @@ class OpenTable:
         decided = sorted({*wanted.decided})
         full = wanted.model_copy(update={"roles": roles, "decided": decided})
         if full != self.settings:
+            self.note("settings changed", **_difference(self.settings, full))
             self._history[self._now + 1 :] = [full]
             self._history[: max(0, len(self._history) - _STEPS)] = []
             self._now = len(self._history) - 1
@@ -153,6 +165,7 @@ class OpenTable:
                 raise InputError("read in this way the table has other columns; open the file anew for it")
             self._history[place:] = [settings.model_copy(update={"roles": self._suggested | settings.roles})]
         self._now, self.version = earlier._now, earlier.version + 1
+        self.trail[:0], self.decisions = earlier.trail, earlier.decisions
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What was made for this key before, or is made now; the last few hundred are kept."""
@@ -170,13 +183,33 @@ class OpenTable:
         )
         return cast(ReadingHints, made)
 
+    def adopt_settings(self, saved: models.TableSettings, settled: Sequence[str]) -> None:
+        """Take over saved settings, as far as the columns exist; only `settled` ones stay decided."""
+        columns = {*self.table.columns}
+        groups = {
+            label: left for label, names in saved.groups.items() if (left := [one for one in names if one in columns])
+        }
+        protection = (
+            saved.protection if {*saved.protection.named} <= columns else models.Protection(k=saved.protection.k)
+        )
+        kept = {
+            "roles": {name: role for name, role in saved.roles.items() if name in settled},
+            "decided": [name for name in saved.decided if name in settled],
+            "groups": groups,
+            "protection": protection,
+        }
+        with self._lock:
+            self._change(saved.model_copy(update=kept))
+
     def step(self, by: int) -> None:
         """Undo or redo one step."""
         with self._lock:
             if not 0 <= self._now + by < len(self._history):
                 raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
+            before = self.settings
             self._now += by
             self.version += 1
+            self.note("undone" if by < 0 else "done again", **_difference(before, self.settings))
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the table."""
@@ -310,6 +343,31 @@ class OpenTable:
             if len(several) > 1:
                 raise InputError(f"only one column can be the {role} column; {len(several)} are")
         self.check_names(wanted.protection.named)
+
+
+def now_in_words() -> str:
+    """The time now, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:
+    """What changed between two settings: old and new, but no values that somebody named."""
+    plain = ("population", "recipient", "threshold", "highest", "tolerate", "certain", "rows_are_people")
+    found: dict[str, Any] = {
+        name: [getattr(before, name), getattr(after, name)]
+        for name in plain
+        if getattr(before, name) != getattr(after, name)
+    }
+    roles = {
+        name: [before.roles.get(name), role] for name, role in after.roles.items() if before.roles.get(name) != role
+    }
+    decided = [name for name in after.decided if name not in before.decided]
+    open_again = [name for name in before.decided if name not in after.decided]
+    found |= {"roles": roles} if roles else {}
+    found |= {"decided": decided} if decided else {}
+    found |= {"open again": open_again} if open_again else {}
+    others = [name for name in ("secrets", "groups", "protection") if getattr(before, name) != getattr(after, name)]
+    return found | ({"also": others} if others else {})
 
 
 def _decided_by(sent: models.TableSettings) -> list[str]:

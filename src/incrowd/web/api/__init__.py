@@ -8,6 +8,7 @@ from incrowd.web.api import (
     crowd_routes,
     event_routes,
     job_routes,
+    project_routes,
     release_routes,
     result_routes,
     server_routes,
@@ -24,6 +25,7 @@ for part in (
     job_routes,
     candidate_routes,
     release_routes,
+    project_routes,
     result_routes,
 ):
     router.include_router(part.router)

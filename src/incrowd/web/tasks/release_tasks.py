@@ -50,6 +50,6 @@ def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any
             progress=progress,
             **({"kinds": question.kinds} if question.kinds else {}),
         )
-        return Outcome(found, found.to_dict, dict)
+        return Outcome(found, found.to_dict, dict, summary={"sentence": found.sentence})
 
     return run
