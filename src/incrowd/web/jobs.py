@@ -306,7 +306,7 @@ class Jobs:
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
                 if job.source is not None and not job.quick:
-                    job.source.note(f"{job.kind} done", job=job.id, **outcome.summary)
+                    job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
         """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""

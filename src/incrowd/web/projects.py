@@ -9,7 +9,8 @@ from incrowd import __version__
 from incrowd.web import project_models as models
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
-from incrowd.web.session_table import OpenTable, now_in_words
+from incrowd.web.session_table import OpenTable
+from incrowd.web.table_history import now_in_words
 from incrowd.wording import counted, listed
 
 _REPLAYED = ("assessment", "protection", "solution", "forecast")
@@ -52,8 +53,8 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
         ),
         settings=settings,
         runs=runs[-1_000:],
-        decisions=table.decisions[-1_000:],
-        trail=table.trail[-10_000:],
+        decisions=table.history.decisions[-1_000:],
+        trail=table.history.trail[-10_000:],
         left_out=left_out,
     )
 
@@ -91,13 +92,12 @@ def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
     was = {one.name: one for one in project.table.columns}
     kinds = {one.column: one.kind for one in table.columns}
     settled = [name for name, kind in kinds.items() if name in was and was[name].type == kind]
-    table.adopt_settings(project.settings, settled)
-    table.decisions[:] = [*project.decisions, *(one for one in table.decisions if one not in project.decisions)]
-    table.trail[:] = [*project.trail, *(one for one in table.trail if one not in project.trail)]
+    table.history.adopt(project.settings, settled)
+    table.history.prepend(project.decisions, project.trail)
     changed = list(_changes(table, project, kinds))
-    table.note("project loaded", saved=project.saved, of=project.table.name, changed=changed[:100])
+    table.history.note("project loaded", saved=project.saved, of=project.table.name, changed=changed[:100])
     replay = [run for run in project.runs if run.kind in _REPLAYED]
-    return models.Loaded(settings=table.state, changed=changed, replay=replay)
+    return models.Loaded(settings=table.history.state, changed=changed, replay=replay)
 
 
 def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -> Iterator[str]:

@@ -111,7 +111,7 @@ class Server:
                 table.id,
                 table.folder,
             )
-        again.continue_from(table)
+        again.history.continue_from(table.history)
         again.seen = table.seen
         with session.while_open():
             if session.tables.get(table.id) is not table:
@@ -205,7 +205,7 @@ class Server:
             lambda: read_file(file, self.settings, source.how), name, source, self.settings, new_id, folder
         )
         if decided is not None:
-            table.inherit_settings(decided)
+            table.history.inherit(decided)
         with session.while_open():
             session.tables[new_id] = table
         return table

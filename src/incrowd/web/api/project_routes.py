@@ -17,8 +17,9 @@ from incrowd.web.jobs import Job
 from incrowd.web.projects import load_project, save_project
 from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.server import Server
-from incrowd.web.session_table import OpenTable, now_in_words
+from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
+from incrowd.web.table_history import now_in_words
 
 router = APIRouter(tags=["projects"])
 
@@ -45,7 +46,7 @@ def upload_project(project: models.Project, table: TheTable) -> models.Loaded:
 @router.get("/tables/{table_id:key}/decisions", responses=refusals(404, 409))
 def list_decisions(table: TheTable) -> list[models.Decision]:
     """The decisions about a table, the oldest first."""
-    return list(table.decisions)
+    return list(table.history.decisions)
 
 
 @router.post("/tables/{table_id:key}/decisions", status_code=201, responses=refusals(404, 409))
@@ -60,7 +61,7 @@ def add_decision(new: models.NewDecision, table: TheTable, server: TheServer, se
             raise Refusal(409, "only a protection of this table can be decided about")
     elif new.decision == "release" and assessed is None:
         raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
-    if len(table.decisions) >= 1_000:
+    if len(table.history.decisions) >= 1_000:
         raise Refusal(409, "1,000 decisions were written down already; save the project and open the table anew")
     decision = models.Decision(
         at=now_in_words(),
@@ -70,15 +71,15 @@ def add_decision(new: models.NewDecision, table: TheTable, server: TheServer, se
         after=candidate.answer().summary if candidate else None,
         candidate=card(candidate, table).name if candidate else None,
     )
-    table.decisions.append(decision)
-    table.note(f"decided: {new.decision}", by=new.by, candidate=decision.candidate)
+    table.history.decisions.append(decision)
+    table.history.note(f"decided: {new.decision}", by=new.by, candidate=decision.candidate)
     return decision
 
 
 @router.get("/tables/{table_id:key}/trail", responses=refusals(404, 409))
 def read_trail(table: TheTable) -> list[models.TrailEntry]:
     """What was done with a table, the oldest first."""
-    return list(table.trail)
+    return list(table.history.trail)
 
 
 @router.get(
@@ -88,13 +89,15 @@ def download_record(
     table: TheTable, number: Annotated[int | None, Query(ge=0, le=10_000, description="Which decision.")] = None
 ) -> Response:
     """The record of a decision as one page to sign: the last one, unless another is asked for."""
-    if not table.decisions:
+    if not table.history.decisions:
         raise Refusal(409, "nothing was decided yet; write down a decision first")
-    place = len(table.decisions) - 1 if number is None else number
-    if place >= len(table.decisions):
+    place = len(table.history.decisions) - 1 if number is None else number
+    if place >= len(table.history.decisions):
         raise not_found("decision")
     name = file_name(table.name, "decision", "html")
-    return Response(record_page(table, table.decisions[place]), media_type="text/html", headers=as_attachment(name))
+    return Response(
+        record_page(table, table.history.decisions[place]), media_type="text/html", headers=as_attachment(name)
+    )
 
 
 def _jobs(table: OpenTable, server: Server, session: Session) -> list[Job]:

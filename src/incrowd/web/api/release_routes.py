@@ -47,9 +47,9 @@ def take_action(
         raise not_found("action")
     choice = choices[wanted]
     if choice.settings is not None:
-        table.update_settings(choice.settings)
+        table.history.update(choice.settings)
     if choice.protection is None:
-        return ActionDone(settings=table.state)
+        return ActionDone(settings=table.history.state)
     return ActionDone(job=start_protection_of(table, server, session, choice.protection).id)
 
 
