@@ -76,6 +76,13 @@ class Version(Model):
     version: str
 
 
+class SessionInfo(Model):
+    """Where the work of the session is kept when the server ends, and tables of it that could not be loaded again."""
+
+    kept_in: str | None
+    lost: list[str]
+
+
 class Limits(Model):
     """What this server takes on; `folders` are where tables may be opened by their path."""
 
@@ -87,6 +94,7 @@ class Limits(Model):
     max_jobs: int
     folders: list[str]
     endings: list[str]
+    kept_in: str | None
 
 
 class Reading(Model):
