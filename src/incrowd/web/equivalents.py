@@ -209,6 +209,31 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equ
     return _both(table.source, "frontier", arguments, ["frontier"], lines)
 
 
+def attack(table: OpenTable, question: models.AttackQuestion) -> models.Equivalent:
+    """`attack_release` on a file of the release."""
+    known: Any = question.known or table.settings.groups or table.with_role("quasi-identifier")
+    options = {
+        "known": known,
+        "secret": question.secret,
+        "holdout": _Name("read_table('holdout.parquet')") if question.holdout else None,
+        "targets": question.targets,
+        "seed": question.seed,
+        "kinds": question.kinds,
+    }
+    given = [f"    {name}={value!r}," for name, value in options.items() if value is not None]
+    lines = [
+        "found = attack_release(",
+        "    table,",
+        "    read_table('released.parquet'),",
+        *given,
+        ")",
+        "print(found.sentence)",
+    ]
+    python = _both(table.source, "attack", [], [], lines).python
+    command = "# attackers and files of the session have no names on the command line; use the Python script"
+    return models.Equivalent(cli=command, python=_with_import(python, "from incrowd.attacks import attack_release"))
+
+
 def _both(
     source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
 ) -> models.Equivalent:

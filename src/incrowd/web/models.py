@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic_core import core_schema
 
+from incrowd.attacks import KINDS as ATTACKS
+from incrowd.attacks import Kind as AttackKind
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
 from incrowd.protection.outputs import OutputKind
@@ -21,6 +23,7 @@ Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "poin
 
 Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
@@ -73,6 +76,13 @@ class Version(Model):
     version: str
 
 
+class SessionInfo(Model):
+    """Where the work of the session is kept when the server ends, and tables of it that could not be loaded again."""
+
+    kept_in: str | None
+    lost: list[str]
+
+
 class Limits(Model):
     """What this server takes on; `folders` are where tables may be opened by their path."""
 
@@ -84,6 +94,7 @@ class Limits(Model):
     max_jobs: int
     folders: list[str]
     endings: list[str]
+    kept_in: str | None
 
 
 class Reading(Model):
@@ -347,6 +358,21 @@ class FrontierQuestion(Model):
     k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None
     methods: Annotated[list[ComparedMethod], Field(min_length=1, max_length=len(FRONTIER_METHODS))] | None = None
     sensitive: Name | None = None
+
+
+class AttackQuestion(Model):
+    """Attack a release: `released` is a candidate of the table or another table, `holdout` a table of other people.
+
+    Without `known` each group of columns that attackers know together attacks, or all quasi-identifiers.
+    """
+
+    released: Id
+    kinds: Annotated[list[AttackKind], Field(min_length=1, max_length=len(ATTACKS))] | None = None
+    known: Columns | Annotated[dict[Name, Columns], Field(max_length=17)] | None = None
+    secret: Name | None = None
+    holdout: Id | None = None
+    targets: Annotated[int, Field(ge=10, le=100_000), _WHOLE] = 2_000
+    seed: Seed = 0
 
 
 class JobInfo(Model):

@@ -8,6 +8,8 @@ from incrowd.web.api import (
     crowd_routes,
     event_routes,
     job_routes,
+    project_routes,
+    release_routes,
     result_routes,
     server_routes,
     table_routes,
@@ -22,6 +24,8 @@ for part in (
     crowd_routes,
     job_routes,
     candidate_routes,
+    release_routes,
+    project_routes,
     result_routes,
 ):
     router.include_router(part.router)

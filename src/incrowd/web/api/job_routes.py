@@ -49,13 +49,14 @@ class _TableJob:
         asked = question.model_dump(mode="json")
         key = self._session.key
         job = Job(key, kind, table.id, task, equivalent, source=table, settings=settings, question=asked)
-        return _queue(self._server, self._session, job)
+        return queue_job(self._server, self._session, job)
 
 
 TableJob = Annotated[_TableJob, Depends()]
 
 
-def _queue(server: Server, session: Session, job: Job) -> models.JobInfo:
+def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
+    """Queue a job while its session is open."""
     with session.while_open():
         return server.jobs.add(job).info()
 
@@ -83,7 +84,9 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
 
     equivalent = equivalents.points_forecast(question)
     asked = question.model_dump(mode="json")
-    return _queue(server, session, Job(session.key, "points", None, points_task(question), equivalent, question=asked))
+    return queue_job(
+        server, session, Job(session.key, "points", None, points_task(question), equivalent, question=asked)
+    )
 
 
 @router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
@@ -114,11 +117,16 @@ def start_protection(
     start: TableJob, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
     """Protect the table; the result can be downloaded, or opened as a table."""
+    asked = (question.protection if question else None) or start.table.settings.protection
+    return start_protection_of(start.table, server, session, asked)
+
+
+def start_protection_of(table: OpenTable, server: Server, session: Session, asked: models.Protection) -> models.JobInfo:
+    """Start a protection of a table."""
     from incrowd.web.tasks.protect_task import protect_task
 
     server.check_room(session)
-    asked = (question.protection if question else None) or start.table.settings.protection
-    folder = server.store.folder
+    folder, start = server.store.folder, _TableJob(table, server, session)
     return start("protection", lambda table, asked: protect_task(table, asked, folder), equivalents.protection, asked)
 
 

@@ -26,6 +26,7 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
@@ -162,10 +163,15 @@ class _Describing:
         progress("writing the protected table", 0.9)
         file = _write(safe, self._folder)
         released = safe.released_quasi_identifiers or safe.quasi_identifiers
-        release = Release(
-            file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed), verdict
-        )
-        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release)
+        release = Release(file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed))
+        summary = {
+            **summary_of(verdict),
+            "people": cost.people,
+            "k": cost.k,
+            "uniqueness": cost.uniqueness,
+            "detail": cost.granularity,
+        }
+        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
