@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
+    from incrowd.attacks import AttackRisk
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -75,6 +76,15 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
     highest, _ = highest_risk(facts.sizes, population)
     where = "in the table" if population.highest is None else f"among {population.population:,} people"
     return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
+
+
+def describe_linkage(linkage: AttackRisk) -> str:
+    """What an attack on a perturbed table showed, and what it cannot show."""
+    return (
+        f"Values were changed by chance, so classes do not show the risk. Linkage does: {linkage.sentence} "
+        "It says nothing about the person at highest risk, nor about attackers who know more; attack the release with "
+        "what they may know."
+    )
 
 
 def list_reasons(

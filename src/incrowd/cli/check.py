@@ -74,7 +74,7 @@ def check_table(
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
-        Input(),
+        Input(address=False),
     ] = None,
     original: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from incrowd.results import Result
 from incrowd.tables.roles.columns import ColumnFacts, has_gaps, look_at_columns
-from incrowd.tables.roles.names import NameEvidence, find_topics, listed, recognise_codebooks, topics, words_of
+from incrowd.tables.roles.names import NameEvidence, find_topics, recognise_codebooks, topics, word_list, words_of
 from incrowd.tables.roles.values import (
     MANY,
     counts_up,
@@ -206,7 +206,7 @@ def _numbers_of(
 
 def _is_one_of_many(facts: ColumnFacts) -> bool:
     """Whether the name is a word for a person or a case and nothing else: `user`, `patient`."""
-    return words_of(facts.name) in listed("names", "one_of_many")
+    return words_of(facts.name) in word_list("names", "one_of_many")
 
 
 def _has_many(facts: ColumnFacts) -> bool:
