@@ -84,7 +84,7 @@ def _call_forked(function, *arguments, memory, seconds, imports=()):
 
 
 def run_case(folder, words, arm=lambda: None):
-    """Run one command in a fork, after `arm` in it: its exit code, what it printed, its processor time and its peak memory."""
+    """Run one command in a fork, after `arm` in it: exit code, what it printed, processor time and peak memory."""
     started = time.monotonic()
     read, write = os.pipe()
     child = os.fork()

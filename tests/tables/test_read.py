@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from dataclasses import replace
 
 import duckdb
 import narwhals.stable.v2 as nw
@@ -16,6 +17,7 @@ import pytest
 
 from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_roles
 from incrowd.backends.relational import count_in_engine
+from incrowd.tables.formats import format_of
 
 ROWS = pa.table(
     {
@@ -256,3 +258,21 @@ def test_a_file_that_changes_while_it_is_read_is_said(tmp_path):
     with pytest.raises(InputError, match="changed while it was read"):
         count_in_engine(table.backend, ["a"])
     assert ClassSizes.from_table(str(path), quasi_identifiers=["a"]).people == 3
+
+
+@pytest.mark.parametrize(("name", "row"), [("t.csv", "1,2\n"), ("t.jsonl", '{"a": 1, "b": 2}\n')])
+def test_a_text_file_that_grows_while_it_is_copied_is_not_trusted(tmp_path, monkeypatch, name, row):
+    file = tmp_path / name
+    file.write_text(("a,b\n" if name == "t.csv" else "") + 30 * row)
+    assert read_table(file).rows == 30
+    known = format_of(str(file))
+
+    def open_and_grow(paths, *rest):
+        contents = known.open(paths, *rest)
+        with file.open("a") as opened:
+            opened.write(row)
+        return contents
+
+    monkeypatch.setattr("incrowd.tables.read.format_of", lambda path: replace(known, open=open_and_grow))
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_table(file)
