@@ -64,9 +64,10 @@ class Model(BaseModel):
 
 
 class Problem(Model):
-    """Why there is no answer."""
+    """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
 
     error: str
+    choices: list[str] = []
 
 
 class Version(Model):
@@ -143,7 +144,7 @@ class Column(Model):
 
 
 class TableInfo(Model):
-    """An open table. Cells are not part of it."""
+    """An open table. Cells are not part of it. `sheets` are the tables that its file holds, where it holds several."""
 
     id: str
     name: str
@@ -151,6 +152,8 @@ class TableInfo(Model):
     rows: int
     columns: list[Column]
     notes: list[str]
+    sheets: list[str]
+    sheet: str | None
 
 
 class Preview(Model):
@@ -321,6 +324,12 @@ class PointsQuestion(ForecastQuestion):
 
     points: Annotated[list[Point], Field(min_length=2, max_length=500)]
     people: People | None = None
+
+
+class PointsText(Model):
+    """Points as they were pasted."""
+
+    text: Annotated[str, StringConstraints(max_length=100_000)]
 
 
 class LeakQuestion(Model):
