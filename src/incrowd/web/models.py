@@ -18,7 +18,20 @@ from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points", "solution", "release", "attack"]
+Kind = Literal[
+    "assessment",
+    "forecast",
+    "leak",
+    "protection",
+    "frontier",
+    "points",
+    "solution",
+    "release",
+    "attack",
+    "check",
+    "itemsets",
+    "curve",
+]
 
 
 Separator = Literal[",", ";", "\t", "|", " "]

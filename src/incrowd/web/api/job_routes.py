@@ -26,6 +26,8 @@ Question = TypeVar("Question", bound=models.Model)
 class _TableJob:
     """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
 
+    needs_roles = True
+
     def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
         self.table, self._server, self._session = table, server, session
 
@@ -38,7 +40,7 @@ class _TableJob:
     ) -> models.JobInfo:
         """Queue the job with the settings that the table has now."""
         table = self.table
-        if not table.with_role("quasi-identifier"):
+        if self.needs_roles and not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
         settings = table.settings
         equivalent, task = make_equivalent(table, question), make_task(table, question)
@@ -53,7 +55,14 @@ class _TableJob:
         return queue_job(self._server, self._session, job)
 
 
+class _AnyTableJob(_TableJob):
+    """Starts a job that asks about columns it names, whatever roles there are."""
+
+    needs_roles = False
+
+
 TableJob = Annotated[_TableJob, Depends()]
+AnyTableJob = Annotated[_AnyTableJob, Depends()]
 
 
 def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
