@@ -202,6 +202,8 @@ class Protection(Model):
     sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
     diversity: DiversityKind = "distinct"
     c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
+    beta: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    delta: Annotated[float, Field(gt=0, le=700)] | None = None
     leave_out: Columns = []
     method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
@@ -217,6 +219,9 @@ class Protection(Model):
     widest: Amounts = {}
     nominal: Columns = []
     output: OutputKind | None = None
+    wildcards: bool = False
+    subsets: Annotated[int, Field(ge=1, le=20), _WHOLE] | None = None
+    seed: Seed | None = None
     hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
 
     @property
@@ -234,11 +239,17 @@ class Protection(Model):
         return [name for names in (*by_column, *listed) for name in names]
 
 
+_ACTION = (
+    r"^(\*|suppress|(ranges|keep)=[0-9]{1,9}"
+    r"|[a-z]{3,20}(=[0-9]{1,9}(\.[0-9]{1,9})?)?(,[a-z_]{1,20}=[0-9]{1,9}(\.[0-9]{1,9})?){0,5})$"
+)
+
+
 class Step(Model):
-    """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
+    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it."""
 
     column: Name
-    action: Annotated[str, StringConstraints(pattern=r"^(\*|suppress|(ranges|keep)=[0-9]{1,9})$")]
+    action: Annotated[str, StringConstraints(pattern=_ACTION)]
 
 
 class TableSettings(Model):
