@@ -18,7 +18,20 @@ from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points", "solution", "release", "attack"]
+Kind = Literal[
+    "assessment",
+    "forecast",
+    "leak",
+    "protection",
+    "frontier",
+    "points",
+    "solution",
+    "release",
+    "attack",
+    "check",
+    "itemsets",
+    "curve",
+]
 
 
 Separator = Literal[",", ";", "\t", "|", " "]
@@ -64,9 +77,10 @@ class Model(BaseModel):
 
 
 class Problem(Model):
-    """Why there is no answer."""
+    """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
 
     error: str
+    choices: list[str] = []
 
 
 class Version(Model):
@@ -143,7 +157,7 @@ class Column(Model):
 
 
 class TableInfo(Model):
-    """An open table. Cells are not part of it."""
+    """An open table. Cells are not part of it. `sheets` are the tables that its file holds, where it holds several."""
 
     id: str
     name: str
@@ -151,6 +165,8 @@ class TableInfo(Model):
     rows: int
     columns: list[Column]
     notes: list[str]
+    sheets: list[str]
+    sheet: str | None
 
 
 class Preview(Model):
@@ -186,6 +202,8 @@ class Protection(Model):
     sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
     diversity: DiversityKind = "distinct"
     c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
+    beta: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    delta: Annotated[float, Field(gt=0, le=700)] | None = None
     leave_out: Columns = []
     method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
@@ -201,6 +219,9 @@ class Protection(Model):
     widest: Amounts = {}
     nominal: Columns = []
     output: OutputKind | None = None
+    wildcards: bool = False
+    subsets: Annotated[int, Field(ge=1, le=20), _WHOLE] | None = None
+    seed: Seed | None = None
     hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
 
     @property
@@ -218,11 +239,17 @@ class Protection(Model):
         return [name for names in (*by_column, *listed) for name in names]
 
 
+_ACTION = (
+    r"^(\*|suppress|(ranges|keep)=[0-9]{1,9}"
+    r"|[a-z]{3,20}(=[0-9]{1,9}(\.[0-9]{1,9})?)?(,[a-z_]{1,20}=[0-9]{1,9}(\.[0-9]{1,9})?){0,5})$"
+)
+
+
 class Step(Model):
-    """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
+    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it."""
 
     column: Name
-    action: Annotated[str, StringConstraints(pattern=r"^(\*|suppress|(ranges|keep)=[0-9]{1,9})$")]
+    action: Annotated[str, StringConstraints(pattern=_ACTION)]
 
 
 class TableSettings(Model):
@@ -321,6 +348,12 @@ class PointsQuestion(ForecastQuestion):
 
     points: Annotated[list[Point], Field(min_length=2, max_length=500)]
     people: People | None = None
+
+
+class PointsText(Model):
+    """Points as they were pasted."""
+
+    text: Annotated[str, StringConstraints(max_length=100_000)]
 
 
 class LeakQuestion(Model):

@@ -112,12 +112,11 @@ class TableHistory:
 
     def continue_from(self, earlier: TableHistory) -> None:
         """Take over the settings of the same file as it was read before, and the steps back."""
-        now = set(self._table.columns)
-        for place, settings in enumerate(earlier._steps):
-            if {*settings.roles} - now:
-                raise InputError("read in this way the table has other columns; open the file anew for it")
-            self._steps[place:] = [settings.model_copy(update={"roles": self.suggested | settings.roles})]
-        self._now, self.version = earlier._now, earlier.version + 1
+        if {*earlier.suggested} == {*self.suggested}:
+            self._steps, self._now = list(earlier._steps), earlier._now
+        else:
+            self.adopt(earlier.settings, list(self.suggested))
+        self.version = earlier.version + 1
         self.trail[:0], self.decisions = earlier.trail, earlier.decisions
 
     def prepend(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:

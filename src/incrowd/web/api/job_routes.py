@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.jobs import Job, Task
+from incrowd.web.points_text import read_points
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -25,6 +26,8 @@ Question = TypeVar("Question", bound=models.Model)
 class _TableJob:
     """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
 
+    needs_roles = True
+
     def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
         self.table, self._server, self._session = table, server, session
 
@@ -37,7 +40,7 @@ class _TableJob:
     ) -> models.JobInfo:
         """Queue the job with the settings that the table has now."""
         table = self.table
-        if not table.with_role("quasi-identifier"):
+        if self.needs_roles and not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
         settings = table.settings
         equivalent, task = make_equivalent(table, question), make_task(table, question)
@@ -52,7 +55,14 @@ class _TableJob:
         return queue_job(self._server, self._session, job)
 
 
+class _AnyTableJob(_TableJob):
+    """Starts a job that asks about columns it names, whatever roles there are."""
+
+    needs_roles = False
+
+
 TableJob = Annotated[_TableJob, Depends()]
+AnyTableJob = Annotated[_AnyTableJob, Depends()]
 
 
 def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
@@ -75,6 +85,12 @@ def start_forecast(start: TableJob, question: models.ForecastQuestion | None = N
     from incrowd.web.tasks.forecast_task import forecast_task
 
     return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
+
+
+@router.post("/points/read", responses=refusals())
+def read_pasted_points(pasted: models.PointsText) -> list[models.Point]:
+    """Points as they are pasted, in the notation of any country; a line that can be read in two ways is refused."""
+    return read_points(pasted.text)
 
 
 @router.post("/forecasts", status_code=202, responses=refusals(409))

@@ -33,7 +33,7 @@ from incrowd.wording import percent
 
 _PASSED_ON = (
     *("resolution", "suppress", "top", "bottom", "importance", "keep", "widest", "nominal", "output"),
-    *("diversity", "c"),
+    *("diversity", "c", "beta", "delta", "wildcards", "subsets", "seed"),
 )
 _DEFAULT = {name: models.Protection.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
@@ -58,11 +58,13 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
     }
     for name in _PASSED_ON:
         value = getattr(asked, name)
-        if value not in (None, {}, [], _DEFAULT[name]):
+        if value not in (None, {}, []) and value != _DEFAULT[name]:
             options[name] = value
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     if asked.steps:
+        if any("matrix=" in step.action for step in asked.steps):
+            raise InputError("no file of this machine is read for a step; give its numbers", hint="step")
         options["steps"] = [(step.column, step.action) for step in asked.steps]
     return options
 
