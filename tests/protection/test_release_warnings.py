@@ -61,3 +61,10 @@ def test_twenty_answers_of_one_stem_are_no_replicate_weights():
     answers = {f"q{n}": generator.integers(0, 1 + n, 200) for n in range(1, 25)}
     safe = protect({"age": generator.integers(20, 60, 200), **answers}, quasi_identifiers=["age"], k=5, warn=False)
     assert set(answers) <= {*safe.table.column_names}
+
+
+def test_a_value_of_ones_own_is_told_in_the_smallest_table_too():
+    people = {"age": [20, 20, 30, 30], "ward": ["P17", "Q4", "R9", "S2"], "floor": [1, 1, 2, 2]}
+    notes = protect(people, quasi_identifiers=["age"], k=2).notes
+    assert ["ward is passed on unchanged with 4 different values" in note for note in notes].count(True) == 1
+    assert not any(note.startswith("floor is passed on") for note in notes)

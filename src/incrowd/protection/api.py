@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from incrowd._support.memory import require_memory
@@ -11,6 +12,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
+from incrowd.protection.blank import BlankOptions
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -35,6 +37,8 @@ def protect(
     k: int = 5,
     t: float | Literal["bound"] | None = None,
     l: float | None = None,  # noqa: E741
+    beta: float | None = None,
+    delta: float | None = None,
     sensitive: Sequence[str] | None = None,
     method: MethodName | MethodOptions = "partition",
     diversity: DiversityKind = "distinct",
@@ -52,6 +56,8 @@ def protect(
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    wildcards: bool | None = None,
+    subsets: int | None = None,
     seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
@@ -79,7 +85,9 @@ def protect(
             merges the classes that are farther. "bound" takes the t that classes of k allow (eq. 6), by strata of one
             sensitive column.
         l: l-diversity: every class has so many different values of every sensitive column.
-        sensitive: the sensitive columns. l and t need at least one.
+        beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
+        delta: δ-disclosure: none is more than e^delta times as common, or as rare, in a class as in the table.
+        sensitive: the sensitive columns. l, t, beta and delta need at least one.
         method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
             (S3), "generalise" (one coding for the whole file), "blank" (cell suppression), "mask" (Table S3) or
             "perturb" (noise, swapping, PRAM and the like, which promise no k); or an options object such as
@@ -103,6 +111,8 @@ def protect(
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        wildcards: for "blank": whether a blank may be any value, which needs fewer of them. Default: it is a value.
+        subsets: for "blank" with wildcards: k holds by every so many quasi-identifiers alone, not by all together.
         seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
@@ -137,13 +147,17 @@ def protect(
         "steps": steps,
         "top": top,
     }
-    single |= {"bottom": bottom, "drop": drop, "seed": seed}
+    single |= {"bottom": bottom, "drop": drop, "wildcards": wildcards, "subsets": subsets, "seed": seed}
     given = {option: value for option, value in single.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
-    demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
+    demand = Demand(
+        k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None, beta=beta, delta=delta
+    )
+    if isinstance(options, BlankOptions):
+        demand = replace(demand, wildcards=options.wildcards, subsets=options.subsets)
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, secrets, entry)
@@ -165,6 +179,8 @@ def protect(
             "tell which records were drawn together; name them as other columns to pass them on"
         )
     if not table.backend.rows_are_local:
+        if demand.limits_shares:
+            raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
         if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
             raise UnsupportedError(
