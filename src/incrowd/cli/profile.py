@@ -75,9 +75,9 @@ def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, S
         reasons = ", ".join(f"{kind} ({times:,})" for kind, times in kinds.items())
         terminal.line(f"Missing in {column}: {reasons}.")
     if table.guessed_scales:
-        codes = [column for column in table.columns if column in table.guessed_scales]
-        terminal.line(f"Taken as codes, not quantities, by their names: {', '.join(codes)}. To say otherwise:")
-        terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in codes)}")
+        guessed = [column for column in table.columns if column in table.guessed_scales]
+        terminal.line(f"Taken as codes, not quantities, by their names: {', '.join(guessed)}. To say otherwise:")
+        terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in guessed)}")
     if scales:
         stated = ",".join(f"{column}={scale}" for column, scale in scales.items())
         terminal.line("Columns that look like codes; to say so:")
