@@ -394,8 +394,8 @@ def test_steps_that_make_no_sense_are_refused_in_words(steps, wrong):
 
 def test_what_perturbation_cannot_promise_is_refused():
     table = {"age": [1, 2, 8, 9], "ill": ["a", "b", "a", "b"]}
-    for asked in ({"l": 2}, {"t": 0.5}):
-        with pytest.raises(UnsupportedError, match="neither l nor t"):
+    for asked in ({"l": 2}, {"t": 0.5}, {"beta": 1.0}, {"delta": 1.0}):
+        with pytest.raises(UnsupportedError, match="promise no l, t, beta or delta"):
             perturb(table, ("age", "noise=1"), known=["age"], sensitive=["ill"], **asked)
     with pytest.raises(InputError, match="leave the output out"):
         perturb(table, ("age", "noise=1"), known=["age"], output="mean")

@@ -198,7 +198,7 @@ def _begin(table: Table, question: Question, progress: Progress, original: Any) 
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
-    roles = settle_roles(table, question)
+    roles = settle_roles(table, question, original)
     settled = question.about(table).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:

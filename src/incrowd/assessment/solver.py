@@ -151,7 +151,10 @@ class _Search:
         options = {**self.options, "k": k, "l": values}
         if left_out:
             options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
-            options["other"] = [name for name in options.get("other") or () if name not in left_out] or None
+            for role in ("other", "sensitive"):
+                options[role] = [name for name in options.get(role) or () if name not in left_out] or None
+            if options["sensitive"] is None:  # nothing is left to be diverse or close
+                options |= {"l": None, "t": None}
         safe = protect(self.table, **options)
         return safe, judge_protected(safe, self.question, rows=self.rows)
 

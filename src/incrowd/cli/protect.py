@@ -43,6 +43,13 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
+    beta: Annotated[
+        float | None,
+        typer.Option("--beta", help="No secret is over 1 + beta times as common in a class as in all."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="No secret is over e^delta times as common, or as rare, in a class.")
+    ] = None,
     sensitive: options.Sensitive = None,
     method: Annotated[str, typer.Option("--method", help=f"{_METHODS}.")] = "partition",
     diversity: Annotated[
@@ -85,6 +92,12 @@ def protect_table(
     ] = None,
     bottom: Annotated[
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
+    ] = None,
+    wildcards: Annotated[
+        bool, typer.Option("--wildcards", help="For blank: a blank may be any value. Default: it is a value.")
+    ] = False,
+    subsets: Annotated[
+        int | None, typer.Option("--subsets", help="For blank with --wildcards: k by every so many columns alone.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="For perturb: seed of every draw, to keep secret. Default: none.")
@@ -137,7 +150,11 @@ def protect_table(
         )
         _ = question.limits  # refuses a recipient that is not known before any work
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
-    given |= _read_options(resolution, suppress, step) | ({} if seed is None else {"seed": seed})
+    given |= _read_options(resolution, suppress, step) | {
+        "wildcards": wildcards or None,
+        "subsets": subsets,
+        "seed": seed,
+    }
     given |= _read_numbers(top=top, bottom=bottom, importance=importance, widest=widest)
     given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
     given["output"] = _read_output(output)
@@ -150,6 +167,8 @@ def protect_table(
             "quasi_identifiers": wanted,
             "t": _read_t(t),
             "l": l,
+            "beta": beta,
+            "delta": delta,
             "sensitive": options.names(sensitive, table.columns) or None,
             "c": c,
             "person": person,

@@ -190,13 +190,15 @@ def _describe(protected: Protected, name: str, original: str, kind: str) -> Vari
     usual = "range" if hierarchy is None else "label"
     crowd = protected.guarantee.asked_k
     verb = "blanked" if protected.method == "blank" else "generalised"
+    if protected.guarantee.wildcards:
+        verb = "blanked where fewer match; a blank may be any value,"
     treatment = verb if crowd is None else f"{verb} within classes of {crowd:,} or more"
     return Variable(
         name,
         "quasi-identifier",
         kind,
         treatment if changed else "as in the original",
-        _WRITTEN[protected.outputs.get(original, usual)] if changed and verb == "generalised" else "",
+        _WRITTEN[protected.outputs.get(original, usual)] if changed and protected.method != "blank" else "",
         changed,
         None if hierarchy is None else hierarchy.name,
         protected.settings.get("levels", {}).get(original),

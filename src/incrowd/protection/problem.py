@@ -35,7 +35,8 @@ class MethodOptions:
 class Demand:
     """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None.
 
-    l and t are asked of every sensitive column alike.
+    l, t, beta and delta are asked of every sensitive column alike. With `wildcards` k records match where a null may be
+    any value, by every `subsets` columns, or by all.
     """
 
     k: int
@@ -44,6 +45,20 @@ class Demand:
     c: float = 3.0
     t: float | None = None
     by_strata: bool = False
+    beta: float | None = None
+    delta: float | None = None
+    wildcards: bool = False
+    subsets: int | None = None
+
+    @property
+    def limits_shares(self) -> bool:
+        """Whether a sensitive value's share of a class has limits, by β or δ."""
+        return self.beta is not None or self.delta is not None
+
+    @property
+    def about_secrets(self) -> bool:
+        """Whether more is asked than classes of k."""
+        return self.l is not None or self.by_strata or self.limits_shares
 
     @property
     def smallest(self) -> int:

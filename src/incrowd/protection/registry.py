@@ -35,7 +35,7 @@ class Method:
     - `options` is the class of the options that only this method has.
     - `takes_wishes`: it heeds importance, columns that stay as they are, and largest widths.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
-      and within t; any other method is refused where it misses them.
+      and within t, β and δ; any other method is refused where it misses them.
     - `in_cluster`: a backend whose rows are elsewhere runs it too.
     - `perturbs`: it changes values by chance, so that neither k nor l nor t is promised.
     - `needs_hierarchies`: it does little without them. `in_form`: a form can offer it.
@@ -103,6 +103,7 @@ METHODS: dict[str, Method] = {
         options=GeneraliseOptions,
         takes_wishes=True,
         reaches_l=True,
+        reaches_t=True,
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",
         inputs=("k", "t", "l", "suppress"),

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from incrowd.web.crowd_models import Id
-from incrowd.web.models import _WHOLE, Model, Protection, Short
+from incrowd.web.models import _WHOLE, Id, Model, Protection, Short
 
 
 class CandidateRisk(Model):

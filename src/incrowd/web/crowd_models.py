@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from incrowd.web.models import _WHOLE, Columns, Model, Name
+from incrowd.web.models import _WHOLE, Columns, Id, Model, Name
 
-Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Record = Annotated[int, Field(ge=0, le=10**10), _WHOLE]
 
 

@@ -42,6 +42,7 @@ class Outcome:
         file: a protected table that can be downloaded.
         bytes: the size of that file.
         release: that table with what else is known of it.
+        summary: a few numbers of it for records.
     """
 
     value: Any
@@ -50,6 +51,7 @@ class Outcome:
     file: Path | None = None
     bytes: int = 0
     release: Release | None = None
+    summary: dict[str, Any] = field(default_factory=dict)
 
 
 Publish = Callable[[Outcome], None]
@@ -137,6 +139,7 @@ class Job:
         """Drop the outcome and delete its file."""
         if self.outcome is not None and self.outcome.file is not None:
             remove_release(self.outcome.file)
+            self.outcome.file.with_suffix(".rows.npy").unlink(missing_ok=True)
         self.outcome = self.task = self.source = None
 
 
@@ -175,6 +178,11 @@ class Jobs:
             self._changed.notify_all()
         self._drop_oldest(job)
         return job
+
+    def restore(self, job: Job) -> None:
+        """Take over a job that an earlier server finished."""
+        with self._changed:
+            self._jobs[job.id] = job
 
     def get(self, session: str, name: str) -> Job:
         """A job of the session."""
@@ -303,6 +311,8 @@ class Jobs:
             job.message = words if state == "failed" else ""
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
+                if job.source is not None and not job.quick:
+                    job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
         """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic_core import core_schema
 
+from incrowd.attacks import KINDS as ATTACKS
+from incrowd.attacks import Kind as AttackKind
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
 from incrowd.protection.outputs import OutputKind
@@ -16,11 +18,25 @@ from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points", "solution", "release", "attack"]
+Kind = Literal[
+    "assessment",
+    "forecast",
+    "leak",
+    "protection",
+    "frontier",
+    "points",
+    "solution",
+    "release",
+    "attack",
+    "check",
+    "itemsets",
+    "curve",
+]
 
 
 Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
@@ -61,9 +77,10 @@ class Model(BaseModel):
 
 
 class Problem(Model):
-    """Why there is no answer."""
+    """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
 
     error: str
+    choices: list[str] = []
 
 
 class Version(Model):
@@ -71,6 +88,13 @@ class Version(Model):
 
     name: Literal["incrowd"]
     version: str
+
+
+class SessionInfo(Model):
+    """Where the work of the session is kept when the server ends, and tables of it that could not be loaded again."""
+
+    kept_in: str | None
+    lost: list[str]
 
 
 class Limits(Model):
@@ -84,6 +108,7 @@ class Limits(Model):
     max_jobs: int
     folders: list[str]
     endings: list[str]
+    kept_in: str | None
 
 
 class Reading(Model):
@@ -132,7 +157,7 @@ class Column(Model):
 
 
 class TableInfo(Model):
-    """An open table. Cells are not part of it."""
+    """An open table. Cells are not part of it. `sheets` are the tables that its file holds, where it holds several."""
 
     id: str
     name: str
@@ -140,6 +165,8 @@ class TableInfo(Model):
     rows: int
     columns: list[Column]
     notes: list[str]
+    sheets: list[str]
+    sheet: str | None
 
 
 class Preview(Model):
@@ -175,6 +202,8 @@ class Protection(Model):
     sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
     diversity: DiversityKind = "distinct"
     c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
+    beta: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    delta: Annotated[float, Field(gt=0, le=700)] | None = None
     leave_out: Columns = []
     method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
@@ -190,6 +219,9 @@ class Protection(Model):
     widest: Amounts = {}
     nominal: Columns = []
     output: OutputKind | None = None
+    wildcards: bool = False
+    subsets: Annotated[int, Field(ge=1, le=20), _WHOLE] | None = None
+    seed: Seed | None = None
     hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
 
     @property
@@ -207,11 +239,17 @@ class Protection(Model):
         return [name for names in (*by_column, *listed) for name in names]
 
 
+_ACTION = (
+    r"^(\*|suppress|(ranges|keep)=[0-9]{1,9}"
+    r"|[a-z]{3,20}(=[0-9]{1,9}(\.[0-9]{1,9})?)?(,[a-z_]{1,20}=[0-9]{1,9}(\.[0-9]{1,9})?){0,5})$"
+)
+
+
 class Step(Model):
-    """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
+    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it."""
 
     column: Name
-    action: Annotated[str, StringConstraints(pattern=r"^(\*|suppress|(ranges|keep)=[0-9]{1,9})$")]
+    action: Annotated[str, StringConstraints(pattern=_ACTION)]
 
 
 class TableSettings(Model):
@@ -312,6 +350,12 @@ class PointsQuestion(ForecastQuestion):
     people: People | None = None
 
 
+class PointsText(Model):
+    """Points as they were pasted."""
+
+    text: Annotated[str, StringConstraints(max_length=100_000)]
+
+
 class LeakQuestion(Model):
     """A leak of so many people, or of a share of them; `k` asks what classes of that size would make of it."""
 
@@ -347,6 +391,21 @@ class FrontierQuestion(Model):
     k: Annotated[list[ClassSize], Field(min_length=1, max_length=10)] | None = None
     methods: Annotated[list[ComparedMethod], Field(min_length=1, max_length=len(FRONTIER_METHODS))] | None = None
     sensitive: Name | None = None
+
+
+class AttackQuestion(Model):
+    """Attack a release: `released` is a candidate of the table or another table, `holdout` a table of other people.
+
+    Without `known` each group of columns that attackers know together attacks, or all quasi-identifiers.
+    """
+
+    released: Id
+    kinds: Annotated[list[AttackKind], Field(min_length=1, max_length=len(ATTACKS))] | None = None
+    known: Columns | Annotated[dict[Name, Columns], Field(max_length=17)] | None = None
+    secret: Name | None = None
+    holdout: Id | None = None
+    targets: Annotated[int, Field(ge=10, le=100_000), _WHOLE] = 2_000
+    seed: Seed = 0
 
 
 class JobInfo(Model):

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from incrowd.backends import encode
 from incrowd.classes import ClassSizes
-from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.refusals import Refusal
+from incrowd.web.table_history import TableHistory
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from incrowd.populations import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
-_STEPS = 100  # settings to go back
 _WARM = 24  # columns encoded before anybody asks
 
 
@@ -76,83 +75,21 @@ class OpenTable:
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
     is_replaced: bool = False  # the file was read again in another way
     assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
-    _history: list[models.TableSettings] = field(default_factory=list)
-    _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _remembered: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
-    version: int = 0  # counts changes of the settings
+    history: TableHistory = field(init=False)
+    sheets: list[str] = field(default_factory=list)  # tables that its file holds, where it holds several
 
     def __post_init__(self) -> None:
-        self._history.append(models.TableSettings(roles=self._suggested))
+        self.history = TableHistory(self.table, self.columns)
+        self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
         self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
-
-    @property
-    def _suggested(self) -> dict[str, models.Role]:
-        return {one.column: "other" if one.secondary else cast(models.Role, one.role) for one in self.columns}
 
     @property
     def settings(self) -> models.TableSettings:
         """The current settings."""
-        return self._history[self._now]
-
-    @property
-    def state(self) -> models.SettingsState:
-        """The current settings, and whether there are earlier or later ones."""
-        return models.SettingsState(
-            settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._history) - 1
-        )
-
-    def replace_settings(self, wanted: models.TableSettings) -> None:
-        """Replace the settings; steps that were undone are dropped."""
-        with self._lock:
-            self._change(wanted.model_copy(update={"decided": _decided_by(wanted)}))
-
-    def update_settings(self, changes: models.TableSettings) -> None:
-        """Change only the given settings and roles, so that two pages can change different ones."""
-        with self._lock:
-            named = {name: getattr(changes, name) for name in changes.model_fields_set}
-            named["roles"] = self.settings.roles | changes.roles
-            before = [name for name in self.settings.decided if name not in changes.roles]
-            named["decided"] = [*before, *_decided_by(changes)]
-            self._change(self.settings.model_copy(update=named))
-
-    def _change(self, wanted: models.TableSettings) -> None:
-        roles = self._suggested | wanted.roles
-        self._check(wanted, roles)
-        decided = sorted({*wanted.decided})
-        full = wanted.model_copy(update={"roles": roles, "decided": decided})
-        if full != self.settings:
-            self._history[self._now + 1 :] = [full]
-            self._history[: max(0, len(self._history) - _STEPS)] = []
-            self._now = len(self._history) - 1
-            self.version += 1
-
-    def inherit_settings(self, decided: models.TableSettings) -> None:
-        """Take over the settings of the original of this table, as far as its columns still exist.
-
-        Settings of protection are not taken over: they name values that no longer exist.
-        """
-        there = set(self.table.columns)
-        roles = {name: role for name, role in decided.roles.items() if name in there}
-        groups = {
-            label: left
-            for label, members in decided.groups.items()
-            if (left := [one for one in members if one in there])
-        }
-        kept = {"decided": [name for name in decided.decided if name in there]}
-        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection(), **kept})
-        self._check(first, self._suggested | roles)
-        self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
-
-    def continue_from(self, earlier: OpenTable) -> None:
-        """Take over the settings of the same file as it was read before, and the steps back."""
-        now = set(self.table.columns)
-        for place, settings in enumerate(earlier._history):
-            if {*settings.roles} - now:
-                raise InputError("read in this way the table has other columns; open the file anew for it")
-            self._history[place:] = [settings.model_copy(update={"roles": self._suggested | settings.roles})]
-        self._now, self.version = earlier._now, earlier.version + 1
+        return self.history.settings
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What was made for this key before, or is made now; the last few hundred are kept."""
@@ -169,14 +106,6 @@ class OpenTable:
             "hints", lambda: ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
         )
         return cast(ReadingHints, made)
-
-    def step(self, by: int) -> None:
-        """Undo or redo one step."""
-        with self._lock:
-            if not 0 <= self._now + by < len(self._history):
-                raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
-            self._now += by
-            self.version += 1
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the table."""
@@ -211,12 +140,14 @@ class OpenTable:
                     nulls=one.nulls,
                     role=roles[one.column],
                     decided=one.column in self.settings.decided,
-                    suggested=self._suggested[one.column],
+                    suggested=self.history.suggested[one.column],
                     reason=one.reason,
                 )
                 for one in self.columns
             ],
             notes=list(self.table.notes),
+            sheets=self.sheets,
+            sheet=self.source.how.get("sheet"),
         )
 
     def preview(self, rows: int, show: bool) -> models.Preview:
@@ -297,24 +228,6 @@ class OpenTable:
         """Refuse columns that do not exist."""
         if names:
             self.table.require(list(dict.fromkeys(names)))
-
-    def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
-        """Refuse columns that do not exist, and two columns with a role that only one can have."""
-        self.check_names([*wanted.roles, *wanted.decided])
-        for label, members in wanted.groups.items():
-            if not members:
-                raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
-            self.check_names(members)
-        for role in ("person", "weight"):
-            several = [name for name in roles if roles[name] == role]
-            if len(several) > 1:
-                raise InputError(f"only one column can be the {role} column; {len(several)} are")
-        self.check_names(wanted.protection.named)
-
-
-def _decided_by(sent: models.TableSettings) -> list[str]:
-    """The columns that whoever sent the settings decided about: as they say, else all to which they gave a role."""
-    return list(sent.decided if "decided" in sent.model_fields_set else sent.roles)
 
 
 def identity(path: Path) -> tuple[int, ...]:

@@ -6,16 +6,15 @@ private Parquet file while the types of its columns are inferred. So memory stay
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -23,7 +22,10 @@ import pyarrow.parquet as pq
 
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
+from incrowd.backends.scales import Scale
 from incrowd.errors import InputError, TooLargeError
+from incrowd.tables.codebook import Codebook
+from incrowd.tables.formats.checked_file import CheckedFile
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
@@ -39,6 +41,7 @@ from incrowd.tables.infer_types import (
     YEAR_FIRST,
     TypeInference,
     candidate_types,
+    repeats,
 )
 from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
@@ -50,9 +53,9 @@ from incrowd.tables.sniff_dialect import (
 )
 from incrowd.wording import listed
 
-_CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
-_COPIED: dict[str, Any] = {"compression": "lz4", "write_statistics": False}
+_ODD_FORM = r"^\s|\s$|\p{M}"
+_COPIED: dict[str, Any] = {"compression": "none", "write_statistics": False}
 _SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces"}
 _NOTATIONS = {
     DECIMAL_COMMA: "numbers with a decimal comma",
@@ -98,7 +101,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         workspace=workspace,
         is_own=True,
     )
-    return FileContents(rows, notes, ", ".join(conventions))
+    ordered = Codebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
+    return FileContents(rows, notes, ", ".join(conventions), ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +120,14 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
     cells = workspace.folder / f"{file}.parquet"
     for encoding in candidate_encodings(path, options.encoding):
         try:
-            dialect = sniff_dialect(path, options.separator, encoding)
+            dialect = sniff_dialect(path, options.separator, encoding, options.header_rows or 1)
             _check_width(dialect, options.most_columns)
-            inference, bad_lines = _load(path, dialect, options.nulls, cells)
+            inference, bad_lines, notes = _load(path, dialect, options.nulls, cells)
         except UnicodeError:
             continue  # not in this encoding
         break
     else:
         raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
-    notes = []
     if options.encoding is None and not encoding.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
     if bad_lines:
@@ -151,11 +154,13 @@ def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> l
         )
     if dates := [name for name in inference.ambiguous_dates() if name in types]:
         notes.append(f"dates whose day and month cannot be told apart are left as text: {listed(dates)}")
+    if dates := [name for name in inference.partial_dates() if name in types]:
+        notes.append(f"dates without a day or a month are left as text, in their order: {listed(dates)}")
     return notes
 
 
-def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tuple[TypeInference, int]:
-    """Write the cells as text to a Parquet file; the types of its columns, and how many lines did not fit.
+def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tuple[TypeInference, int, list[str]]:
+    """Write the cells as text to a Parquet file; the types of its columns, how many lines did not fit, and a note.
 
     Raises:
         UnicodeError: if the file is not in the dialect's encoding.
@@ -165,8 +170,12 @@ def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tup
     bad_lines: list[int] = []
     with CheckedFile(path, dialect) as file:
         try:
-            with disk_errors(cells.parent.parent), pq.ParquetWriter(cells, schema, **_COPIED) as writer:
-                for batch in _batches(file, dialect, nulls, bad_lines):
+            with disk_errors(cells.parent.parent), ExitStack() as opened:
+                batches = _batches(file, dialect, nulls, bad_lines)
+                first = next(batches, pa.record_batch([pa.nulls(0, pa.string())] * len(schema), schema=schema))
+                repeating = [name for name in schema.names if repeats(first[name])]
+                writer = opened.enter_context(pq.ParquetWriter(cells, schema, use_dictionary=repeating, **_COPIED))
+                for batch in chain([first], batches):
                     writer.write_batch(batch)
                     inference.observe(batch)
         except (pa.ArrowInvalid, UnicodeError):
@@ -179,7 +188,19 @@ def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tup
             ) from None
     if not file.quotes.regular and (_last_line_has_a_quote(path) or _has_line_breaks(cells)):
         _check_quotes(path, dialect)
-    return inference, len(bad_lines)
+    return inference, len(bad_lines), _notes_on_form(cells) if file.may_differ_in_form else []
+
+
+def _notes_on_form(cells: Path) -> list[str]:
+    """The note on columns whose cells differ from others by blanks at their ends or by accents apart from letters."""
+    found: set[str] = set()
+    for batch in pq.ParquetFile(cells).iter_batches():
+        for name in [name for name in batch.schema.names if name not in found]:
+            if pc.any(pc.match_substring_regex(batch[name], _ODD_FORM)).as_py():
+                found.add(name)
+    names = listed(name for name in pq.read_schema(cells).names if name in found)
+    note = f"cells with blanks at their ends, or accents apart from letters, are other values: {names}; fold joins them"
+    return [note] if found else []
 
 
 def _batches(
@@ -208,103 +229,6 @@ def _batches(
     )
     yield from pyarrow.csv.open_csv(file, reading, parsing, converting)
     file.read_to_end()
-
-
-class CheckedFile(io.RawIOBase):
-    """A file whose bytes are checked as they are read: that they are in the dialect's encoding, and its quotes.
-
-    Args:
-        path: the file.
-        dialect: its encoding and separator.
-    """
-
-    def __init__(self, path: str, dialect: Dialect) -> None:
-        self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
-        self._decoder = codecs.getincrementaldecoder(dialect.encoding)()
-        self._is_utf8 = dialect.encoding == "utf-8"
-        self.wrong_encoding = False
-        self.quotes = QuoteCheck(dialect.separator)
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes as they are in the file.
-
-        Raises:
-            UnicodeError: if they are not in the encoding.
-        """
-        block = self._file.read(size)
-        for start in range(0, max(1, len(block)), _CHECKED_BYTES):
-            part = block[start : start + _CHECKED_BYTES]
-            try:
-                text = self._decoder.decode(part, final=not block)
-            except UnicodeError:
-                self.wrong_encoding = True
-                raise
-            self.quotes.observe(part if self._is_utf8 else text.encode("utf-8", "surrogatepass"))
-        return block
-
-    def read_to_end(self) -> None:
-        """Check what nobody has read."""
-        while self.read(BLOCK_BYTES):
-            pass
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
-
-
-class QuoteCheck:
-    """Whether quotes only enclose cells, and are doubled inside them, in text that comes block by block.
-
-    Then every second quote opens a cell or is the second of a pair, and the others close one or are the first of a
-    pair; a few comparisons of neighbouring bytes tell. Where they fail, a quote may be literal, or never closed:
-    `_check_quotes` decides that, slowly.
-
-    Args:
-        separator: the character between cells.
-
-    >>> check = QuoteCheck(",")
-    >>> check.observe(b'a,b\\n"x, y","say ""hi"" twice"\\n')
-    >>> check.regular
-    True
-    """
-
-    def __init__(self, separator: str) -> None:
-        self._neighbours = np.zeros(256, bool)  # what may stand before an opening and after a closing quote
-        self._neighbours[list(f'{separator}\r\n"'.encode())] = True
-        self._fits = True
-        self._quotes = 0
-        self._last = ord("\n")
-
-    @property
-    def regular(self) -> bool:
-        """Whether all quotes so far are regular, and each that opens is closed."""
-        return self._fits and self._quotes % 2 == 0
-
-    def observe(self, block: bytes) -> None:
-        """Check the next bytes of the text, in UTF-8."""
-        if not block or not self._fits:
-            return
-        text = np.frombuffer(block, np.uint8)
-        allowed = self._neighbours
-        last_closes = self._last == ord('"') and self._quotes % 2 == 0
-        if last_closes and not allowed[text[0]]:
-            self._fits = False
-        places = np.flatnonzero(text == ord('"'))
-        opening, closing = places[self._quotes % 2 :: 2], places[1 - self._quotes % 2 :: 2]
-        if len(opening):
-            before = text[opening - 1]
-            if opening[0] == 0:
-                before[0] = self._last
-            self._fits &= bool(allowed[before].all())
-        closing = closing[closing + 1 < len(text)]
-        self._fits &= bool(allowed[text[closing + 1]].all())
-        self._quotes += len(places)
-        self._last = block[-1]
 
 
 def _has_line_breaks(cells: Path) -> bool:
@@ -361,7 +285,7 @@ FORMAT = FileFormat(
     description="CSV and TSV files",
     extensions=(".csv", ".tsv", ".txt", ".tab"),
     open=open_delimited,
-    options=("separator", "encoding", "null", "skip_bad_lines"),
+    options=("separator", "encoding", "null", "skip_bad_lines", "header_rows"),
     several_files=True,
     write={".csv": write_csv, ".tsv": write_csv},
 )

@@ -8,6 +8,9 @@ from incrowd.web.api import (
     crowd_routes,
     event_routes,
     job_routes,
+    lens_routes,
+    project_routes,
+    release_routes,
     result_routes,
     server_routes,
     table_routes,
@@ -22,6 +25,9 @@ for part in (
     crowd_routes,
     job_routes,
     candidate_routes,
+    release_routes,
+    lens_routes,
+    project_routes,
     result_routes,
 ):
     router.include_router(part.router)

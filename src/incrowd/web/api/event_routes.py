@@ -55,7 +55,7 @@ async def _told(server: Server, session: Session) -> AsyncIterator[str]:
 def _entries(server: Server, session: Session) -> Iterator[dict[str, Any]]:
     """Everything that may change, in few words."""
     for table in list(session.tables.values()):
-        yield {"kind": "table", "id": table.id, "version": table.version}
+        yield {"kind": "table", "id": table.id, "version": table.history.version}
     for job in server.jobs.of_session(session.key):
         yield {
             "kind": "job",

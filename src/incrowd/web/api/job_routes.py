@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.jobs import Job, Task
+from incrowd.web.points_text import read_points
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -25,6 +26,8 @@ Question = TypeVar("Question", bound=models.Model)
 class _TableJob:
     """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
 
+    needs_roles = True
+
     def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
         self.table, self._server, self._session = table, server, session
 
@@ -37,7 +40,7 @@ class _TableJob:
     ) -> models.JobInfo:
         """Queue the job with the settings that the table has now."""
         table = self.table
-        if not table.with_role("quasi-identifier"):
+        if self.needs_roles and not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
         settings = table.settings
         equivalent, task = make_equivalent(table, question), make_task(table, question)
@@ -49,13 +52,21 @@ class _TableJob:
         asked = question.model_dump(mode="json")
         key = self._session.key
         job = Job(key, kind, table.id, task, equivalent, source=table, settings=settings, question=asked)
-        return _queue(self._server, self._session, job)
+        return queue_job(self._server, self._session, job)
+
+
+class _AnyTableJob(_TableJob):
+    """Starts a job that asks about columns it names, whatever roles there are."""
+
+    needs_roles = False
 
 
 TableJob = Annotated[_TableJob, Depends()]
+AnyTableJob = Annotated[_AnyTableJob, Depends()]
 
 
-def _queue(server: Server, session: Session, job: Job) -> models.JobInfo:
+def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
+    """Queue a job while its session is open."""
     with session.while_open():
         return server.jobs.add(job).info()
 
@@ -76,6 +87,12 @@ def start_forecast(start: TableJob, question: models.ForecastQuestion | None = N
     return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
 
 
+@router.post("/points/read", responses=refusals())
+def read_pasted_points(pasted: models.PointsText) -> list[models.Point]:
+    """Points as they are pasted, in the notation of any country; a line that can be read in two ways is refused."""
+    return read_points(pasted.text)
+
+
 @router.post("/forecasts", status_code=202, responses=refusals(409))
 def start_points_forecast(question: models.PointsQuestion, server: TheServer, session: TheSession) -> models.JobInfo:
     """How many people would be named in larger populations, from measured points instead of a table."""
@@ -83,7 +100,9 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
 
     equivalent = equivalents.points_forecast(question)
     asked = question.model_dump(mode="json")
-    return _queue(server, session, Job(session.key, "points", None, points_task(question), equivalent, question=asked))
+    return queue_job(
+        server, session, Job(session.key, "points", None, points_task(question), equivalent, question=asked)
+    )
 
 
 @router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
@@ -114,11 +133,16 @@ def start_protection(
     start: TableJob, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
     """Protect the table; the result can be downloaded, or opened as a table."""
+    asked = (question.protection if question else None) or start.table.settings.protection
+    return start_protection_of(start.table, server, session, asked)
+
+
+def start_protection_of(table: OpenTable, server: Server, session: Session, asked: models.Protection) -> models.JobInfo:
+    """Start a protection of a table."""
     from incrowd.web.tasks.protect_task import protect_task
 
     server.check_room(session)
-    asked = (question.protection if question else None) or start.table.settings.protection
-    folder = server.store.folder
+    folder, start = server.store.folder, _TableJob(table, server, session)
     return start("protection", lambda table, asked: protect_task(table, asked, folder), equivalents.protection, asked)
 
 

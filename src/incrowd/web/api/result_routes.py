@@ -18,7 +18,7 @@ from incrowd.web.refusals import Refusal
 
 router = APIRouter(tags=["results"])
 
-_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+HTML_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
@@ -48,18 +48,18 @@ def read_equivalent(job: TheJob) -> models.Equivalent:
     return job.equivalent
 
 
-@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
+@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response)
 def download_report(job: TheJob, session: TheSession) -> Response:
     """The report of an assessment as one self-contained page."""
-    return _attachment(_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
+    return _attachment(whole_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
 
 
 @router.get(
-    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response
+    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response
 )
 def download_external_report(job: TheJob, session: TheSession) -> Response:
     """The short report for outsiders, which leaves out what would help an attacker."""
-    page = _assessment(job).to_html(external=True)
+    page = whole_assessment(job).to_html(external=True)
     return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
 
 
@@ -67,7 +67,7 @@ def download_external_report(job: TheJob, session: TheSession) -> Response:
 def download_json(job: TheJob, session: TheSession) -> JSONResponse:
     """The assessment by its published schema, as `incrowd compare` reads it."""
     name = _file_name(job, session.tables, "assessment.json")
-    return JSONResponse(_assessment(job).to_dict(), headers=as_attachment(name))
+    return JSONResponse(whole_assessment(job).to_dict(), headers=as_attachment(name))
 
 
 @router.get("/jobs/{job_id:key}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
@@ -101,7 +101,8 @@ def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> mod
     return server.open_protected(session, job).info()
 
 
-def _assessment(job: Job) -> Assessment:
+def whole_assessment(job: Job) -> Assessment:
+    """The assessment of a job that is done, or a refusal."""
     found = job.answer().value
     if not isinstance(found, Assessment):
         raise Refusal(409, "only an assessment has a report")

@@ -26,13 +26,14 @@ from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
 _PASSED_ON = (
     *("resolution", "suppress", "top", "bottom", "importance", "keep", "widest", "nominal", "output"),
-    *("diversity", "c"),
+    *("diversity", "c", "beta", "delta", "wildcards", "subsets", "seed"),
 )
 _DEFAULT = {name: models.Protection.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
@@ -57,11 +58,13 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
     }
     for name in _PASSED_ON:
         value = getattr(asked, name)
-        if value not in (None, {}, [], _DEFAULT[name]):
+        if value not in (None, {}, []) and value != _DEFAULT[name]:
             options[name] = value
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     if asked.steps:
+        if any("matrix=" in step.action for step in asked.steps):
+            raise InputError("no file of this machine is read for a step; give its numbers", hint="step")
         options["steps"] = [(step.column, step.action) for step in asked.steps]
     return options
 
@@ -162,10 +165,15 @@ class _Describing:
         progress("writing the protected table", 0.9)
         file = _write(safe, self._folder)
         released = safe.released_quasi_identifiers or safe.quasi_identifiers
-        release = Release(
-            file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed), verdict
-        )
-        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release)
+        release = Release(file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed))
+        summary = {
+            **summary_of(verdict),
+            "people": cost.people,
+            "k": cost.k,
+            "uniqueness": cost.uniqueness,
+            "detail": cost.granularity,
+        }
+        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
