@@ -58,6 +58,17 @@ def test_mutated_files_break_no_promise(tmp_path):
     assert " 0 broken promises" in done.stdout
 
 
+def test_verbs_keep_to_their_memory():
+    code = (
+        "from tests.fuzz.memory import peaks; print([(name, broken) for name, (*_, broken) in "
+        "peaks(300_000, '60MB', ['measure', 'curve', 'protect', 'population']).items() if broken] or 'kept')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
+    assert done.stdout.strip() == "kept", done.stdout + done.stderr
+
+
 def test_faults_at_every_step_leave_all_or_nothing():
     code = "from tests.fuzz.faults import trials; print(trials(['junit'], sizes=(0, 400))[1] or 'whole')"
     done = subprocess.run(
