@@ -86,24 +86,24 @@ def estimate_with_records(
     risk = _as_result(sample, estimate, method, seed)
     if method in ("combined", "crowd"):
         risk = limit_classes(risk, count_possible_classes(sample))
-    risk, records = _add_highest(sample, risk, estimate.crowd)
+    risk, records = _add_highest(sample, risk, estimate.crowd, leave_out=options.leave_out)
     return replace(risk, seconds=time.perf_counter() - started), records
 
 
 def _add_highest(
-    sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None
+    sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None, *, leave_out: bool = False
 ) -> tuple[PopulationRisk, CrowdRecords | None]:
     """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them."""
-    if crowd is None or not crowd.growths:
+    totals = {
+        "correctness": risk.sample_to_population,
+        "uniqueness": (risk.still_unique or 0.0) * sample.sizes.uniqueness,
+    }
+    if crowd is not None and crowd.growths:
+        records = assess_records(sample.crowd_model, risk.population, **totals, estimate=crowd)
+    elif risk.method == "combined" and sample.is_modelled_ungrown():
+        records = assess_records(sample.crowd_model, risk.population, **totals, leave_out=leave_out)
+    else:
         return risk, None
-    model = sample.crowd_model
-    records = assess_records(
-        crowd,
-        model.log_expected(crowd.population),
-        model.class_sizes(),
-        correctness=risk.sample_to_population,
-        uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
-    )
     highest, interval = records.highest
     return replace(risk, highest=highest, highest_interval=interval), records
 

@@ -25,7 +25,7 @@ from incrowd.tables import Table, read_table
 
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
-"""Records of the largest sample that is grown record by record; a larger one takes too much memory."""
+"""Records of the largest sample that is grown person by person; a larger one takes too much memory."""
 _BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # of memory, as measured
 
 
@@ -107,6 +107,13 @@ class Sample:
         if not columns.codes.shape[1]:
             return "the table stays in its cluster, and has too many different records to be brought here"
         return None
+
+    def is_modelled_ungrown(self) -> bool:
+        """Whether the records are too many to grow, but can be modelled; those of a whole population need neither."""
+        if self.why_no_columns() is not None or self.population == self.sizes.people:
+            return False
+        columns = self.columns(pairs=True)
+        return columns.people > MOST_RECORDS and columns.codes.shape[1] > 0 and max(columns.sizes) > 1
 
     @property
     def crowd_model(self) -> CrowdModel:
