@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.reasons import (
     describe_highest_risk,
+    describe_linkage,
     find_exposures,
     list_internal_reasons,
     list_reasons,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
+    from incrowd.attacks import AttackRisk
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
 _WORDS: Mapping[Decision, str] = {
     "within": "Yes: within the limits",
-    "undecided": "Undecided: columns or rows that nobody judged",
+    "undecided": "Undecided: not everything is judged",
     "borderline": "Too close to call",
     "exposed": "No: low on average, but not for everybody",
     "over": "No: the risk is too high",
@@ -69,8 +71,10 @@ class Verdict(Result):
         giving_back: kept columns that give back what was made coarser.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
+        unanswered: those of them that say what could not be counted.
     """
 
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered"})
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -89,6 +93,7 @@ class Verdict(Result):
     giving_back: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
+    unanswered: tuple[Advice, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -130,6 +135,8 @@ class Verdict(Result):
         if self.undecided:
             names = listed([one.column for one in self.undecided])
             return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')} ({names})"
+        if self.unanswered:
+            return "what was not counted can change the answer"
         return "nobody has confirmed what the columns and rows are"
 
     @property
@@ -165,6 +172,7 @@ def decide(
     evidence: Evidence,
     population: PopulationRisk | None,
     pending: bool = False,
+    linkage: AttackRisk | None = None,
     **others: Any,
 ) -> Verdict:
     """Hold the risks against the limits, count every column nobody judged as known, and say why.
@@ -176,24 +184,29 @@ def decide(
         evidence: undecided columns, secrets, columns that give others back, what a row is.
         population: the risk in the population, where it is known.
         pending: whether the population is still being estimated.
+        linkage: of a perturbed table, how often an attacker finds the right record; classes of values that were changed
+            by chance are then not looked at, and the highest risk is not known, so that there is no yes.
         others: answers of sections that the decision does not rest on.
     """
     limits = question.limits
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.overall_interval
     highest, highest_interval = highest_risk(facts.sizes, population)
+    if linkage is not None:
+        risk, interval = linkage.risk.value, (linkage.risk.low, linkage.risk.high)
+        highest, highest_interval = float(linkage.successes.max()), (linkage.risk.low, 1.0)
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = tuple(_disclosed(question, evidence))
+    disclosed = tuple(_disclosed(question, evidence)) if linkage is None else ()
     exposures = tuple(find_exposures(question, roles, facts, evidence, disclosed))
-    if of_highest == "over":
+    if of_highest == "over" and linkage is None:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
     if of_average == "over":
         decision = "over"
     elif exposures:
         decision = "exposed"
-    elif "borderline" in (of_average, of_highest):
+    elif "borderline" in (of_average, of_highest) or linkage is not None:
         decision = "borderline"
     elif _is_undecided(question, roles, evidence):
         decision = "undecided"
@@ -209,12 +222,15 @@ def decide(
         highest_interval=highest_interval,
         basis="table" if population is None else "population",
         exposures=exposures,
-        reasons=tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
+        reasons=(describe_linkage(linkage),)
+        if linkage is not None
+        else tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
         undecided=evidence.undecided if decision == "undecided" else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
         internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
+        unanswered=evidence.unanswered if decision == "undecided" else (),
     )
 
 

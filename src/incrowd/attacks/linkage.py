@@ -20,9 +20,9 @@ from incrowd.curves import Curve, robust_curve_from_ranks
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts import forecast
 from incrowd.populations.intervals import ERRORS
+from incrowd.special import NORMAL_QUANTILE
 from incrowd.wording import counted
 
-_NORMAL_QUANTILE = 1.959963984540054
 _ERRORS_APART = 3.0  # standard errors by which the mean rank must lie below that of a random record
 
 
@@ -159,7 +159,7 @@ def _with_usual_error(value: float, low: float, high: float, distance: float) ->
     if not 0 < value < 1:
         return value, low, high
     middle = math.log(value / (1 - value))
-    error = _NORMAL_QUANTILE * ERRORS["posterior"].growth * distance
+    error = NORMAL_QUANTILE * ERRORS["posterior"].growth * distance
     low, high = (
         _share(middle + sign * math.hypot(error, _log_odds(end) - middle)) for sign, end in ((-1, low), (1, high))
     )
