@@ -82,7 +82,7 @@ def population_of_table(
         "weights": weights,
         "person": person,
     }
-    design = {"strata": stratum, "cluster": cluster}
+    design: dict[str, Any] = {"strata": stratum, "cluster": cluster}
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **design, **how, draws=draws, reference=reference)

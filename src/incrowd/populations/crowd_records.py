@@ -126,8 +126,8 @@ def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> Crowd
     f, a, r = seen[first], evidence[first], odds[first]
     least, most = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (0.025, 0.975))
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
-    found = (np.clip(expected_inverse(f, a, r), unique, 1.0 / f), unique, 1.0 / most, 1.0 / least)
-    return CrowdRecords(*(one[cell] for one in found))
+    risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
+    return CrowdRecords(risk[cell], unique[cell], (1.0 / most)[cell], (1.0 / least)[cell])
 
 
 def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Floats:

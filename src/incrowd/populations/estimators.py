@@ -94,16 +94,17 @@ def _add_highest(
     sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None, *, leave_out: bool = False
 ) -> tuple[PopulationRisk, CrowdRecords | None]:
     """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them."""
-    totals = {
-        "correctness": risk.sample_to_population,
-        "uniqueness": (risk.still_unique or 0.0) * sample.sizes.uniqueness,
-    }
-    if crowd is not None and crowd.growths:
-        records = assess_records(sample.crowd_model, risk.population, **totals, estimate=crowd)
-    elif risk.method == "combined" and sample.is_modelled_ungrown():
-        records = assess_records(sample.crowd_model, risk.population, **totals, leave_out=leave_out)
-    else:
+    is_grown = crowd is not None and len(crowd.growths) > 0
+    if not is_grown and not (risk.method == "combined" and sample.is_modelled_ungrown()):
         return risk, None
+    records = assess_records(
+        sample.crowd_model,
+        risk.population,
+        correctness=risk.sample_to_population,
+        uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
+        estimate=crowd if is_grown else None,
+        leave_out=leave_out,
+    )
     highest, interval = records.highest
     return replace(risk, highest=highest, highest_interval=interval), records
 

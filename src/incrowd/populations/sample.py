@@ -186,10 +186,8 @@ def read_sample(
             "strata do not say how many people are in each; give the column of weights too", hint="weights"
         )
     known = None if weights is None else read_weights(table, weights)
-    groups = [
-        None if name is None else read_groups(table, name, what)
-        for name, what in ((strata, "stratum"), (cluster, "cluster"))
-    ]
+    in_strata = None if strata is None else read_groups(table, strata, "stratum")
+    in_clusters = None if cluster is None else read_groups(table, cluster, "cluster")
     if sizes is not None:
         pass
     elif known is None:
@@ -201,7 +199,7 @@ def read_sample(
         known = known.scaled_to(people)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     every_note = (*notes, *(known.notes if known else ()))
-    return Sample(sizes, people, table, tuple(names), person, known, every_note, *groups)
+    return Sample(sizes, people, table, tuple(names), person, known, every_note, in_strata, in_clusters)
 
 
 def settle_population(
