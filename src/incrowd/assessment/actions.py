@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import each, given
-from incrowd.assessment.given_back import find_given_back
+from incrowd.assessment.given_back import coarsened, find_given_back
 from incrowd.assessment.repeat import to_command
+from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
 from incrowd.protection import protect
@@ -68,10 +69,13 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         )
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
-        yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns, person)
+        yield _settle_columns(replace(question, source=work.original.named[0]), roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
-    if question.protection and work.table.backend.rows_are_local:
+    if question.released is not None:
+        judgement = judge_attacks(question, work.answers["attacks"])
+        yield from (Action(one.sentence, one.hint) for one in advise_on_release(work, judgement))
+    elif question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
@@ -206,14 +210,8 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     gone = [name for name in work.table.columns if name not in released.columns]  # lists are set aside unasked
     asked = work.question.with_roles(work.roles).about_release(gone)
     names, person = work.roles.quasi_identifiers, work.roles.person
-    facts = find_given_back(work.table, released, names, asked, person, _coarsened(work.table, released, names))
+    facts = find_given_back(work.table, released, names, asked, person, coarsened(work.table, released, names))
     return judge_release(released, asked, given_back=facts), detail
-
-
-def _coarsened(table: Table, released: Table, names: Sequence[str]) -> list[str]:
-    """The columns that have other cells in the protected table."""
-    pairs = ((name, table.to_arrow([name])[name], released.to_arrow([name])[name]) for name in names)
-    return [name for name, before, after in pairs if before.type != after.type or not before.equals(after)]
 
 
 def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
+from incrowd.assessment.given_back import coarsened, find_given_back
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts, leaks
 from incrowd.assessment.sections import population as population_section
+from incrowd.assessment.sections.evidence import Evidence
 from incrowd.assessment.sections.section import PENDING, Work
 from incrowd.assessment.verdict import Verdict, decide
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.measures.kept_columns import GivenBack
-from incrowd.tables import RowKind, Table, read_table
+from incrowd.tables import RowKind, describe_rows, read_table
 from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
@@ -46,6 +50,10 @@ def assess(
     tolerate: float | None = None,
     rows_are_people: bool = False,
     groups: Mapping[str, Sequence[str]] | None = None,
+    released: Any = None,
+    holdout: Any = None,
+    kept_rows: Any = None,
+    synthetic: bool = False,
     protection: bool = True,
     seed: int = 0,
     progress: Progress = silent,
@@ -74,6 +82,10 @@ def assess(
         tolerate: the share of records whose secret may be known.
         rows_are_people: every row is another person, whatever the table looks like.
         groups: attributes that attackers know together, by a label.
+        released: a table made from this one that is to go out; it is judged in its place, and attacked.
+        holdout: people of the same population who are not in the table, for the attacks.
+        kept_rows: which row of the table each row of the release was made from; see `attack`.
+        synthetic: no row of the release was made from one person, so attacks decide and not classes.
         protection: whether to try what protection costs, which is the slowest part.
         seed: seed of every random choice.
         progress: told how far the work is.
@@ -108,20 +120,31 @@ def assess(
         tolerate=tolerate,
         rows_are_people=rows_are_people,
         groups=groups or {},
+        released=_place(released, "RELEASED"),
+        holdout=_place(holdout, "HOLDOUT"),
+        kept_rows=_place(kept_rows, "KEPT_ROWS"),
+        synthetic=synthetic,
         protection=protection,
         seed=seed,
     )
-    return assess_question(data, question, progress=progress, partial=partial)
+    given = {"released": released, "holdout": holdout, "kept_rows": kept_rows}
+    return assess_question(data, question, given=given, progress=progress, partial=partial)
 
 
 def assess_question(
-    data: Any, question: Question, *, progress: Progress = silent, partial: Callable[[Assessment], None] | None = None
+    data: Any,
+    question: Question,
+    *,
+    given: Mapping[str, Any] = MappingProxyType({}),
+    progress: Progress = silent,
+    partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
     """Answer a question about a table, as `assess` does for the question that its keywords make up.
 
     Args:
         data: whatever `read_table` reads.
         question: what is asked.
+        given: by name, what the question names and is no file: `released`, `holdout`, `kept_rows`.
         progress: told how far the work is.
         partial: called with what is known so far, each time that is more.
 
@@ -132,10 +155,12 @@ def assess_question(
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k
     2
     """
-    work = _begin(read_table(data), question, progress)
+    work = _begin(data, question, progress, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     for section in _FIRST:
         work.answer(section, section.answer)
+    if work.original is not work.table:
+        work.answers["evidence"] = _evidence_with_original(work)
     slow = [section for section in SECTIONS if section not in _FIRST]
     if partial is not None:
         _show_first_look(work, partial)
@@ -174,7 +199,7 @@ def judge_release(
     >>> judge_release(table, Question(quasi_identifiers=("age",), highest=0.5)).decision
     'within'
     """
-    work = _begin(read_table(data), question, progress)
+    work = _begin(data, question.without_release(), progress, {})
     work.answers["population"] = None
     for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
         if section.is_asked is None or section.is_asked(work):
@@ -183,19 +208,56 @@ def judge_release(
     by_column = {one.column: one for one in (*given_back, *counted.given_back)}
     seen = counted.rows if rows is None or rows.kind == "people" else rows
     work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()), rows=seen)
-    return decide(work.question, work.roles, **work.answers)
+    # attacks that the question asks for are not made here, so they count as not run
+    return decide(replace(work.question, released=question.released), work.roles, **work.answers)
 
 
-def _begin(table: Table, question: Question, progress: Progress) -> Work:
+def _evidence_with_original(work: Work) -> Evidence:
+    """What the original tells besides: what its rows are, and which kept columns give back what was made coarser."""
+    counted: Evidence = work.answers["evidence"]
+    rows = counted.rows if counted.rows.kind != "people" else describe_rows(work.original)
+    given_back = {one.column: one for one in counted.given_back}
+    names = work.roles.quasi_identifiers
+    if not work.question.synthetic and work.original.rows == work.table.rows:  # else no row is known to be whose
+        changed = coarsened(work.original, work.table, names)
+        asked, person = work.question.with_roles(work.roles), work.roles.person
+        given_back |= {
+            one.column: one for one in find_given_back(work.original, work.table, names, asked, person, changed)
+        }
+    return replace(counted, rows=rows, given_back=tuple(given_back.values()))
+
+
+def _place(data: Any, unnamed: str) -> str | None:
+    """How a question names a table: its file, or a word where it is none."""
+    return None if data is None else str(data) if isinstance(data, str | os.PathLike) else unnamed
+
+
+def _begin(data: Any, question: Question, progress: Progress, given: Mapping[str, Any]) -> Work:
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
+    if question.released is None and question != question.without_release():
+        raise InputError("a holdout, kept rows and synthetic are about a release; name it", hint="released")
+    original = table = read_table(data)
+    files = {name: getattr(question, name) for name in ("released", "holdout", "kept_rows")}
+    files |= {name: one for name, one in given.items() if one is not None}
+    if question.released is not None:
+        table = read_table(files["released"])
     roles = settle_roles(table, question)
-    settled = question.about(table).settled(roles)
+    settled = question.about(original).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
-    return Work(table, settled, roles, progress, seconds={"roles": time.perf_counter() - started})
+    return Work(
+        table,
+        settled,
+        roles,
+        progress,
+        original,
+        None if files["holdout"] is None else read_table(files["holdout"]),
+        files["kept_rows"],
+        seconds={"roles": time.perf_counter() - started},
+    )
 
 
 def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:
@@ -224,6 +286,12 @@ def _assessment(work: Work) -> Assessment:
 def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]:
     """What a reader should know before believing the numbers."""
     notes = [Advice(note) for note in facts.notes]
+    if question.released is not None:
+        notes.append(Advice(f"everything is about {question.released}, which was made from {question.source}"))
+    if question.synthetic:
+        notes.append(
+            Advice("the rows of the release are nobody's, as you said; sections on classes describe rows, not people")
+        )
     if question.population is None and roles.unused_weight is not None:
         notes.append(
             Advice(

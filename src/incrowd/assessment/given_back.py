@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
 
+def coarsened(original: Table, released: Table, names: Sequence[str]) -> list[str]:
+    """The columns that have other cells in the protected table."""
+    pairs = ((name, original.to_arrow([name])[name], released.to_arrow([name])[name]) for name in names)
+    return [name for name, before, after in pairs if before.type != after.type or not before.equals(after)]
+
+
 def find_given_back(
     original: Table,
     released: Any,

@@ -1,7 +1,8 @@
 """The verdict: one function from what was counted and estimated, and the question, to a decision.
 
 A yes needs every column judged by a person, the person at highest risk and the average within the recipient's limits,
-no secret that is news, and no column that names people or gives back what was made coarser.
+no secret that is news, no column that names people or gives back what was made coarser, and of a release that is to be
+attacked every attack run and within the limit.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from incrowd.assessment.reasons import (
     list_internal_reasons,
     list_reasons,
 )
+from incrowd.assessment.sections.attacks import judge_attacks, reasons_from_attacks
 from incrowd.recipients import Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, percent
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
+    from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -47,10 +50,11 @@ class Verdict(Result):
 
     - "over": the average risk is above its limit.
     - "exposed": the average is within it, but the person at highest risk is not, a secret is certain and news, or a
-      column names people or gives back what was made coarser; `exposures` say who and by what.
+      column names people or gives back what was made coarser, or an attack on a release succeeds; `exposures` say who
+      and by what.
     - "borderline": a limit lies inside the interval of an estimate.
     - "undecided": by the named columns it would be a yes, but columns that nobody judged, roles that nobody confirmed
-      or rows that may not be people can change that.
+      rows that may not be people, or attacks on a release that could not be run can change that.
     - "within": the only yes.
 
     Attributes:
@@ -60,13 +64,14 @@ class Verdict(Result):
         risk: the average risk (marketer risk), and `interval` what it may be.
         highest: the risk of the person at highest risk, and `highest_interval` what it may be.
         basis: "table" where the attacker may know who is in the table (prosecutor risk), "population" where they may
-            not (journalist risk).
+            not (journalist risk), "attacks" for a synthetic release, where both risks are that of the worst attack.
         exposures: what makes it a no although the average is low.
         reasons: what the decision rests on.
         undecided: the columns that nobody judged and that can change the decision, the most harmful first.
         declared: columns of which a person said that nobody outside can know them.
         disclosed: sensitive columns of which more values are certain and news than are tolerated.
         giving_back: kept columns that give back what was made coarser.
+        attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
     """
@@ -80,13 +85,14 @@ class Verdict(Result):
     interval: tuple[float, float] | None
     highest: float
     highest_interval: tuple[float, float] | None
-    basis: Literal["table", "population"]
+    basis: Literal["table", "population", "attacks"]
     exposures: tuple[str, ...]
     reasons: tuple[str, ...]
     undecided: tuple[UndecidedColumn, ...] = ()
     declared: tuple[str, ...] = ()
     disclosed: tuple[str, ...] = ()
     giving_back: tuple[str, ...] = ()
+    attacks_not_run: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
 
@@ -98,6 +104,8 @@ class Verdict(Result):
     @property
     def headline(self) -> str:
         """The decision in a few words."""
+        if self.decision == "undecided" and self.attacks_not_run and not self.undecided:
+            return "Undecided: attacks that were not run"
         return _WORDS[self.decision]
 
     @property
@@ -130,11 +138,15 @@ class Verdict(Result):
         if self.undecided:
             names = listed([one.column for one in self.undecided])
             return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')} ({names})"
+        if self.attacks_not_run:
+            return f"not every attack on it was run ({listed(self.attacks_not_run)})"
         return "nobody has confirmed what the columns and rows are"
 
     @property
     def sentence(self) -> str:
         """The risks against their limits in a sentence."""
+        if self.basis == "attacks":
+            return self._sentence_on_attacks
         place = "in the population" if self.basis == "population" else "in the table"
         stands = judge(self.highest, self.limits.highest, self.highest_interval)
         compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
@@ -152,6 +164,17 @@ class Verdict(Result):
             average += f", {compared} the {percent(self.limits.average)} accepted on average"
         return f"{text}; {average}."
 
+    @property
+    def _sentence_on_attacks(self) -> str:
+        low, high = self.interval or (self.risk, self.risk)
+        stands = judge(self.risk, self.limits.of_average, self.interval)
+        compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+        return (
+            f"The worst attack exposes {percent(self.risk)} of the people who are safe without the release, "
+            f"and may expose {percent(low)} to {percent(high)}, {compared} the {percent(self.limits.of_average)} "
+            f"{self._accepted}."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types."""
         return {_IN_JSON.get(name, name): value for name, value in Result.to_dict(self).items()}
@@ -164,6 +187,7 @@ def decide(
     facts: Measurement,
     evidence: Evidence,
     population: PopulationRisk | None,
+    attacks: ReleaseAttacks | None = None,
     pending: bool = False,
     **others: Any,
 ) -> Verdict:
@@ -175,30 +199,33 @@ def decide(
         facts: what is counted in the table.
         evidence: undecided columns, secrets, columns that give others back, what a row is.
         population: the risk in the population, where it is known.
+        attacks: the attacks on a release, where the question names one; not having them is no yes.
         pending: whether the population is still being estimated.
         others: answers of sections that the decision does not rest on.
     """
     limits = question.limits
-    risk = facts.correctness if population is None else population.overall
-    interval = None if population is None else population.overall_interval
-    highest, highest_interval = highest_risk(facts.sizes, population)
+    attacked = judge_attacks(question, attacks)
+    # of a synthetic table no row is a person, so its classes say nothing; without attacks they are all there is
+    worst = attacks.worst if attacks is not None and question.synthetic else None
+    risk, interval, highest, highest_interval = _risks(facts, population, worst)
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = tuple(_disclosed(question, evidence))
-    exposures = tuple(find_exposures(question, roles, facts, evidence, disclosed))
-    if of_highest == "over":
+    disclosed = () if worst else tuple(_disclosed(question, evidence))
+    exposures = (*find_exposures(question, roles, facts, evidence, disclosed), *attacked.over)
+    if of_highest == "over" and worst is None:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
     if of_average == "over":
         decision = "over"
     elif exposures:
         decision = "exposed"
-    elif "borderline" in (of_average, of_highest):
+    elif "borderline" in (of_average, of_highest) or (attacked.borderline and not attacked.not_run):
         decision = "borderline"
-    elif _is_undecided(question, roles, evidence):
+    elif attacked.not_run or _is_undecided(question, roles, evidence):
         decision = "undecided"
     else:
         decision = "within"
+    reasons = list_reasons(facts, population, pending, roles.weight if question.population is None else None)
     return Verdict(
         decision=decision,
         recipient=question.recipient or "public",
@@ -207,15 +234,28 @@ def decide(
         interval=interval,
         highest=highest,
         highest_interval=highest_interval,
-        basis="table" if population is None else "population",
+        basis="attacks" if worst else "table" if population is None else "population",
         exposures=exposures,
-        reasons=tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
+        reasons=(*(() if worst else reasons), *reasons_from_attacks(question, attacks)),
         undecided=evidence.undecided if decision == "undecided" else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
+        attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
     )
+
+
+def _risks(
+    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None
+) -> tuple[float, tuple[float, float] | None, float, tuple[float, float] | None]:
+    """The average and the highest risk, each with its interval: that of the worst attack where one stands for both."""
+    if worst is not None:
+        interval = worst.risk.low, worst.risk.high
+        return worst.risk.value, interval, worst.risk.value, interval
+    if population is None:
+        return facts.correctness, None, *highest_risk(facts.sizes, None)
+    return population.overall, population.overall_interval, *highest_risk(facts.sizes, population)
 
 
 def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:

@@ -8,7 +8,9 @@ the columns are released as they are, the right record is nearest with all that 
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,14 +86,25 @@ def _own_records(setting: Setting) -> NDArray[np.int64]:
                 hint="kept_rows",
             )
         return np.arange(before)
-    rows = np.asarray(kept, dtype=np.int64)
-    if rows.size != after or np.unique(rows).size != after or rows.min() < 0 or rows.max() >= before:
+    rows = _read_rows(kept) if isinstance(kept, str | os.PathLike) else np.asarray(kept, dtype=np.int64)
+    if not rows.size or rows.size != after or np.unique(rows).size != after or rows.min() < 0 or rows.max() >= before:
         raise InputError(
-            f"{rows.size:,} kept rows for a release of {after:,}; list each row of the original that is left"
+            f"{rows.size:,} kept rows for a release of {after:,}; name for each the row of the original it was made "
+            f"from, each once and of {before:,}",
+            hint="kept_rows",
         )
     own = np.full(before, -1, dtype=np.int64)
     own[rows] = np.arange(after)
     return own
+
+
+def _read_rows(path: str | os.PathLike[str]) -> NDArray[np.int64]:
+    """Row numbers of a text file, from 1, as numbers from 0."""
+    try:
+        return np.array([int(word) for word in Path(path).read_text(encoding="utf-8").split()], dtype=np.int64) - 1
+    except (OSError, ValueError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or "it holds something else than row numbers, one a line"
+        raise InputError(f"{Path(path).name} cannot be read: {reason}", hint="kept_rows") from None
 
 
 def _check_order(nearer: NDArray[np.int64], tied: NDArray[np.int64], rows: int) -> None:

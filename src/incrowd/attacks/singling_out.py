@@ -17,6 +17,7 @@ from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.special import Floats, log_chance_missed
+from incrowd.wording import counted
 
 _BATCHES = 200  # of candidates, at most, as many in each as there are predicates to find
 _ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
@@ -42,9 +43,12 @@ def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> At
     first = setting.gallery(setting.known, ORIGINAL, RELEASED).first_row
     isolated[:tried] = np.where(matches == 1, first[records], -1)
     notes = []
-    if tried < wanted:
-        notes.append(f"only {tried:,} predicates that isolate a released record were found; the other attacks fail")
-    if not setting.has_holdout:
+    if not tried:
+        notes.append("no predicate isolates a released record, so nobody can be singled out by one")
+    elif tried < wanted:
+        isolating = counted(tried, "predicate isolates", "predicates isolate")
+        notes.append(f"only {isolating} a released record; the other attacks fail")
+    if tried and not setting.has_holdout:
         notes.append(
             "the risk of singling out is its success, an upper bound: without a holdout it is not known how many "
             "predicates isolate a person by chance, which up to 37% of them do"

@@ -40,13 +40,17 @@ class Statement(Result):
 class Work:
     """An assessment while it is being made: the settled question, the answers so far, and why some are missing.
 
-    `shared` is what one section keeps for another; `pending` are sections that were asked for and have no answer yet.
+    `table` is what is judged: the `original`, or the release that was made from it. `shared` is what one section keeps
+    for another; `pending` are sections that were asked for and have no answer yet.
     """
 
     table: Table
     question: Question
     roles: Roles
     progress: Progress
+    original: Table
+    holdout: Table | None = None
+    kept_rows: Any = None
     answers: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Advice] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
