@@ -8,6 +8,7 @@ import pyarrow.csv as pacsv
 import pytest
 from typer.testing import CliRunner
 
+from incrowd import InputError
 from incrowd.cli.app import app
 
 
@@ -33,6 +34,7 @@ def folder(tmp_path_factory):
                "--share", "50%").exit_code == 0  # fmt: skip
     assert run("synthesise", place / "part.csv", "--out", place / "made.csv", "--copied", "0.5", "--holdout",
                place / "back.csv", "--secret", "ill", "--json").exit_code == 0  # fmt: skip
+    (place / "rows.txt").write_text("\n".join(str(row) for row in range(1, 301)))
     return place
 
 
@@ -78,3 +80,31 @@ def test_several_attackers_and_bad_input(folder):
     assert risks[0] < risks[1]
     both = run("attack", folder / "part.csv", folder / "made.csv", "--groups", "a=age", "--known", "zip")
     assert both.exit_code != 0
+
+
+def test_a_synthetic_table_names_its_file_and_brings_its_attacks(folder):
+    done = run("synthesise", folder / "part.csv", "--out", folder / "copula.csv", "--model", "copula", "--rows", "50",
+               "--json")  # fmt: skip
+    made = json.loads(done.stdout)
+    assert (made["file"], made["model"], made["rows"]) == (str(folder / "copula.csv"), "copula", 50)
+    assert made["attacks"]["released"] == "copula.csv"
+    assert "linkage" not in made["attacks"]["not_run"]  # its rows come from nobody
+    assert "membership" in made["attacks"]["not_run"]
+    shown = run("synthesise", folder / "part.csv", "--out", folder / "copula.csv", "--model", "copula", "--force")
+    assert "copula.csv: " in shown.stdout
+    assert "not known" in shown.stdout  # what people outside would give, without any
+
+
+def test_rows_of_a_release_are_named_in_a_file(folder):
+    words = ("attack", folder / "part.csv", folder / "part.csv", "--kind", "linkage", "--json", "--kept-rows")
+    told = json.loads(run(*words, folder / "rows.txt").stdout)["attacks"][0]
+    assert told == json.loads(run(*words[:-1]).stdout)["attacks"][0]
+    for text, message in (("1\ntwo\n", "something else than row numbers"), ("1\n2\n", "2 kept rows for a release"),
+                          ("\n".join(["1"] * 300), "each once"), ("", "0 kept rows")):  # fmt: skip
+        (folder / "wrong.txt").write_text(text)
+        done = run(*words, folder / "wrong.txt")
+        assert isinstance(done.exception, InputError)
+        assert message in str(done.exception)
+    assert "cannot be read" in str(run(*words, folder / "nothing.txt").exception)
+    checked = ("check", folder / "part.csv", "--qi", "age,zip", "--original", folder / "part.csv", "--max-attack", "1")
+    assert isinstance(run(*checked, "--kept-rows", folder / "wrong.txt").exception, InputError)

@@ -221,7 +221,7 @@ class Question:
         """The question with the table's name and how it was read; of a path the name has the last part."""
         place, *words = table.named
         source = _last_part(place)
-        files = {one.name: _last_part(getattr(self, one.name)) for one in OPTIONS if one.kind == "file"}
+        files: dict[str, Any] = {one.name: _last_part(getattr(self, one.name)) for one in OPTIONS if one.kind == "file"}
         return replace(self.with_default_reading(), **(parse_options(words, READING) or {}), source=source, **files)
 
     def with_default_reading(self) -> Question:

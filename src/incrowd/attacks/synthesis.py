@@ -1,20 +1,24 @@
 """Synthetic tables with a known amount of leakage, and holdouts to attack them with.
 
-A row is drawn from the crowd model, or column by column, or is a copy of an original row; the share of copies is the
-knob by which attacks are calibrated. It gives no guarantee: attack the result before it goes out.
+A row is drawn from the crowd model or a copula, or column by column, or is a copy of an original row; the share of
+copies is the knob by which attacks are calibrated. It gives no guarantee: attack the result before it goes out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from incrowd._support.progress import Progress, silent
+from incrowd.attacks.api import attack_release, kinds_for
+from incrowd.attacks.copula_sampling import draw_from_copula
+from incrowd.attacks.report import ReleaseAttacks
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.crowd_growth import grow
@@ -23,7 +27,7 @@ from incrowd.protection.problem import as_floats, is_number, offset_of
 from incrowd.results import Result
 from incrowd.tables import read_table
 
-Model = Literal["crowd", "independent"]
+Model = Literal["crowd", "copula", "independent"]
 
 _MOST_VALUES = 50  # of a column of numbers that are drawn as they are; more are drawn as ranges and then within them
 _MOST_TEXTS = 0.5  # of the rows that may have a text of their own; more are names, which no model should repeat
@@ -31,13 +35,14 @@ _MOST_TEXTS = 0.5  # of the rows that may have a text of their own; more are nam
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synthetic(Result):
-    """A synthetic table, and how it was made."""
+    """A synthetic table, how it was made, and the attacks on it, where they were asked for."""
 
     table: pa.Table
     rows: int
     model: Model
     copied: float
     seed: int
+    attacks: ReleaseAttacks | None = None
     _hidden: ClassVar[frozenset[str]] = frozenset({"table"})
 
 
@@ -49,6 +54,10 @@ def synthesise(
     model: Model = "crowd",
     copied: float = 0.0,
     seed: int = 0,
+    attacked: bool = False,
+    secret: str | None = None,
+    holdout: Any = None,
+    progress: Progress = silent,
 ) -> Synthetic:
     """Make a synthetic table.
 
@@ -56,9 +65,14 @@ def synthesise(
         data: the original.
         rows: how many rows to make; as many as the original has unless given.
         columns: the columns to make; all unless given.
-        model: "crowd" draws every column given those before it, "independent" every column by itself.
+        model: "crowd" draws every column given those before it, "copula" pairs of columns that depend on each other as
+            in a normal distribution, "independent" every column by itself.
         copied: the share of rows that are copies of original rows, from 0 to 1: leakage on purpose, for calibration.
         seed: of every random choice.
+        attacked: whether to attack the result, which `attacks` then tells; a table that is to go out should be.
+        secret: for the attacks, a column that the attacker wants to know.
+        holdout: for the attacks, people of the same population who are not in the original.
+        progress: told how far the attacks are.
 
     Returns:
         The table; columns of numbers with many values have new values within the ranges of old ones.
@@ -71,8 +85,8 @@ def synthesise(
     >>> made.table.num_rows, made.table.column_names
     (3, ['age', 'sex'])
     """
-    if model not in ("crowd", "independent"):
-        raise InputError(f"there is no model {model!r}; use crowd or independent", hint="model")
+    if model not in get_args(Model):
+        raise InputError(f"there is no model {model!r}; there are: {', '.join(get_args(Model))}", hint="model")
     if not 0 <= copied <= 1:
         raise InputError(f"the share of copied rows is from 0 to 1; {copied} was given")
     table = read_table(data)
@@ -82,18 +96,19 @@ def synthesise(
     coded = encode(table, table.columns if columns is None else table.require(columns))
     draws = np.random.default_rng([seed, 0x5E7])
     binned = [_binned(column) for column in coded]
-    codes = _drawn([one for one, _ in binned], wanted, model, seed, draws)
+    codes = _drawn([one for one, _ in binned], [is_number(one) for one in coded], wanted, model, seed, draws)
     made = [_values(column, bins, code, draws) for column, (_, bins), code in zip(coded, binned, codes, strict=True)]
     copies = draws.random(wanted) < copied
     source = draws.permutation(table.rows) if wanted <= table.rows else draws.integers(0, table.rows, wanted)
     taken = pa.array(np.where(copies, source[:wanted], -1))
-    return Synthetic(
-        pa.table({one.name: _with_copies(one, values, taken) for one, values in zip(coded, made, strict=True)}),
-        wanted,
-        model,
-        copied,
-        seed,
-    )
+    made_table = pa.table({one.name: _with_copies(one, values, taken) for one, values in zip(coded, made, strict=True)})
+    attacks = None
+    if attacked:
+        kinds = kinds_for([secret] if secret else [], synthetic=True)
+        attacks = attack_release(
+            table, made_table, secret=secret, holdout=holdout, seed=seed, kinds=kinds, progress=progress
+        )
+    return Synthetic(made_table, wanted, model, copied, seed, attacks)
 
 
 def split_table(
@@ -148,13 +163,25 @@ def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]
 
 
 def _drawn(
-    columns: list[NDArray[np.int64]], rows: int, model: Model, seed: int, draws: np.random.Generator
+    columns: list[NDArray[np.int64]],
+    ordered: Sequence[bool],
+    rows: int,
+    model: Model,
+    seed: int,
+    draws: np.random.Generator,
 ) -> list[NDArray[np.int64]]:
     """Codes of new rows, column by column."""
     people = columns[0].size
     alone = [column[draws.integers(0, people, rows)] for column in columns]
     telling = [place for place, column in enumerate(columns) if column.min() != column.max()]
     if model == "independent" or not telling:
+        return alone
+    if model == "copula":
+        dense = [np.unique(columns[place], return_inverse=True) for place in telling]
+        order = [ordered[place] for place in telling]
+        drawn = draw_from_copula([codes for _, codes in dense], order, rows, draws)
+        for place, (seen, _), codes in zip(telling, dense, drawn, strict=True):
+            alone[place] = seen[codes]
         return alone
     fitted = fit_crowd_model([columns[place] for place in telling])
     grown = grow(fitted, people + rows, seed=(seed, 0x5E7)).values

@@ -102,9 +102,12 @@ def _saved_question(table: Table, config: Path | None) -> Question:
 
 def _in_folder(question: Question, folder: Path) -> Question:
     """The question of a settings file, with the files that it names beside it."""
-    names = (one.name for one in OPTIONS if one.kind == "file")
-    files = {name: place for name in names if (place := getattr(question, name)) is not None and "://" not in place}
-    return replace(question, **{name: str(folder / place) for name, place in files.items()})
+    files: dict[str, Any] = {}
+    for one in OPTIONS:
+        place = getattr(question, one.name)
+        if one.kind == "file" and place is not None and "://" not in place:
+            files[one.name] = str(folder / place)
+    return replace(question, **files)
 
 
 def _check_save(table: Table, force: bool) -> None:

@@ -203,7 +203,9 @@ def synthesise_table(
     columns: Annotated[
         list[str] | None, typer.Option("--columns", help="Columns to make. Commas or repeats. Default: all.")
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="crowd, or independent: every column by itself.")] = "crowd",
+    model: Annotated[
+        str, typer.Option("--model", help="crowd, copula or independent (columns by themselves).")
+    ] = "crowd",
     copied: Annotated[
         float,
         typer.Option("--copied", help="Share of rows copied on purpose.", parser=options.share, metavar="SHARE"),
@@ -220,25 +222,29 @@ def synthesise_table(
 
     [bold]incrowd synthesise part.csv --out synthetic.csv --holdout holdout.csv[/bold]
     """
-    from incrowd.attacks import attack_release, synthesise
+    from incrowd.attacks import synthesise
     from incrowd.tables import read_table, write_table
 
     with terminal.working("drawing people") as progress:
         wanted = options.names(columns, table.columns) or None
-        made = synthesise(table, rows=rows, columns=wanted, model=model, copied=copied, seed=seed)  # type: ignore[arg-type]
-        found = attack_release(
+        made = synthesise(
             table,
-            made.table,
+            rows=rows,
+            columns=wanted,
+            model=model,  # type: ignore[arg-type]  # checked by synthesise
+            copied=copied,
+            seed=seed,
+            attacked=True,
             secret=secret,
             holdout=None if holdout is None else read_table(holdout),
-            seed=seed,
-            kinds=["singling-out", "linkability", "inference", "attribution", "membership", "distances"],
             progress=progress,
         )
     written = write_table(made.table, out, force=force)
-    found = replace(found, original=table.name, released=Path(written).name)
+    if made.attacks is not None:
+        made = replace(made, attacks=replace(made.attacks, released=Path(written).name))
     if json:
-        terminal.as_json({"file": str(written), "synthetic": made.to_dict(), "attacks": found.to_dict()})
-    else:
-        terminal.line(f"{made.rows:,} rows written to {written}")
-        _show(found, [])
+        terminal.as_json({"file": str(written), **made.to_dict()})
+        return
+    terminal.line(f"{made.rows:,} rows written to {written}")
+    if made.attacks is not None:
+        _show(made.attacks, [])
