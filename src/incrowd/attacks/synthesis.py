@@ -177,11 +177,10 @@ def _drawn(
     if model == "independent" or not telling:
         return alone
     if model == "copula":
-        dense = [np.unique(columns[place], return_inverse=True) for place in telling]
-        order = [ordered[place] for place in telling]
-        drawn = draw_from_copula([codes for _, codes in dense], order, rows, draws)
-        for place, (seen, _), codes in zip(telling, dense, drawn, strict=True):
-            alone[place] = seen[codes]
+        values, codes = zip(*(np.unique(columns[place], return_inverse=True) for place in telling), strict=True)
+        drawn = draw_from_copula(codes, [ordered[place] for place in telling], rows, draws)
+        for place, one, code in zip(telling, values, drawn, strict=True):
+            alone[place] = one[code]
         return alone
     fitted = fit_crowd_model([columns[place] for place in telling])
     grown = grow(fitted, people + rows, seed=(seed, 0x5E7)).values
