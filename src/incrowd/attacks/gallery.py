@@ -111,12 +111,9 @@ class Gallery:
             ]
         )
 
-    def _runs(self, probes: Probes, limits: Floats | None) -> Runs:
-        """The records that each probe is compared with: all within its limit, or some near ones without limits."""
-        named = probes.codes != _EVERYTHING
-        if limits is None:
-            return self._index.nearby(probes.low, probes.high, named)
-        return self._index.runs(probes.low, probes.high, named, limits)
+    def _runs(self, probes: Probes, limits: Floats) -> Runs:
+        """The records that each probe is compared with: all within its limit are among them."""
+        return self._index.runs(probes.low, probes.high, probes.codes != _EVERYTHING, limits)
 
     def _arguments(self, probes: Probes, limit: float) -> tuple[Any, Any]:
         """Probes and gallery for the compiled loops, the columns first that soonest take a record beyond the limit."""
@@ -160,16 +157,17 @@ class Gallery:
             raise UnsupportedError(f"{wanted:,} neighbours in a table of {self.rows:,} rows; give more rows")
         size = probes.low.shape[0]
         arguments = self._arguments(probes, _USUAL_DISTANCE)
-        limits: Floats | None = None
-        for told in (silent, progress):  # some near records give the limit within which all are looked at
-            runs = tuple(self._runs(probes, limits))
+
+        def search(runs: Runs, told: Progress) -> tuple[Floats, NDArray[np.int64]]:
             distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
+            loops = (*arguments, tuple(runs), self.weights, SLACK)
+            in_threads(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, told)
+            return distances, records
 
-            def work(begin: int, end: int) -> None:
-                kernels.nearest(*arguments, runs, self.weights, SLACK, begin, end, distances, records)  # noqa: B023
-
-            in_threads(work, size, told)
-            limits = distances[:, -1]
+        limits = np.full(size, np.inf)  # some near records give the limit within which all are looked at
+        for runs in self._index.nearby(probes.low, probes.high, probes.codes != _EVERYTHING):
+            limits = np.minimum(limits, search(runs, silent)[0][:, -1])
+        distances, records = search(self._runs(probes, limits), progress)
         return distances, self.first_row[records]
 
     def guess(self, probes: Probes, limits: Floats, secrets: NDArray[np.int64], room: int) -> NDArray[np.int64]:

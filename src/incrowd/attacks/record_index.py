@@ -7,7 +7,7 @@ they are a run of the records in the order of their combinations. For each probe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from incrowd.special import Floats
 NUMBER, STEP, NORMAL, SETS = 0, 1, 2, 3
 """How a column costs: its gap up to 1, 0 or 1, half the squared gap, or looked up by both labels."""
 
-_NEARBY = 128  # records on either side that are looked at for a first limit
+_NEARBY = 64  # records on either side that are looked at for a first limit
 _MOST_COMBINATIONS = 1 << 52
 _APART = 8.0  # between combinations of text, on the scale of the numbers within one (a null is at 2)
 _MARGIN = 1e-6  # by which runs are wider than their limits: more than rounding can take away
@@ -116,17 +116,19 @@ class RecordIndex:
             which[better], begins[better], ends[better] = number, first[shorter], last[shorter]
         return Runs(self._orders, which, begins, np.maximum(ends, begins))
 
-    def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Runs:
-        """For each probe some records near to it, from which a first limit is learnt."""
-        almost_another = np.full(low.shape[0], 1.0 - 2 * _MARGIN)
-        which, begins, ends = self.runs(low, high, named, almost_another)[1:]
-        middle = (begins + ends) // 2
-        if self._combined and self._number is not None:
-            middle = np.searchsorted(self._places, self._place(low, low[:, self._number]), "left")
-            middle = np.where(which == self._orders.shape[0] - 1, middle, (begins + ends) // 2)
-        return Runs(
-            self._orders, which, np.clip(middle - _NEARBY, begins, ends), np.clip(middle + _NEARBY, begins, ends)
-        )
+    def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Iterator[Runs]:
+        """In each order the records on either side of each probe, from which a first limit is learnt."""
+        records = self._orders.shape[1]
+        middles = [
+            np.where(named[:, place], np.searchsorted(values, low[:, place]), -_NEARBY)
+            for (place, _), values in zip(self._single, self._values, strict=True)
+        ]
+        if self._combined:
+            number = 0.0 if self._number is None else np.maximum(low[:, self._number], -1.0)
+            middles.append(np.searchsorted(self._places, self._place(low, number)))
+        for order, middle in enumerate(middles, start=1):
+            begins, ends = np.clip(middle - _NEARBY, 0, records), np.clip(middle + _NEARBY, 0, records)
+            yield Runs(self._orders, np.full(middle.size, order), begins, ends)
 
     def _place(self, low: Floats, number: Floats) -> Floats:
         """Where probes stand in the order of combinations; those of no record stand before all."""
