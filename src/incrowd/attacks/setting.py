@@ -54,6 +54,7 @@ class Setting:
     options: Options
     notes: tuple[str, ...] = ()
     progress: Progress = silent
+    tables: tuple[Table, ...] = ()
     galleries: dict[Any, Gallery] = field(default_factory=dict)
 
     @property
@@ -173,7 +174,9 @@ def prepare(
     ]
     controls = drawn[1] if len(drawn) > 1 else np.empty(0, dtype=np.int64)
     secret = next(iter(secrets), None)
-    return Setting(encoded, tuple(names), secret, drawn[0], controls, seed, options, tuple(notes), progress)
+    return Setting(
+        encoded, tuple(names), secret, drawn[0], controls, seed, options, tuple(notes), progress, tuple(tables)
+    )
 
 
 def _known_columns(
