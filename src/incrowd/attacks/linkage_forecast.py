@@ -75,7 +75,7 @@ def _grown(setting: Setting, people: int) -> Setting:
     """The same attack on the release with as many further records as make it so large."""
     released = setting.tables[RELEASED]
     new = draw_rows(released, setting.known, people - released.rows, seed=setting.seed)
-    whole = pa.concat_tables([released.to_arrow(list(setting.known)), new])
+    whole = pa.concat_tables([released.to_arrow(list(setting.known)).cast(new.schema), new])
     encoded = encode_tables([setting.tables[ORIGINAL], read_table(whole)], setting.known)
     return replace(setting, encoded=encoded, galleries={})
 
