@@ -77,10 +77,10 @@ class Question:
         "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
     )
     released: str | None = asked(
-        "file", "--released", "Table made from this one that is to go out: attack and judge it."
+        "file", "--released", "Table made from this one that is to go out: it is judged and attacked."
     )
     holdout: str | None = asked(
-        "file", "--holdout", "With --released: people who are not in the table (incrowd split)."
+        "file", "--holdout", "People who are neither in the table nor behind the release (incrowd split)."
     )
     kept_rows: str | None = asked(
         "file", "--kept-rows", "File of the row (from 1) that each row of the release was made from, one a line."

@@ -124,7 +124,7 @@ class RecordIndex:
             for (place, _), values in zip(self._single, self._values, strict=True)
         ]
         if self._combined:
-            number = 0.0 if self._number is None else np.maximum(low[:, self._number], -1.0)
+            number = np.zeros(low.shape[0]) if self._number is None else np.maximum(low[:, self._number], -1.0)
             middles.append(np.searchsorted(self._places, self._place(low, number)))
         for order, middle in enumerate(middles, start=1):
             begins, ends = np.clip(middle - _NEARBY, 0, records), np.clip(middle + _NEARBY, 0, records)
