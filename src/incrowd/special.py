@@ -12,6 +12,7 @@ from scipy.special import psi, zeta
 
 Floats = NDArray[np.float64]
 
+NORMAL_QUANTILE = 1.959963984540054  # standard errors in half a 95 % interval
 SHIFT = 8  # Stirling's series is used from here on; below, the recurrence of the gamma function
 STIRLING = ((1, 1 / 12), (3, -1 / 360), (5, 1 / 1260), (7, -1 / 1680), (9, 1 / 1188))
 _DIRECT = 64  # sums of at most this many terms are added one by one

@@ -11,23 +11,23 @@ from typing import Any
 
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment.actions import next_actions
-from incrowd.assessment.given_back import coarsened, find_given_back
 from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
 from incrowd.assessment.sections import evidence, facts, leaks
 from incrowd.assessment.sections import population as population_section
-from incrowd.assessment.sections.evidence import Evidence
 from incrowd.assessment.sections.section import PENDING, Work
 from incrowd.assessment.verdict import Verdict, decide
+from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
-from incrowd.measures.kept_columns import GivenBack
-from incrowd.tables import RowKind, describe_rows, read_table
+from incrowd.protection.original_facts import OriginalFacts
+from incrowd.tables import Table, describe_rows, read_table
 from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _FIRST = (facts.SECTION, evidence.SECTION, leaks.SECTION)  # quick, and read by the others
 
 
@@ -49,6 +49,7 @@ def assess(
     certain: float | None = None,
     tolerate: float | None = None,
     rows_are_people: bool = False,
+    original: Any = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     released: Any = None,
     holdout: Any = None,
@@ -81,6 +82,9 @@ def assess(
         certain: the share of a class that has one value, from which on that secret counts as known. None: 0.95.
         tolerate: the share of records whose secret may be known.
         rows_are_people: every row is another person, whatever the table looks like.
+        original: the table that this one was made from, which tells what kept columns give back. None: what `protect`
+            wrote beside the file is taken; a table of ranges that has neither is undecided at best. A table that was
+            collected in ranges is its own original.
         groups: attributes that attackers know together, by a label.
         released: a table made from this one that is to go out; it is judged in its place, and attacked.
         holdout: people of the same population who are not in the table, for the attacks.
@@ -119,6 +123,7 @@ def assess(
         certain=certain,
         tolerate=tolerate,
         rows_are_people=rows_are_people,
+        original=original if isinstance(original, str) else None,
         groups=groups or {},
         released=_place(released, "RELEASED"),
         holdout=_place(holdout, "HOLDOUT"),
@@ -128,14 +133,15 @@ def assess(
         seed=seed,
     )
     given = {"released": released, "holdout": holdout, "kept_rows": kept_rows}
-    return assess_question(data, question, given=given, progress=progress, partial=partial)
+    return assess_question(data, question, original=original, given=given, progress=progress, partial=partial)
 
 
 def assess_question(
     data: Any,
     question: Question,
     *,
-    given: Mapping[str, Any] = MappingProxyType({}),
+    original: Any = None,
+    given: Mapping[str, Any] = _NOTHING,
     progress: Progress = silent,
     partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
@@ -144,6 +150,7 @@ def assess_question(
     Args:
         data: whatever `read_table` reads.
         question: what is asked.
+        original: the table that this one was made from, where the question does not name it.
         given: by name, what the question names and is no file: `released`, `holdout`, `kept_rows`.
         progress: told how far the work is.
         partial: called with what is known so far, each time that is more.
@@ -155,12 +162,10 @@ def assess_question(
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k
     2
     """
-    work = _begin(data, question, progress, given)
+    work = _begin(read_table(data), question, progress, original, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     for section in _FIRST:
         work.answer(section, section.answer)
-    if work.original is not work.table:
-        work.answers["evidence"] = _evidence_with_original(work)
     slow = [section for section in SECTIONS if section not in _FIRST]
     if partial is not None:
         _show_first_look(work, partial)
@@ -178,8 +183,8 @@ def judge_release(
     data: Any,
     question: Question,
     *,
-    given_back: Sequence[GivenBack] = (),
-    rows: RowKind | None = None,
+    original: Any = None,
+    linkage: AttackRisk | None = None,
     progress: Progress = silent,
 ) -> Verdict:
     """The verdict that `assess` gives, without the sections that the decision does not rest on.
@@ -187,9 +192,9 @@ def judge_release(
     Args:
         data: whatever `read_table` reads.
         question: what is asked; a yes needs a role for every column.
-        given_back: kept columns of which the original tells that they give back what was made coarser; those that the
-            release shows by itself are found here.
-        rows: what the rows of the original are; the columns that say so may be gone from the release.
+        original: the table that this one was made from, or what it tells (`OriginalFacts`), where the question does not
+            name it.
+        linkage: an attack on the release, where its values were changed by chance and classes do not show the risk.
         progress: told how far the work is.
 
     Raises:
@@ -199,32 +204,15 @@ def judge_release(
     >>> judge_release(table, Question(quasi_identifiers=("age",), highest=0.5)).decision
     'within'
     """
-    work = _begin(data, question.without_release(), progress, {})
+    work = _begin(read_table(data), question.without_release(), progress, original)
     work.answers["population"] = None
-    for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
+    by_population = () if linkage is not None else (population_section.SECTION,)
+    for section in (facts.SECTION, evidence.SECTION, *by_population):
         if section.is_asked is None or section.is_asked(work):
             work.answer(section, section.answer)
-    counted = work.answers["evidence"]
-    by_column = {one.column: one for one in (*given_back, *counted.given_back)}
-    seen = counted.rows if rows is None or rows.kind == "people" else rows
-    work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()), rows=seen)
     # attacks that the question asks for are not made here, so they count as not run
-    return decide(replace(work.question, released=question.released), work.roles, **work.answers)
-
-
-def _evidence_with_original(work: Work) -> Evidence:
-    """What the original tells besides: what its rows are, and which kept columns give back what was made coarser."""
-    counted: Evidence = work.answers["evidence"]
-    rows = counted.rows if counted.rows.kind != "people" else describe_rows(work.original)
-    given_back = {one.column: one for one in counted.given_back}
-    names = work.roles.quasi_identifiers
-    if not work.question.synthetic and work.original.rows == work.table.rows:  # else no row is known to be whose
-        changed = coarsened(work.original, work.table, names)
-        asked, person = work.question.with_roles(work.roles), work.roles.person
-        given_back |= {
-            one.column: one for one in find_given_back(work.original, work.table, names, asked, person, changed)
-        }
-    return replace(counted, rows=rows, given_back=tuple(given_back.values()))
+    asked = replace(work.question, released=question.released)
+    return decide(asked, work.roles, **work.answers, linkage=linkage)
 
 
 def _place(data: Any, unnamed: str) -> str | None:
@@ -232,32 +220,30 @@ def _place(data: Any, unnamed: str) -> str | None:
     return None if data is None else str(data) if isinstance(data, str | os.PathLike) else unnamed
 
 
-def _begin(data: Any, question: Question, progress: Progress, given: Mapping[str, Any]) -> Work:
+def _begin(
+    table: Table, question: Question, progress: Progress, original: Any, given: Mapping[str, Any] = _NOTHING
+) -> Work:
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
     if question.released is None and question != question.without_release():
         raise InputError("a holdout, kept rows and synthetic are about a release; name it", hint="released")
-    original = table = read_table(data)
     files = {name: getattr(question, name) for name in ("released", "holdout", "kept_rows")}
     files |= {name: one for name, one in given.items() if one is not None}
-    if question.released is not None:
-        table = read_table(files["released"])
-    roles = settle_roles(table, question)
-    settled = question.about(original).settled(roles)
+    judged = table if question.released is None else read_table(files["released"])
+    roles = settle_roles(judged, question, original if judged is table else table)
+    settled = question.about(table).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
-    return Work(
-        table,
-        settled,
-        roles,
-        progress,
-        original,
-        None if files["holdout"] is None else read_table(files["holdout"]),
-        files["kept_rows"],
-        seconds={"roles": time.perf_counter() - started},
-    )
+    work = Work(judged, settled, roles, progress, original=settled.original or original)
+    if judged is not table:
+        # rows of a synthetic table cannot be held against those that they were not made from
+        work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table
+        work.release_of, work.kept_rows = table, files["kept_rows"]
+        work.holdout = None if files["holdout"] is None else read_table(files["holdout"])
+    work.seconds["roles"] = time.perf_counter() - started
+    return work
 
 
 def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:

@@ -7,13 +7,14 @@ attacked every attack run and within the limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.reasons import (
     describe_highest_risk,
+    describe_linkage,
     find_exposures,
     list_internal_reasons,
     list_reasons,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
 _WORDS: Mapping[Decision, str] = {
     "within": "Yes: within the limits",
-    "undecided": "Undecided: columns or rows that nobody judged",
+    "undecided": "Undecided: not everything is judged",
     "borderline": "Too close to call",
     "exposed": "No: low on average, but not for everybody",
     "over": "No: the risk is too high",
@@ -74,8 +75,10 @@ class Verdict(Result):
         attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
+        unanswered: those of them that say what could not be counted.
     """
 
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered"})
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -95,6 +98,7 @@ class Verdict(Result):
     attacks_not_run: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
+    unanswered: tuple[Advice, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -140,6 +144,8 @@ class Verdict(Result):
             return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')} ({names})"
         if self.attacks_not_run:
             return f"not every attack on it was run ({listed(self.attacks_not_run)})"
+        if self.unanswered:
+            return "what was not counted can change the answer"
         return "nobody has confirmed what the columns and rows are"
 
     @property
@@ -189,6 +195,7 @@ def decide(
     population: PopulationRisk | None,
     attacks: ReleaseAttacks | None = None,
     pending: bool = False,
+    linkage: AttackRisk | None = None,
     **others: Any,
 ) -> Verdict:
     """Hold the risks against the limits, count every column nobody judged as known, and say why.
@@ -201,31 +208,40 @@ def decide(
         population: the risk in the population, where it is known.
         attacks: the attacks on a release, where the question names one; not having them is no yes.
         pending: whether the population is still being estimated.
+        linkage: of a perturbed table, how often an attacker finds the right record; classes of values that were changed
+            by chance are then not looked at, and the highest risk is not known, so that there is no yes.
         others: answers of sections that the decision does not rest on.
     """
     limits = question.limits
     attacked = judge_attacks(question, attacks)
     # of a synthetic table no row is a person, so its classes say nothing; without attacks they are all there is
     worst = attacks.worst if attacks is not None and question.synthetic else None
-    risk, interval, highest, highest_interval = _risks(facts, population, worst)
+    by_classes = linkage is None and worst is None
+    risk, interval, highest, highest_interval = _risks(facts, population, worst, linkage)
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = () if worst else tuple(_disclosed(question, evidence))
+    disclosed = tuple(_disclosed(question, evidence)) if by_classes else ()
     exposures = (*find_exposures(question, roles, facts, evidence, disclosed), *attacked.over)
-    if of_highest == "over" and worst is None:
+    if of_highest == "over" and by_classes:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
     if of_average == "over":
         decision = "over"
     elif exposures:
         decision = "exposed"
-    elif "borderline" in (of_average, of_highest) or (attacked.borderline and not attacked.not_run):
+    elif "borderline" in (of_average, of_highest) or linkage is not None:
         decision = "borderline"
     elif attacked.not_run or _is_undecided(question, roles, evidence):
         decision = "undecided"
+    elif attacked.borderline:
+        decision = "borderline"
     else:
         decision = "within"
-    reasons = list_reasons(facts, population, pending, roles.weight if question.population is None else None)
+    reasons: Iterable[str] = ()
+    if linkage is not None:
+        reasons = (describe_linkage(linkage),)
+    elif by_classes:
+        reasons = list_reasons(facts, population, pending, roles.weight if question.population is None else None)
     return Verdict(
         decision=decision,
         recipient=question.recipient or "public",
@@ -236,23 +252,27 @@ def decide(
         highest_interval=highest_interval,
         basis="attacks" if worst else "table" if population is None else "population",
         exposures=exposures,
-        reasons=(*(() if worst else reasons), *reasons_from_attacks(question, attacks)),
+        reasons=(*reasons, *reasons_from_attacks(question, attacks)),
         undecided=evidence.undecided if decision == "undecided" else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
         attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
+        unanswered=evidence.unanswered if decision == "undecided" else (),
     )
 
 
 def _risks(
-    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None
+    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None, linkage: AttackRisk | None
 ) -> tuple[float, tuple[float, float] | None, float, tuple[float, float] | None]:
-    """The average and the highest risk, each with its interval: that of the worst attack where one stands for both."""
+    """The average and the highest risk, each with its interval, by an attack where one stands for classes."""
     if worst is not None:
         interval = worst.risk.low, worst.risk.high
         return worst.risk.value, interval, worst.risk.value, interval
+    if linkage is not None:
+        low, high = linkage.risk.low, linkage.risk.high
+        return linkage.risk.value, (low, high), float(linkage.successes.max()), (low, 1.0)
     if population is None:
         return facts.correctness, None, *highest_risk(facts.sizes, None)
     return population.overall, population.overall_interval, *highest_risk(facts.sizes, population)

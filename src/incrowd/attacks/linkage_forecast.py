@@ -22,11 +22,11 @@ from incrowd.curves import Curve, robust_curve_from_ranks
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.forecasts import forecast
 from incrowd.populations.intervals import CROWD_ERROR, ERRORS
+from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import read_table
 
 _MOST_GROWN = 200_000  # records of the release and drawn ones together
 _LEAST_GROWTH = 1.5  # below it the release itself says as much
-_NORMAL_QUANTILE = 1.959963984540054
 
 Ranks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -94,13 +94,13 @@ def _by_the_law(size: int, rows: int, seen: int, curve: Curve, seed: int) -> AtP
     """Correctness by the law from a curve up to `seen` records, with the usual errors of the law and of the growth."""
     found = forecast(curve, at=size, seed=seed).correctness
     value, low, high = (float(one[0]) for one in (found.value, found.low, found.high))
-    of_the_law = _NORMAL_QUANTILE * ERRORS["posterior"].growth * math.log(size / seen)
+    of_the_law = NORMAL_QUANTILE * ERRORS["posterior"].growth * math.log(size / seen)
     return AtPopulation(size, *_widened(value, low, high, math.hypot(of_the_law, _error_of_growth(seen, rows))))
 
 
 def _error_of_growth(people: int, rows: int) -> float:
     """Half the interval of the crowd model, in log odds, as it was measured on real tables."""
-    return CROWD_ERROR * math.log(people / rows) / rows**0.25
+    return float(CROWD_ERROR * math.log(people / rows) / rows**0.25)
 
 
 def _widened(value: float, low: float, high: float, error: float) -> tuple[float, float, float]:

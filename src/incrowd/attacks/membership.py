@@ -14,12 +14,11 @@ from incrowd.attacks.gallery import Gallery
 from incrowd.attacks.result import AttackRisk, Rate, excess, wilson
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.errors import UnsupportedError
-from incrowd.special import Floats
+from incrowd.special import NORMAL_QUANTILE, Floats
 
 _NEIGHBOURS = 3  # whose mean distance is taken as a density
 _NO_DISTANCE = 1e-3  # added to distances, so that an identical record is dense and not infinitely so
 _FALSE_POSITIVES = (0.01, 0.001)
-_NORMAL_QUANTILE = 1.959963984540054
 
 
 def attack_by_membership(setting: Setting, method: str = "distance") -> AttackRisk:
@@ -72,9 +71,7 @@ def area(members: Floats, outsiders: Floats) -> Rate:
     value = float(below.mean())
     variance = below.var() / max(members.size - 1, 1) + above.var() / max(outsiders.size - 1, 1)
     # perfect separation has no variance; by the rule of three as many as 3/n may still lie on the other side
-    half = max(
-        _NORMAL_QUANTILE * math.sqrt(variance), 1.5 / min(members.size, outsiders.size) if variance == 0 else 0.0
-    )
+    half = max(NORMAL_QUANTILE * math.sqrt(variance), 1.5 / min(members.size, outsiders.size) if variance == 0 else 0.0)
     return Rate(value, max(value - half, 0.0), min(value + half, 1.0))
 
 

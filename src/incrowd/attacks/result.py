@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from incrowd.curves import Curve
 from incrowd.results import Result
-from incrowd.special import Floats
+from incrowd.special import NORMAL_QUANTILE, Floats
 from incrowd.wording import counted, large_number, percent, percent_interval
 
 Kind = Literal["linkage", "singling-out", "linkability", "inference", "attribution", "membership", "distances"]
 
 LEVEL = 0.95
-_NORMAL_QUANTILE = 1.959963984540054
 
 
 class Rate(NamedTuple):
@@ -52,7 +51,7 @@ def wilson(successes: float, trials: int, *, everybody: int | None = None) -> Ra
     seen = trials / everybody if everybody else 0.0
     if seen >= 1.0:
         return Rate(share, share, share)
-    z = _NORMAL_QUANTILE**2 * (1.0 - seen) / trials
+    z = NORMAL_QUANTILE**2 * (1.0 - seen) / trials
     middle = (share + z / 2) / (1 + z)
     half = math.sqrt(z * share * (1 - share) + z * z / 4) / (1 + z)
     return Rate(share, max(min(middle - half, share), 0.0), min(max(middle + half, share), 1.0))

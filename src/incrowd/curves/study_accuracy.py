@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from incrowd.errors import InputError
 from incrowd.results import Result
+from incrowd.special import NORMAL_QUANTILE
 
 MOST_CONFIDENT = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 """Shares of the probes, the most confident ones, that accuracy is measured among."""
@@ -34,7 +35,7 @@ class PartAccuracy(Result):
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share."""
-        z, n, p = 1.959963984540054, self.people, self.accuracy
+        z, n, p = NORMAL_QUANTILE, self.people, self.accuracy
         middle, spread = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return max((middle - spread) / (1 + z * z / n), 0.0), min((middle + spread) / (1 + z * z / n), 1.0)
 

@@ -21,13 +21,13 @@ from incrowd.evaluation.labels import Meaning
 from incrowd.protection.problem import as_floats, is_number, moments
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
+from incrowd.special import NORMAL_QUANTILE
 
 _GROUPS = 12  # of the values of a column: quantiles of numbers, the commonest of categories and others
 _MOST_TRIPLES = 84  # sets of three columns that are compared: all of nine
 _BLOCK = 4096  # combinations whose joint shares are held at a time
 _ROUNDS = 30  # of Newton's method
 _RIDGE = 1e-6  # keeps a model with columns that tell the same apart from no model
-_INTERVAL = 1.959963984540054  # standard errors on either side: 95 %
 
 Matrix = NDArray[np.float64]
 
@@ -227,7 +227,7 @@ def _with_outcome(
     models = [fit(table, told) for table, told in zip(both, values, strict=True)]
     coefficients = []
     for at, name in enumerate(["constant", *names]):
-        ends = [(float(b[at] - _INTERVAL * e[at]), float(b[at] + _INTERVAL * e[at])) for b, e in models]
+        ends = [(float(b[at] - NORMAL_QUANTILE * e[at]), float(b[at] + NORMAL_QUANTILE * e[at])) for b, e in models]
         coefficients.append(Coefficient(name, float(models[0][0][at]), ends[0], float(models[1][0][at]), ends[1]))
     found = replace(found, outcome=outcome[0].name, coefficients=tuple(coefficients))
     kept = np.arange(len(both[0])) if kept_rows is None else kept_rows

@@ -15,6 +15,7 @@ from incrowd.classes import ClassSizes, class_sizes_of
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.leaks.inputs import check_leak, check_trials
 from incrowd.results import Result
+from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import TableLike
 
 TargetsFrom = Literal["table", "leak"]
@@ -83,7 +84,7 @@ class LeakSimulation(Result):
         error = self.relative_error
         if error is None:
             return None
-        low, high = (math.exp(self.log_probability + side * 1.959963984540054 * error) for side in (-1, 1))
+        low, high = (math.exp(self.log_probability + side * NORMAL_QUANTILE * error) for side in (-1, 1))
         return low, min(high, 1.0)  # a chance ends at 1
 
     def agrees_with(self, probability: float, *, errors: float = 3.0) -> bool:

@@ -15,6 +15,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import InputError
 from incrowd.measures.subset_counts import class_table, count_prefixes, count_subsets
 from incrowd.results import Result
+from incrowd.special import NORMAL_QUANTILE
 from incrowd.tables import Table, TableLike, read_table
 
 EXACT_UP_TO = 12
@@ -22,7 +23,6 @@ EXACT_UP_TO = 12
 
 _EXACT_IF_COUNTED_SINGLY = 7  # attributes averaged over all orders where every set takes a count of its own
 _ORDERS = 200
-_STANDARD_ERRORS = 1.96  # standard errors in half a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Contribution(Result):
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval of the contribution to correctness."""
-        return self.correctness - _STANDARD_ERRORS * self.error, self.correctness + _STANDARD_ERRORS * self.error
+        return self.correctness - NORMAL_QUANTILE * self.error, self.correctness + NORMAL_QUANTILE * self.error
 
 
 @dataclass(frozen=True, slots=True)

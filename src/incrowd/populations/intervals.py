@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from incrowd.classes import ClassSizes
+from incrowd.special import NORMAL_QUANTILE
 
 if TYPE_CHECKING:
     from incrowd.populations.sample import Sample
-
-_NORMAL_QUANTILE = 1.96
 
 
 class _Error(NamedTuple):
@@ -81,7 +80,7 @@ def interval_around(
     distance = math.log(sample.population / sample.sizes.people)
     room = 1.0 - estimate
     noise = scatter * (1.0 - sample.fraction) / (sample.sizes.people * estimate * room)
-    width = _NORMAL_QUANTILE * math.sqrt(
+    width = NORMAL_QUANTILE * math.sqrt(
         error.least**2
         + (error.growth * distance) ** 2
         + noise
@@ -104,7 +103,7 @@ def interval_of_crowd(estimate: float, sample: Sample, *, grown: int, variance: 
     people, room = sample.sizes.people, 1.0 - estimate
     telling = people / sample.design_effect
     usual = CROWD_ERROR * math.log(sample.population / people) / telling**0.25
-    noise = _NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / telling) / (estimate * room)
+    noise = NORMAL_QUANTILE * math.sqrt(variance * (1.0 - sample.fraction) / telling) / (estimate * room)
     width = math.hypot(max(usual, noise), CROWD_EXTRAPOLATION * math.log(sample.population / grown))
     log_odds = math.log(estimate / room)
     low, high = (min(max(_share(log_odds + side), certain[0]), certain[1]) for side in (-width, width))
@@ -129,7 +128,7 @@ def interval_of_uniques(
     noise = 1.0 / (sample.sizes.uniques * middle * (1.0 - middle))
     own = error.own * deviation / max(1.0 - estimate, 1e-3)
     unequal = UNEQUAL_WEIGHTS * math.log(sample.design_effect)
-    width = _NORMAL_QUANTILE * math.sqrt(error.least**2 + (error.growth * distance) ** 2 + noise + own**2 + unequal**2)
+    width = NORMAL_QUANTILE * math.sqrt(error.least**2 + (error.growth * distance) ** 2 + noise + own**2 + unequal**2)
     log_odds = math.log(middle / (1.0 - middle))
     low = _share(log_odds - width)
     return min(low if low >= half else 0.0, still_unique), max(_share(log_odds + width), still_unique)

@@ -8,7 +8,9 @@ from incrowd.protection.codebook import Codebook, make_codebook
 from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
+from incrowd.protection.original_facts import OriginalFacts
 from incrowd.protection.outputs import OUTPUTS, parse_range
+from incrowd.protection.perturbation import PerturbOptions
 from incrowd.protection.regenerate import regenerate
 from incrowd.protection.registry import METHODS, MethodName
 from incrowd.protection.release import write_protected
@@ -26,7 +28,9 @@ __all__ = [
     "Hierarchy",
     "MaskOptions",
     "MethodName",
+    "OriginalFacts",
     "PartitionOptions",
+    "PerturbOptions",
     "Protected",
     "make_codebook",
     "parse_range",

@@ -88,7 +88,7 @@ def _attack(work: Work) -> ReleaseAttacks | None:
         return None
     population = work.question.population
     return attack_release(
-        work.original,
+        work.release_of,
         work.table,
         known=list(work.roles.quasi_identifiers),
         secret=list(work.roles.sensitive),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -59,14 +58,10 @@ _LOST = (  # libpq has no words at all where it finds the connection gone
     r"server closed the connection|terminating connection|no connection to the server|SSL|"
     r"could not (?:receive|send) data|Failed to prepare query: *\n"
 )
-_STEPS = (  # of a plan: all rows of what they read, whatever the order
-    *("Result", "ProjectSet", "Append", "Merge Append", "Nested Loop", "Merge Join", "Hash Join", "Hash"),
-    *("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr"),
-    *("Tid Scan", "Tid Range Scan", "Subquery Scan", "Function Scan", "Values Scan", "CTE Scan", "Memoize"),
-    *("Materialize", "Gather", "Gather Merge", "Sort", "Incremental Sort"),
-)
+_STORED = ("r", "p", "m")  # kinds whose rows are the same whenever the snapshot is read; a view may sample or draw
 _TABLES = """
-SELECT n.nspname::text AS schema, c.relname::text AS name, pg_table_is_visible(c.oid) AS visible,
+SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
+       pg_table_is_visible(c.oid) AS visible,
        has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS readable
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
@@ -86,9 +81,8 @@ class Postgres(Session):
             self._begin(timeout)
             self.table = None if query is not None else self._find(table)
             if query is not None:
-                self.relation = subquery(query)
+                self.relation, self.repeatable = subquery(query), False
             self.columns = self._describe()
-            self.repeatable = self._is_repeatable()
         except IncrowdError:
             self.close()
             raise
@@ -141,6 +135,7 @@ class Postgres(Session):
             may = [row for row in known if row["readable"]]
             match = known[full.index(table)] if table in full else may[choose_table(table, _shown(may), self._label)]
         self.relation = f"{quote_name(match['schema'])}.{quote_name(match['name'])}"
+        self.repeatable = match["kind"] in _STORED
         (found,) = _shown([match])
         self._what = found
         self.name = f"{found} in {self._label}"
@@ -153,30 +148,6 @@ class Postgres(Session):
         if len(set(names)) < len(names):
             raise InputError(f"{self.name}: some column names appear more than once; rename them with AS")
         return {field.name: _column(field) for field in schema}
-
-    def _is_repeatable(self) -> bool:
-        """Whether the plan has only steps that give the same rows each time, and calls nothing that is volatile.
-
-        LIMIT, TABLESAMPLE, windows and foreign tables may give others; what is not known to be safe is not.
-        """
-        asked = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT * FROM {self.relation} AS r"
-        with self._cursor({"adbc.postgresql.use_copy": "false"}) as cursor:
-            cursor.execute(asked)
-            plan = json.loads("".join(str(line[0]) for line in cursor.fetchall()))
-        steps, words = set(), []
-        todo = [plan]
-        while todo:
-            part = todo.pop()
-            if isinstance(part, dict):
-                steps.add(part.get("Node Type", _STEPS[0]))
-                todo += part.values()
-            elif isinstance(part, list):
-                todo += part
-            else:
-                words.append(str(part))
-        called = {name.strip('"') for word in words for name in re.findall(r'("[^"]+"|[\w$]+)\(', word)}
-        volatile = self.fetch("SELECT DISTINCT proname::text AS name FROM pg_proc WHERE provolatile = 'v'")
-        return steps <= set(_STEPS) and called.isdisjoint(volatile["name"].to_pylist())
 
     def _explain(self, error: Exception) -> NoReturn:
         """An error in our words: the server's own may quote cells, but for those about the query itself."""
