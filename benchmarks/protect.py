@@ -20,8 +20,8 @@ from typing import Any
 from papers.proper_anonymization.protection import outcomes
 
 from benchmarks import harness
-from incrowd import demo_table, evaluate, protect
-from incrowd.demo import QUASI_IDENTIFIERS
+from incrowd import demo_table, evaluate, protect, read_table
+from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS
 from incrowd.protection import HIPAA_STEPS, Hierarchy
 from papers import Context
 
@@ -56,7 +56,7 @@ def main() -> None:
 
 def loss_against_the_paper() -> list[dict[str, Any]]:
     """Information loss (eq. 3 and 4) of the partitions against S2 and S4 at the same k and bound on t."""
-    table = demo_table(100_000)
+    table = read_table(demo_table(100_000), scales=AS_NUMBERS)
     print("\ninformation loss, demo table, 100,000 records, 9 quasi-identifiers")
     print(
         f"{'k':>3} {'S2':>8} {'ours':>8} {'ratio':>6} | {'S4':>8} {'ours':>8} {'ratio':>6} {'bound':>6} {'t S4':>6} t"
@@ -144,7 +144,7 @@ def _peer(name: str, table: Any, *arguments: str, hierarchies: Any = None) -> tu
 
 def claims() -> list[dict[str, Any]]:
     """The paper's Figures S4 and S7 on the demo table: uniques, random re-identification, disclosure, loss."""
-    table = demo_table(100_000)
+    table = read_table(demo_table(100_000), scales=AS_NUMBERS)
     print("\nthe paper's claims, demo table, 100,000 records (the secret: charges above 100,000)")
     print(f"{'':34} {'unique':>8} {'named':>8} {'secret':>8} {'loss':>8}")
     rows = []
@@ -191,8 +191,8 @@ def _one(name: str, size: int) -> dict[str, Any]:
     options = dict(METHODS[name])
     if options.get("hierarchies"):
         options["hierarchies"] = _three_levels()
-    protect(demo_table(3_000), quasi_identifiers=QUASI_IDENTIFIERS, k=5, **options)
-    table = demo_table(size)
+    protect(read_table(demo_table(3_000), scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=5, **options)
+    table = read_table(demo_table(size), scales=AS_NUMBERS)
     cpu, started = time.process_time(), time.perf_counter()
     protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=5, **options)
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu

@@ -25,13 +25,13 @@ FOLDER = Path(os.environ.get("INCROWD_SCRATCH", harness.RESULTS / "scale"))
 _BYTES_A_ROW = 20  # of a demo table as Parquet, rounded up
 _SETUP = """
 from incrowd import ClassSizes, check, demo_table, measure, population_risk, protect, read_table
-from incrowd.demo import QUASI_IDENTIFIERS
+from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS
 q = list(QUASI_IDENTIFIERS)
 def run(table):
 {work}
-run(read_table(demo_table(3_000)))  # compiles
+run(read_table(demo_table(3_000), scales=AS_NUMBERS))  # compiles
 """
-_FILE = "answer = run(read_table({file!r}, memory={memory!r}))"
+_FILE = "answer = run(read_table({file!r}, memory={memory!r}, scales=AS_NUMBERS))"
 TASKS = {
     "count": "return ClassSizes.from_table(table, quasi_identifiers=q).classes",
     "measure": "f = measure(table, quasi_identifiers=q, sensitive=['charge']); return f.classes, f.sensitive[0].t",

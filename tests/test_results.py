@@ -176,6 +176,8 @@ def every_result(results):
         leaks.smallest_k(people=60, leaked=20, at_most=0.2),
         measures.minimal_sets(table, names, up_to=2),
         measures.itemset_anonymity({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", known=1),
+        (homes := measures.household_risk({"h": [1, 1], "a": [1, 2]}, household="h", quasi_identifiers=["a"])),
+        *homes.by_knowledge,
         determination(np.arange(rows) % 10, np.arange(rows) % 5),
         *kept_column_facts(born, born, ["age"], ["born"]),
         measures.count_disclosed_secrets(table, quasi_identifiers=names, sensitive=["illness"]),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress, part
 from incrowd.backends import encode
 from incrowd.classes import ClassSizes
-from incrowd.demo import FULL_SIZE, GROUPS, QUASI_IDENTIFIERS
+from incrowd.demo import AS_NUMBERS, FULL_SIZE, GROUPS, QUASI_IDENTIFIERS
 from incrowd.evaluation import unique_records
 from incrowd.evaluation.labels import Meaning, understand
 from incrowd.evaluation.loss import correlations
@@ -139,7 +139,10 @@ def _by_group(table: pa.Table) -> dict[str, int]:
 
 def mask_uniques(table: pa.Table, columns: Sequence[str], progress: Progress) -> Masked:
     """Mask step by step whoever is alone by these columns, and count unique records by the box rule."""
-    safe = protect(table, quasi_identifiers=columns, k=2, method="mask", steps=HIPAA_STEPS, drop=False, identifiers=[])
+    numbers = read_table(table, scales=AS_NUMBERS)
+    safe = protect(
+        numbers, quasi_identifiers=columns, k=2, method="mask", steps=HIPAA_STEPS, drop=False, identifiers=[]
+    )
     names = list(QUASI_IDENTIFIERS)
     pairs = zip(encode(read_table(table), names), encode(read_table(safe.table), names), strict=True)
     meanings = {was.name: understand(was, now) for was, now in pairs}

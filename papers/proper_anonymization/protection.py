@@ -10,7 +10,7 @@ import numpy as np
 
 from incrowd.backends import Coded, encode
 from incrowd.classes import assign_classes
-from incrowd.demo import QUASI_IDENTIFIERS
+from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS
 from incrowd.measures import measure_diversity
 from incrowd.protection import HIPAA_STEPS, protect
 from incrowd.protection.tcloseness import bound_on_t, strata_for
@@ -78,7 +78,8 @@ def outcomes(table: pa.Table, context: Context) -> Iterator[Outcome]:
 
 
 def _outcome(table: pa.Table, kind: str, setting: str, k: int | None, options: dict[str, Any]) -> Outcome:
-    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["charge"], identifiers=[], **options)
+    numbers = read_table(table, scales=AS_NUMBERS)
+    safe = protect(numbers, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["charge"], identifiers=[], **options)
     found = safe.evaluate(secret=printed.SECRET)
     return Outcome(
         kind,

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from incrowd import evaluate, protect
+from incrowd import evaluate, protect, read_table
 from incrowd.demo import FULL_SIZE
 from incrowd.protection.tcloseness import bound_on_t
 from papers.parts import Comparison, Context, Grid, PartResult, Row, Value
@@ -51,7 +51,8 @@ def table_s6_as_printed() -> dict[str, list[Any]]:
 
 def reproduce_worked_tables(context: Context) -> PartResult:
     """Table S2 through `protect`, the paper's files through `evaluate`, and what is wrong in print."""
-    safe = protect(TABLE_S2, quasi_identifiers=KNOWN, k=3, identifiers=[])
+    table = read_table(TABLE_S2, scales={"Zip code": "numeric"})
+    safe = protect(table, quasi_identifiers=KNOWN, k=3, identifiers=[])
     cells: list[list[Value]] = [[str(row[name]) for name in TABLE_S2] for row in safe.table.to_pylist()]
     return PartResult(
         (

@@ -23,6 +23,7 @@ CENSUS = ("age_yrs", "sex", "ethncty", "race", "patzip", "patcnty")
 SPATIAL = ("oshpd_id",)
 TEMPORAL = ("los", "adm_qtr")
 QUASI_IDENTIFIERS = SPATIAL + CENSUS + TEMPORAL
+AS_NUMBERS = dict.fromkeys(QUASI_IDENTIFIERS, "numeric")  # scales: the papers take codes for quantities too
 GROUPS = {"census": CENSUS, "spatial": SPATIAL, "temporal": TEMPORAL}
 
 _BLOCK = 500_000  # rows drawn at a time: bounds the memory, and makes a small table the head of a large one

@@ -170,7 +170,8 @@ def check(
         max_beta: largest relative gain in a value's share.
         max_delta: largest |ln| of a value's share over the table's.
         max_given_away: largest share of records whose value is certain.
-        original: for `max_attack`, the table that this one was made from.
+        original: the table that this one was made from: for `max_attack`, and for the verdict, which asks it what kept
+            columns give back.
         holdout: for `max_attack`, people of the same population who are not in the original.
         kept_rows: for `max_attack`, the original's row that each row was made from, where some were dropped or the
             order cannot be told from the tables.
@@ -211,7 +212,7 @@ def check(
         person=asked.person,
         progress=progress,
     )
-    roles = settle_roles(table, asked)
+    roles = settle_roles(table, asked, original)
     naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
     attack, why = _attack(table, original, holdout, kept_rows, known, secrets) if "max_attack" in limits else (0.0, [])
     counted = {"max_identifiers": len(naming), "max_attack": attack}
@@ -222,7 +223,7 @@ def check(
         facts.quasi_identifiers,
         tuple(rule for name, limit in limits.items() for rule in _rules(name, limit, facts, counted)),
         (*_notes(roles, list(naming)), *why),
-        None if question is None else judge_release(table, asked, progress=progress),
+        None if question is None else judge_release(table, asked, original=original, progress=progress),
     )
 
 
@@ -246,6 +247,8 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         yield f"these columns name people or their records, or look so: {', '.join(naming)}; remove them"
     if roles.dropped:
         yield f"these columns are to be left out and are still there: {', '.join(roles.dropped)}"
+    if roles.person is not None and roles.person not in (*roles.pseudonyms, *naming):
+        yield f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones"
     if roles.unused_person is not None:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "

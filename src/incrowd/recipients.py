@@ -171,10 +171,10 @@ def recipient_of(limit: float) -> str | None:
     return next((kind.words for kind in KINDS if math.isclose(kind.limits.highest, limit)), None)
 
 
-def listed() -> str:
+def choices() -> str:
     """All recipients with the smallest class each accepts, for messages and help.
 
-    >>> listed()
+    >>> choices()
     'trusted (classes of 3), restricted (classes of 3, average 1/11), public (classes of 11), strict (classes of 20)'
     """
     return ", ".join(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-_LISTED = 8  # names in a sentence; more are counted
 _LONG_NAME = 60
 _ISOLATE, _END = "\u2068", "\u2069"  # text between them cannot change the direction of the text around it
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -235,14 +234,17 @@ def probability_digits(log_probability: float) -> str:
     return f"1.000e{exponent + 1}" if digits == "10.000" else f"{digits}e{exponent}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence; of very many the first.
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names in a sentence: the first few, and how many there are more.
 
     >>> listed(["age", "sex"])
     'age, sex'
+    >>> listed(["age", "sex", "zip"], most=2)
+    'age, sex and 1 more'
     """
-    more = len(names) - _LISTED
-    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+    every = list(names)
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
 
 
 def display_names(columns: Iterable[str]) -> dict[str, str]:

@@ -166,3 +166,34 @@ def test_the_version_is_shown(capsys):
     from incrowd import __version__
 
     assert run(capsys, "--version")[1] == f"incrowd {__version__}\n"
+
+
+HOMES = "home,role,age\n1,head,40\n1,child,9\n2,head,40\n2,spouse,40\n"
+
+
+def test_households_are_shown_and_are_in_the_json(tmp_path, capsys):
+    (tmp_path / "homes.csv").write_text(HOMES)
+    asked = ("measure", tmp_path / "homes.csv", "--qi", "age", "--household", "home", "--relationship", "role")
+    code, out, _ = run(capsys, *asked)
+    assert code == 0
+    assert "Households, by home" in out
+    assert "also who lives in it" in out
+    code, out, _ = run(capsys, *asked, "--json")
+    rows = json.loads(out)["households"]["by_knowledge"]
+    assert [row["certain"] for row in rows] == [1, 1, 1, 2]
+    assert rows[0]["average"] == pytest.approx((1 + 1 - (2 / 3) ** 2) / 2)
+    code, _, err = run(capsys, "measure", tmp_path / "homes.csv", "--qi", "age", "--relationship", "role")
+    assert code == 2
+    assert "--household" in err
+
+
+def test_households_are_protected_whole(tmp_path, capsys):
+    (tmp_path / "homes.csv").write_text("home,age\n" + "".join(f"{n // 2},{n % 7}\n" for n in range(40)))
+    asked = ("protect", tmp_path / "homes.csv", "--qi", "age", "--k", "3", "--out", tmp_path / "safe.csv")
+    code, _, _ = run(capsys, *asked, "--household", "home")
+    assert code == 0
+    _, out, _ = run(capsys, "measure", tmp_path / "safe.csv", "--qi", "age", "--household", "home", "--json")
+    assert json.loads(out)["households"]["by_knowledge"][-1]["highest"] <= 1 / 3
+    code, _, err = run(capsys, *asked, "--household", "home", "--person", "home", "--force")
+    assert code == 2
+    assert "give --household or --person" in err

@@ -6,6 +6,7 @@ import re
 import typing
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import typer
 from tests.cli.running import run
@@ -13,7 +14,8 @@ from tests.cli.running import run
 from incrowd._support.compressed_files import COMPRESSIONS
 from incrowd.cli.app import app
 from incrowd.cli.outputs import TABLES, Input, Output, declared
-from incrowd.tables import write
+from incrowd.errors import InputError
+from incrowd.tables import write, write_table
 
 VERBS = typer.main.get_command(app).commands
 CONTENT = "age,sex\n30,f\n31,m\n"
@@ -90,6 +92,43 @@ def test_an_address_is_no_output_and_its_password_is_not_shown(capsys, tmp_path,
     assert "is an address" in err
     assert "hunter2" not in out + err
     assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql://ann:hunter2@db.example/clinic", "jdbc:mysql://h/db?password=hunter2"]
+)
+@pytest.mark.parametrize(
+    ("verb", "given", "source"),
+    [
+        (verb, name, one)
+        for verb, command in VERBS.items()
+        for name, one in declared(command.callback, Input).items()
+        if not one.address
+    ],
+)
+def test_a_file_of_settings_is_no_address_and_its_password_is_not_shown(
+    capsys, tmp_path, monkeypatch, verb, given, source, address
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text(CONTENT)
+    code, out, err = run(capsys, *words(verb, {given: f"age{source.after}{address}" if source.after else address}))
+    assert code == 2
+    assert "is an address; name a file" in err
+    assert "hunter2" not in out + err
+
+
+def test_vectors_are_no_address_and_its_password_is_not_shown(capsys, tmp_path):
+    both = ["--probes", "s3a://key:hunter2@bucket/a.npy", "--gallery", "s3a://key:hunter2@bucket/b.npy"]
+    code, out, err = run(capsys, "curve", *both, "--out", tmp_path / "curve.csv")
+    assert (code, "cannot read probes from s3a://bucket/a.npy" in err, "hunter2" in out + err) == (2, True, False)
+
+
+def test_the_library_writes_no_folder_named_like_an_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="is an address; name a file") as error:
+        write_table(pa.table({"age": [30]}), "postgresql://ann:hunter2@db.example/clinic.csv")
+    assert "hunter2" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_one_file_is_not_two_outputs(capsys, tmp_path):

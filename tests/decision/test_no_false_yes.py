@@ -87,5 +87,6 @@ def test_reading_a_protected_table_back_changes_no_verdict():
     names = ["birth_year", "sex", "municipality"]
     others = [name for name in table.columns if name not in names]
     safe = protect(table, quasi_identifiers=names, k=11, other=others, identifiers=[])
-    assert decision(safe.table, quasi_identifiers=names, other=others) == YES
-    assert decision(safe.table, quasi_identifiers=names) == "undecided"
+    named = {"quasi_identifiers": names, "other": others}
+    assert judge_release(safe.table, Question(**named), original=table).decision == YES
+    assert decision(safe.table, **named) == decision(safe.table, quasi_identifiers=names) == "undecided"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd import Hierarchy, InputError, evaluate, frontier, protect
-from incrowd.demo import QUASI_IDENTIFIERS, demo_table
+from incrowd import Hierarchy, InputError, evaluate, frontier, protect, read_table
+from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS, demo_table
 
 
 def limits(label):
@@ -21,7 +21,7 @@ def limits(label):
 @pytest.mark.paper("proper-anonymization", "eq. 2", "eq. 3", "eq. 4")
 def test_information_loss_by_eq_3_and_4():
     table = demo_table(500)
-    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=4)
+    safe = protect(read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=4)
     before, after = table.to_pylist(), safe.table.to_pylist()
     spread = {name: statistics.pstdev(row[name] for row in before) for name in QUASI_IDENTIFIERS}
     total = 0.0

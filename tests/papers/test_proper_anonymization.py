@@ -12,9 +12,9 @@ from papers.proper_anonymization.generated_population import flatten_triangle
 from papers.proper_anonymization.masking import READINGS, mask_uniques, masked_counts, regenerate_masked
 from papers.proper_anonymization.protection import t_by_record
 
-from incrowd import evaluate, measure, protect
+from incrowd import evaluate, measure, protect, read_table
 from incrowd._support.progress import silent
-from incrowd.demo import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL, demo_table
+from incrowd.demo import AS_NUMBERS, CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL, demo_table
 from incrowd.measures import risk_by_group
 from incrowd.protection import HIPAA_STEPS
 from incrowd.protection.tcloseness import bound_on_t
@@ -47,7 +47,9 @@ def test_coarsened_cells_are_what_protect_and_evaluate_give(small, places, peopl
     cells = {(cell.spatiotemporal, cell.census): cell for cell in coarsened(small, Context())}
     resolution = dict.fromkeys(SPATIAL + TEMPORAL, places) | dict.fromkeys(CENSUS, people)
     given = {name: parts for name, parts in resolution.items() if parts is not None}
-    safe = protect(small, quasi_identifiers=QUASI_IDENTIFIERS, method="coarsen", resolution=given)
+    safe = protect(
+        read_table(small, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, method="coarsen", resolution=given
+    )
     found = safe.evaluate()
     cell = cells[places, people]
     assert cell.uniques == found.uniques

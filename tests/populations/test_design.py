@@ -1,9 +1,11 @@
-"""Samples drawn with unequal chances: weights are used, and their answer is that of the population they stand for."""
+"""Samples drawn with unequal chances or in clusters: the answer is that of the population they stand for."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from incrowd import population_risk, record_risk
+from incrowd import ClassSizes, InputError, population_risk, record_risk
 from incrowd.populations.crowd_growth import grow
 from incrowd.populations.crowd_model import fit_crowd_model
 from incrowd.populations.design import Weights, design_of
@@ -89,3 +91,115 @@ def test_one_column_and_constant_columns_with_weights():
     assert one.interval[0] <= one.sample_to_population <= one.interval[1]
     alike = population_risk({"a": [1] * 200, "w": weights}, quasi_identifiers=["a"], weights="w")
     assert alike.sample_to_population < 0.01
+
+
+@pytest.fixture(scope="module")
+def households():
+    """A population of households whose members share a town and an income, and a sample of whole households."""
+    draw = np.random.default_rng(5)
+    homes = 12_000
+    members = draw.integers(1, 5, homes)
+    home = np.repeat(np.arange(homes), members)
+    town, income = draw.integers(0, 30, homes)[home], draw.zipf(1.3, homes)[home] % 400
+    columns = {"town": town, "income": income, "size": members[home], "sex": draw.integers(0, 2, home.size)}
+    _, numbers = np.unique(np.stack(list(columns.values())), axis=1, return_inverse=True)
+    sizes = np.bincount(numbers.ravel())[numbers.ravel()]
+    rows = np.flatnonzero((draw.random(homes) < 0.06)[home])
+    return {name: column[rows] for name, column in columns.items()}, home[rows], sizes[rows], home.size
+
+
+def test_people_of_one_household_are_no_evidence_of_people_like_them(households):
+    rows, home, sizes, people = households
+    truth, known = float(np.mean(1.0 / sizes)), {"population": people, "quasi_identifiers": list(rows)}
+    used = population_risk(rows | {"home": home}, cluster="home", **known)
+    ignored = population_risk(rows, **known)
+    assert used.sample_to_population == pytest.approx(truth, abs=0.03)
+    assert used.interval[0] < truth < used.interval[1]
+    assert ignored.interval[1] < truth  # the unsafe side
+    assert any("one record of each cluster" in note for note in used.notes)
+    records = record_risk(rows | {"home": home}, cluster="home", **known)
+    assert records["risk"].mean() == pytest.approx(used.sample_to_population, abs=1e-6)
+
+
+def test_clusters_of_one_record_change_nothing(households):
+    rows = {name: column[:500] for name, column in households[0].items()}
+    known = {"population": 5_000, "quasi_identifiers": list(rows)}
+    plain, alone = (
+        population_risk(table, **known, **design)
+        for table, design in ((rows, {}), (rows | {"home": np.arange(500)}, {"cluster": "home"}))
+    )
+    assert alone.sample_to_population == plain.sample_to_population
+    assert alone.interval == plain.interval
+
+
+def test_one_record_of_each_cluster_is_heard_and_all_are_counted(households):
+    rows, home, _, _ = households
+    clusters = np.unique(home, return_inverse=True)[1]
+    design = design_of(Weights(np.full(home.size, 2.0)), clusters=clusters)
+    assert design.effect == pytest.approx(home.size * np.sum(np.bincount(clusters) ** 2.0) / home.size**2)
+    model = fit_crowd_model([np.asarray(column) for column in rows.values()], design)
+    one, other = (grow(model, 3 * home.size, seed=(seed,)) for seed in (1, 2))
+    for found in (one, other):
+        assert sorted(clusters[found.heard]) == list(range(clusters.max() + 1))
+        assert found.class_sizes.sum() == 3 * home.size
+        _, numbers, counts = np.unique(found.values, axis=1, return_inverse=True, return_counts=True)
+        assert counts[numbers.ravel()[: home.size]].tolist() == found.sample_class_sizes.tolist()
+        drawn = found.values[:, home.size :]
+        for column, codes in enumerate(found.values):  # values of records not heard are not drawn
+            known = codes[found.heard]
+            assert np.all(np.isin(drawn[column], known) | (drawn[column] > codes[: home.size].max()))
+    assert one.heard.tolist() != other.heard.tolist()
+
+
+def test_leaving_a_cluster_out_is_what_it_says():
+    """The chance of every record by counting the records of other clusters by hand, on two columns."""
+    draw = np.random.default_rng(2)
+    one, clusters = draw.integers(0, 4, 40), np.sort(draw.integers(0, 12, 40))
+    other = (one + clusters % 3) % 5
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    design = design_of(Weights(np.full(40, 2.0)), clusters=clusters)
+    model = fit_crowd_model([one, other], replace(design, strata=None))
+    assert model.levels
+    chances = np.zeros(40)
+    for column, codes in enumerate(model.codes):
+        d, theta = model.margins[column]
+        for row in range(40):
+            rest = np.flatnonzero(clusters != clusters[row])
+            seen, distinct = (codes[rest] == codes[row]).sum(), np.unique(codes[rest]).size
+            base = (seen - d if seen else theta + d * distinct) / (rest.size + theta)
+            for level in reversed([one for one in model.levels if one.column == column]):
+                alike = rest[np.all([model.codes[g][rest] == model.codes[g][row] for g in level.given], axis=0)]
+                pair = (codes[alike] == codes[row]).sum()
+                new = (level.strength + level.discount * np.unique(codes[alike]).size) * base
+                base = (max(pair - level.discount, 0) * (pair > 0) + new) / (alike.size + level.strength)
+            chances[row] += np.log(base)
+    assert model.log_chances == pytest.approx(chances)
+
+
+def test_strata_that_are_given_are_divided_by_weights_and_grow_to_what_they_stand_for():
+    weights = Weights(np.array([5.0] * 40 + [5.0] * 30 + [60.0] * 30))
+    strata = np.repeat([0, 1], [40, 60])
+    design = design_of(weights, strata)
+    assert [len(set(strata[design.strata == one])) for one in range(3)] == [1, 1, 1]
+    assert sorted(design.shares) == pytest.approx(np.array([30 * 4, 40 * 4, 30 * 59]) / (70 * 4 + 30 * 59))
+    equal = design_of(Weights(np.full(100, 8.0)), strata)
+    assert equal.effect == pytest.approx(1.0)
+    assert equal.shares == pytest.approx([0.4, 0.6])
+
+
+def test_designs_that_say_nothing_are_refused():
+    rows = {"a": [1, 2, 3, 4, 5, 6], "b": [1, 1, 2, 2, 3, 3], "home": [1, 1, 2, 2, 3, None], "w": [9.0] * 6}
+    known = {"quasi_identifiers": ["a", "b"], "population": 54}
+    with pytest.raises(InputError, match="how many people are in each") as refusal:
+        population_risk(rows, strata="b", **known)
+    assert refusal.value.hint == ("weights",)
+    with pytest.raises(InputError, match="no cluster in 'home'"):
+        population_risk(rows, cluster="home", **known)
+    with pytest.raises(InputError, match="all records have one stratum"):
+        population_risk(rows | {"s": [1] * 6}, strata="s", weights="w", **known)
+    with pytest.raises(InputError, match="not to people"):
+        population_risk(rows, cluster="b", person="a", quasi_identifiers=["b"], population=54)
+    with pytest.raises(InputError, match="class sizes have no columns"):
+        population_risk(ClassSizes.from_sizes([1, 2, 3]), population=60, cluster="b", method="posterior")
+    found = population_risk(rows | {"s": [1, 1, 1, 2, 2, 2]}, strata="s", weights="w", **known)
+    assert found.interval[0] <= found.sample_to_population <= found.interval[1]

@@ -16,7 +16,9 @@ def test_the_rows_of_a_cell_may_come_in_any_order():
     rows = demo_table(2_000, seed=1).select([*NAMES, "charge"])
     columns = encode(read_table(rows), NAMES)
     counts = tuple(np.bincount(column.codes, minlength=column.size) for column in columns)
-    recoding = CellRecoding(NAMES, tuple(column.values for column in columns), counts, Demand(5), "information")
+    recoding = CellRecoding(
+        NAMES, tuple(column.values for column in columns), counts, Demand(5), "information", (None,) * len(NAMES)
+    )
     protect_cell = ProtectCell(recoding, tuple(rows.column_names))
     order = [(name, "ascending") for name in rows.column_names]
     made = [

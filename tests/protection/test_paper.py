@@ -12,7 +12,7 @@ from tests import reference
 
 from incrowd import InputError, UnsupportedError, evaluate, protect
 from incrowd.backends import encode
-from incrowd.demo import QUASI_IDENTIFIERS, demo_table
+from incrowd.demo import AS_NUMBERS, QUASI_IDENTIFIERS, demo_table
 from incrowd.protection import HIPAA_STEPS, regenerate
 from incrowd.protection.intervals import equal_parts
 from incrowd.protection.tcloseness import bound_on_t, strata_for
@@ -49,7 +49,9 @@ S6 = {
 @pytest.mark.parametrize("aim", ["information", "granularity"])
 @pytest.mark.paper("proper-anonymization", "Table S2", "Table S6")
 def test_table_s2_becomes_table_s6(aim):
-    safe = protect(S2, quasi_identifiers=KNOWN, k=3, aim=aim, identifiers=[])
+    safe = protect(
+        read_table(S2, scales={"Zip code": "numeric"}), quasi_identifiers=KNOWN, k=3, aim=aim, identifiers=[]
+    )
     for name, (first, second) in S6.items():
         assert [str(cell) for cell in safe.table[name].to_pylist()] == [first] * 3 + [second] * 3
     assert safe.table["Charges"].to_pylist() == S2["Charges"]
@@ -57,7 +59,7 @@ def test_table_s2_becomes_table_s6(aim):
 
 @pytest.mark.paper("proper-anonymization", "eq. 5", "Table S6")
 def test_table_s6_discloses_wealth_and_cancer():
-    safe = protect(S2, quasi_identifiers=KNOWN, k=3, identifiers=[])
+    safe = protect(read_table(S2, scales={"Zip code": "numeric"}), quasi_identifiers=KNOWN, k=3, identifiers=[])
     wealthy = safe.evaluate(sensitive=["Charges"], secret=(250_000, None)).disclosure
     assert (wealthy.records, wealthy.disclosed, wealthy.risk) == (3, 3, 1.0)
     assert safe.evaluate().uniques == 0
@@ -90,7 +92,9 @@ def test_s2_exactly(k):
         groups.append(order[:k])
         order = order[k:]
     groups.append(order)
-    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=k, method="sorted").table.to_pylist()
+    safe = protect(
+        read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=k, method="sorted"
+    ).table.to_pylist()
     for expected, row in zip(boxes(rows, groups, QUASI_IDENTIFIERS), safe, strict=True):
         assert expected == {name: str(row[name]) for name in QUASI_IDENTIFIERS}
 
@@ -175,11 +179,20 @@ def test_k_anonymity_leaves_nobody_unique_and_coarsening_does():
     table = demo_table(5_000)
     for k in (2, 5):
         for method in ("partition", "sorted"):
-            found = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=method).evaluate()
+            found = protect(
+                read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=method
+            ).evaluate()
             assert found.uniques == 0
             assert found.correctness <= 1 / k
     left = [
-        protect(table, quasi_identifiers=QUASI_IDENTIFIERS, method="coarsen", resolution=f"1/{r}").evaluate().uniques
+        protect(
+            read_table(table, scales=AS_NUMBERS),
+            quasi_identifiers=QUASI_IDENTIFIERS,
+            method="coarsen",
+            resolution=f"1/{r}",
+        )
+        .evaluate()
+        .uniques
         for r in (32, 16, 8)
     ]
     assert left[0] > left[1] > left[2] > 0
@@ -188,8 +201,12 @@ def test_k_anonymity_leaves_nobody_unique_and_coarsening_does():
 @pytest.mark.paper("proper-anonymization", "Fig. S7")
 def test_t_closeness_ends_attribute_disclosure():
     table = demo_table(5_000)
-    plain = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, sensitive=["charge"])
-    close = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, t="bound", sensitive=["charge"])
+    plain = protect(
+        read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=2, sensitive=["charge"]
+    )
+    close = protect(
+        read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=2, t="bound", sensitive=["charge"]
+    )
     assert plain.evaluate(secret=(100_000, None)).disclosure.risk > 0
     assert close.evaluate(secret=(100_000, None)).disclosure.risk == 0
 
@@ -197,7 +214,14 @@ def test_t_closeness_ends_attribute_disclosure():
 @pytest.mark.paper("proper-anonymization", "Table S3")
 def test_masking_follows_table_s3():
     table = demo_table(3_000)
-    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, method="mask", steps=HIPAA_STEPS, drop=False)
+    safe = protect(
+        read_table(table, scales=AS_NUMBERS),
+        quasi_identifiers=QUASI_IDENTIFIERS,
+        k=2,
+        method="mask",
+        steps=HIPAA_STEPS,
+        drop=False,
+    )
     ages = Counter(str(age) for age in safe.table["age_yrs"].to_pylist())
     assert ages["*"] > 0
     before, after = table.to_pylist(), safe.table.to_pylist()
@@ -234,7 +258,14 @@ def test_limits_the_wrong_way_round_are_refused():
 @pytest.mark.paper("proper-anonymization", "Algorithm S1")
 def test_s1_keeps_the_published_marginals():
     table = demo_table(3_000)
-    masked = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=2, method="mask", steps=HIPAA_STEPS, drop=False)
+    masked = protect(
+        read_table(table, scales=AS_NUMBERS),
+        quasi_identifiers=QUASI_IDENTIFIERS,
+        k=2,
+        method="mask",
+        steps=HIPAA_STEPS,
+        drop=False,
+    )
     before, after = table.to_pylist(), masked.table.to_pylist()
     counts = {
         name: dict(Counter(str(a[name]) for a, b in zip(before, after, strict=True) if str(b[name]) == "*"))
@@ -279,13 +310,22 @@ def test_information_loss_is_a_fraction_of_the_papers():
     table = demo_table(20_000)
     for k, most in ((2, 0.40), (3, 0.40), (5, 0.40), (10, 0.40)):
         ours, theirs = (
-            protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=method).evaluate().information_loss
+            protect(read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=method)
+            .evaluate()
+            .information_loss
             for method in ("partition", "sorted")
         )
         assert ours <= most * theirs
     for k, most in ((2, 0.36), (3, 0.45), (5, 0.50), (10, 0.60)):  # 20 000 rows; the benchmark has 100 000
         ours, theirs = (
-            protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=k, method=m, t="bound", sensitive=["charge"])
+            protect(
+                read_table(table, scales=AS_NUMBERS),
+                quasi_identifiers=QUASI_IDENTIFIERS,
+                k=k,
+                method=m,
+                t="bound",
+                sensitive=["charge"],
+            )
             .evaluate()
             .information_loss
             for m in ("partition", "tcloseness")
@@ -308,7 +348,7 @@ def test_adult_keeps_more_than_96_percent_of_its_detail(shared_data):
 
 def test_correlations_before_and_after():
     table = demo_table(2_000)
-    safe = protect(table, quasi_identifiers=QUASI_IDENTIFIERS, k=5)
+    safe = protect(read_table(table, scales=AS_NUMBERS), quasi_identifiers=QUASI_IDENTIFIERS, k=5)
     found = safe.evaluate()
     columns = [table[name].to_numpy().astype(float) for name in QUASI_IDENTIFIERS]
     after = []

@@ -69,6 +69,22 @@ def test_classes_are_k_to_2k_and_the_loss_is_that_of_one_machine(rows, there, tm
     assert {column.column: column.changed for column in cost.columns} == safe.changed_cells
 
 
+def test_scales_are_those_of_one_machine(rows, session, tmp_path):
+    there = in_small_cells(rows, scales="patcnty=numeric,sex=place")
+    safe = protect(there, quasi_identifiers=["race", "patcnty"], k=5, out=tmp_path / "safe.parquet")
+    written = read_table(tmp_path / "safe.parquet").to_arrow()
+    assert not [cell for cell in written["race"].unique().to_pylist() if cell.startswith("[")]
+    assert not [cell for cell in written["patcnty"].unique().to_pylist() if cell.startswith("{")]
+    assert safe.notes[0].startswith("taken as codes, not as quantities, by their names: race;")
+    for scales in (None, "race=numeric"):
+        found = measure(read_table(rows, scales=scales), quasi_identifiers=["sex"], sensitive=["race"]).sensitive
+        far = read_table(rows, engine="spark", memory="4GB", scales=scales)
+        assert measure(far, quasi_identifiers=["sex"], sensitive=["race"]).sensitive == found
+        assert (found[0].ordered_t is None) == (scales is None)
+    with pytest.raises(UnsupportedError, match="'sex' holds codes of places"):
+        protect(there, quasi_identifiers=["sex"], k=5, out=tmp_path / "other.parquet")
+
+
 def test_what_a_cluster_does_not_do_is_said(there, tmp_path, monkeypatch):
     options = {"quasi_identifiers": KNOWN, "identifiers": []}
     with monkeypatch.context() as closed:

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd import ClassSizes, InputError, UnsupportedError, measure, read_table, suggest_roles
+from incrowd import ClassSizes, InputError, UnsupportedError, measure, protect, read_table, suggest_roles
 from incrowd.backends.relational import count_in_engine
+from incrowd.tables.suggest_reading import suspect_missing_codes
 
 
 def histogram(frame, names=("x",)):
@@ -140,3 +141,48 @@ def test_lists_in_a_pandas_column_are_refused():
         histogram(pd.DataFrame({"x": [[1], ["S"]]}))
     with pytest.raises(InputError, match="lists or records"):
         histogram(duckdb.sql("SELECT [1] AS x UNION ALL SELECT [2]"))
+
+
+def odd_types():
+    numbers = np.iinfo(np.int64)
+    decimals = [decimal.Decimal("1.5"), decimal.Decimal("1.5"), decimal.Decimal("2.5")]
+    return {
+        "an unknown zone": pa.array([1, 1, 2], pa.timestamp("us", "Mars/Olympus")),
+        "the last day": pa.array([253_402_300_799, 253_402_300_799, -62_135_596_800], pa.timestamp("s")),
+        "the smallest time in nanoseconds": pa.array([numbers.min, numbers.min, 5]).cast(pa.timestamp("ns")),
+        "small decimals": pa.array(decimals, pa.decimal32(5, 1)),
+        "smaller decimals": pa.array(decimals, pa.decimal64(5, 1)),
+        "large decimals": pa.array(decimals, pa.decimal256(60, 1)),
+        "intervals": pa.array([(1, 2, 3), (1, 2, 3), (1, 2, 4)], pa.month_day_nano_interval()),
+        "whole numbers beyond the sign": pa.array([2**64 - 1, 2**64 - 1, 1], pa.uint64()),
+    }
+
+
+@pytest.mark.parametrize("name", odd_types())
+def test_odd_types_are_counted_described_and_protected(name):
+    table = pa.table({"x": odd_types()[name], "y": [1, 1, 2]})
+    assert histogram(table) == {1: 1, 2: 1}
+    assert [role.column for role in suggest_roles(read_table(table))] == ["x", "y"]
+    assert suspect_missing_codes(read_table(table)) == {}
+    assert protect(table, quasi_identifiers=["x"], k=3).guarantee.k == 3
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        pa.array([2**31 - 1, 0], pa.int32()).cast(pa.date32()),
+        pa.array([-62_135_596_801, 0], pa.timestamp("s")),
+        pa.array([253_402_300_800_000, 0], pa.timestamp("ms", "UTC")),
+        pa.array([np.iinfo(np.int64).min, 0]).cast(pa.timestamp("us")),
+    ],
+)
+def test_dates_that_no_calendar_has_are_refused(days):
+    with pytest.raises(InputError, match="'x' holds dates before the year 1 or after 9999"):
+        histogram(pa.table({"x": days}))
+
+
+@pytest.mark.parametrize("cut", [slice(None, -1), slice(None, 7)])
+def test_damaged_text_says_which_encoding_it_is_not_in(tmp_path, cut):
+    (tmp_path / "t.csv").write_bytes("age,sex\n30,f\n31,m\n".encode("utf-16")[cut])
+    with pytest.raises(InputError, match="cannot be read as utf-16; try another encoding"):
+        read_table(tmp_path / "t.csv")

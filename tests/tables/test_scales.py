@@ -6,13 +6,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from incrowd import InputError, measure, protect, read_table
+from incrowd import InputError, evaluate, measure, protect, read_table
 from incrowd.backends import MemoryNeeds, encode
 from incrowd.backends.scales import Scale
 from incrowd.errors import ColumnNotFoundError
 from incrowd.protection import write_protected
 from incrowd.tables import suggest_roles
-from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
+from incrowd.tables.suggest_reading import apply_scales, suggest_scales, suspect_missing_codes
 
 
 def test_scales_follow_from_types_unless_they_are_stated():
@@ -111,9 +111,10 @@ def test_the_scale_decides_what_classes_are_written_as():
     table = {"race": [1, 2, 8, 9] * 4, "area": [10115, 10117, 20095, 20097] * 4}
     safe = {
         scales: protect(read_table(table, scales=scales), quasi_identifiers=["race", "area"], k=8, method="partition")
-        for scales in ("", "race=nominal,area=place")
+        for scales in ("race=numeric,area=numeric", "race=nominal,area=place")
     }
-    assert set(safe[""].table["race"].to_pylist()) <= {"[1;2]", "[8;9]", "[1;9]"}
+    stated = safe["race=numeric,area=numeric"].table
+    assert set(stated["race"].to_pylist()) <= {"[1;2]", "[8;9]", "[1;9]"}
     assert set(safe["race=nominal,area=place"].table["race"].to_pylist()) <= {"{1,2}", "{8,9}", "{1,2,8,9}"}
     assert set(safe["race=nominal,area=place"].table["area"].to_pylist()) <= {"1011*", "2009*", "*"}
 
@@ -134,3 +135,69 @@ def test_whole_numbers_of_a_topic_of_codes_are_suggested_as_nominal():
     )
     assert suggest_scales(table, suggest_roles(table)) == {"race": "nominal", "education": "ordered"}
     assert suspect_missing_codes(table) == {"age": (-9,)}
+
+
+CODES = {"race": [6, 7, 8, 9] * 5, "state": [1, 2, 55, 56] * 5, "age": list(range(20))}
+
+
+def test_codes_are_never_released_as_intervals_and_it_is_said():
+    safe = protect(CODES, quasi_identifiers=["race", "state", "age"], k=10)
+    for name in ("race", "state"):
+        assert {str(cell)[0] for cell in safe.table[name].to_pylist()} == {"{"}
+    assert any(cell.startswith("[") for cell in safe.table["age"].to_pylist())
+    assert safe.notes[0] == "taken as codes, not as quantities, by their names: race, state; state other scales"
+
+
+def test_what_is_stated_goes_before_the_guess():
+    table = read_table(CODES, scales="race=numeric")
+    assert apply_scales(table, ["race", "age"]) == []
+    safe = protect(table, quasi_identifiers=["race", "age"], k=5)
+    assert any(cell.startswith("[") for cell in safe.table["race"].to_pylist())
+
+
+def test_a_column_with_a_hierarchy_of_intervals_is_no_code():
+    safe = protect(CODES, quasi_identifiers=["state", "age"], k=5, hierarchies={"state": "10,100"})
+    assert not any("{" in cell for cell in safe.table["state"].to_pylist())
+
+
+def test_t_of_codes_is_by_equal_distances_which_are_never_smaller():
+    cells = {"group": GROUP, "race": ILLNESS}
+    found = measure(cells, quasi_identifiers=["group"], sensitive=["race"])
+    assert found.sensitive[0].t == pytest.approx(float(t_by_hand(GROUP, ILLNESS, ordered=False)), abs=1e-12)
+    assert t_by_hand(GROUP, ILLNESS, ordered=False) >= t_by_hand(GROUP, ILLNESS, ordered=True)
+    assert "taken as codes" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("sex", True),
+        ("state_number", True),
+        ("NUTS2", True),
+        ("occupation", True),
+        ("nace", True),
+        ("marital_status", True),
+        ("county", True),
+        ("citypop", False),
+        ("years_in_us", False),
+        ("city_size", False),
+        ("latitude", False),
+        ("hours_worked", False),
+        ("age", False),
+        ("income", False),
+        ("x", False),
+    ],
+)
+def test_names_that_say_a_code_and_names_that_say_an_amount(name, code):
+    table = read_table({name: [1, 2, 3]})
+    assert bool(apply_scales(table, [name])) == code
+    assert table.scale_of(name) == ("nominal" if code else "numeric")
+
+
+def test_a_release_in_ranges_is_evaluated_as_the_quantities_it_was_taken_for():
+    before, after = {"state": [1, 2, 3, 4]}, {"state": ["[1;2]", "[1;2]", "[3;4]", "[3;4]"]}
+    found = evaluate(before, after, quasi_identifiers=["state"])
+    assert found.granularity == pytest.approx(2 / 3)
+    assert found.notes == ()
+    as_sets = evaluate(before, {"state": ["{1,2}", "{1,2}", "{3,4}", "{3,4}"]}, quasi_identifiers=["state"])
+    assert "taken as codes" in as_sets.notes[0]

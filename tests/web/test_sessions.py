@@ -139,7 +139,7 @@ def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
     session = server.sessions.named("one")
     rows = "".join(f"{20 + n % 7},{'AB'[n % 2]}\n" for n in range(60))
     table = server.open_upload(session, received(server, "age,city\n" + rows), "a.csv")
-    table.replace_settings(TableSettings(roles={"age": "quasi-identifier", "city": "quasi-identifier"}))
+    table.history.replace(TableSettings(roles={"age": "quasi-identifier", "city": "quasi-identifier"}))
 
     def tell(stage, share):
         if share >= 0.9:
@@ -153,15 +153,15 @@ def test_a_protection_cancelled_near_its_end_leaves_no_file(server, tmp_path):
 @pytest.mark.parametrize("state", ["running", "cancelled", "failed"])
 def test_an_assessment_that_is_not_whole_is_no_report(state):
     from incrowd.assessment import Assessment
-    from incrowd.web.api.result_routes import _assessment
+    from incrowd.web.api.result_routes import whole_assessment
     from incrowd.web.jobs import Job, Outcome
 
     early = Outcome(Assessment.__new__(Assessment), dict, dict)
     job = Job("one", "assessment", None, None, None, state=state, outcome=early)
     with pytest.raises(Refusal, match="whole assessment"):
-        _assessment(job)
+        whole_assessment(job)
     job.state = "done"
-    assert _assessment(job) is early.value
+    assert whole_assessment(job) is early.value
 
 
 def test_a_file_of_too_many_columns_is_refused_by_its_header(server):

@@ -27,6 +27,15 @@ def scheme_of(source: str) -> str | None:
     return found[1].lower() if found and not os.path.exists(source) else None
 
 
+def is_address(source: str | os.PathLike[str]) -> bool:
+    """Whether it names a database or a store and no file, also where a `Path` made one slash of two.
+
+    >>> is_address("s3a://bucket/a.csv"), is_address(Path("postgresql://host/db")), is_address("C:/people.csv")
+    (True, True, False)
+    """
+    return _SCHEME.match(os.fspath(source)) is not None
+
+
 def masked(source: str) -> str:
     """A path or an address as it may be shown: an address as host and path, without user, password and options.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from incrowd._support.addresses import is_address, masked
 from incrowd._support.compressed_files import full_suffix
 from incrowd._support.private_folders import PrivateFolder, locked
 from incrowd.errors import InputError
@@ -23,6 +24,8 @@ _umask_lock = threading.Lock()
 def check_free(path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Refuse a path that is taken."""
     target = Path(path)
+    if is_address(target):
+        raise InputError(f"{masked(os.fspath(path))} is an address; name a file")
     if target.is_dir():
         raise InputError(f"{target} is a folder; name a file to write")
     if target.exists() and not force:

@@ -20,8 +20,7 @@ from incrowd.assessment.verdict import Verdict, decide
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
-from incrowd.measures.kept_columns import GivenBack
-from incrowd.tables import RowKind, Table, read_table
+from incrowd.tables import Table, read_table
 from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
@@ -46,6 +45,7 @@ def assess(
     certain: float | None = None,
     tolerate: float | None = None,
     rows_are_people: bool = False,
+    original: Any = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     protection: bool = True,
     seed: int = 0,
@@ -74,6 +74,9 @@ def assess(
         certain: the share of a class that has one value, from which on that secret counts as known. None: 0.95.
         tolerate: the share of records whose secret may be known.
         rows_are_people: every row is another person, whatever the table looks like.
+        original: the table that this one was made from, which tells what kept columns give back. None: what `protect`
+            wrote beside the file is taken; a table of ranges that has neither is undecided at best. A table that was
+            collected in ranges is its own original.
         groups: attributes that attackers know together, by a label.
         protection: whether to try what protection costs, which is the slowest part.
         seed: seed of every random choice.
@@ -108,21 +111,28 @@ def assess(
         certain=certain,
         tolerate=tolerate,
         rows_are_people=rows_are_people,
+        original=original if isinstance(original, str) else None,
         groups=groups or {},
         protection=protection,
         seed=seed,
     )
-    return assess_question(data, question, progress=progress, partial=partial)
+    return assess_question(data, question, original=original, progress=progress, partial=partial)
 
 
 def assess_question(
-    data: Any, question: Question, *, progress: Progress = silent, partial: Callable[[Assessment], None] | None = None
+    data: Any,
+    question: Question,
+    *,
+    original: Any = None,
+    progress: Progress = silent,
+    partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
     """Answer a question about a table, as `assess` does for the question that its keywords make up.
 
     Args:
         data: whatever `read_table` reads.
         question: what is asked.
+        original: the table that this one was made from, where the question does not name it.
         progress: told how far the work is.
         partial: called with what is known so far, each time that is more.
 
@@ -133,7 +143,7 @@ def assess_question(
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k
     2
     """
-    work = _begin(read_table(data), question, progress)
+    work = _begin(read_table(data), question, progress, original)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     for section in _FIRST:
         work.answer(section, section.answer)
@@ -154,8 +164,7 @@ def judge_release(
     data: Any,
     question: Question,
     *,
-    given_back: Sequence[GivenBack] = (),
-    rows: RowKind | None = None,
+    original: Any = None,
     linkage: AttackRisk | None = None,
     progress: Progress = silent,
 ) -> Verdict:
@@ -164,9 +173,8 @@ def judge_release(
     Args:
         data: whatever `read_table` reads.
         question: what is asked; a yes needs a role for every column.
-        given_back: kept columns of which the original tells that they give back what was made coarser; those that the
-            release shows by itself are found here.
-        rows: what the rows of the original are; the columns that say so may be gone from the release.
+        original: the table that this one was made from, or what it tells (`OriginalFacts`), where the question does not
+            name it.
         linkage: an attack on the release, where its values were changed by chance and classes do not show the risk.
         progress: told how far the work is.
 
@@ -177,29 +185,26 @@ def judge_release(
     >>> judge_release(table, Question(quasi_identifiers=("age",), highest=0.5)).decision
     'within'
     """
-    work = _begin(read_table(data), question, progress)
+    work = _begin(read_table(data), question, progress, original)
     work.answers["population"] = None
     by_population = () if linkage is not None else (population_section.SECTION,)
     for section in (facts.SECTION, evidence.SECTION, *by_population):
         if section.is_asked is None or section.is_asked(work):
             work.answer(section, section.answer)
-    counted = work.answers["evidence"]
-    by_column = {one.column: one for one in (*given_back, *counted.given_back)}
-    seen = counted.rows if rows is None or rows.kind == "people" else rows
-    work.answers["evidence"] = replace(counted, given_back=tuple(by_column.values()), rows=seen)
     return decide(work.question, work.roles, **work.answers, linkage=linkage)
 
 
-def _begin(table: Table, question: Question, progress: Progress) -> Work:
+def _begin(table: Table, question: Question, progress: Progress, original: Any) -> Work:
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
-    roles = settle_roles(table, question)
+    roles = settle_roles(table, question, original)
     settled = question.about(table).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
-    return Work(table, settled, roles, progress, seconds={"roles": time.perf_counter() - started})
+    seconds = {"roles": time.perf_counter() - started}
+    return Work(table, settled, roles, progress, seconds=seconds, original=settled.original or original)
 
 
 def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment.command_line import option_words, parse_options
 from incrowd.assessment.option import Option, asked, column, columns, option, options_of, reading
 from incrowd.errors import InputError
-from incrowd.recipients import Limits, listed, settle_limits
+from incrowd.recipients import Limits, choices, settle_limits
 
 if TYPE_CHECKING:
     from incrowd.assessment.roles import Roles
@@ -49,7 +49,7 @@ class Question:
     drop: Sequence[str] = columns("--drop", "Columns to leave out of the release, whatever they hold.")
     other: Sequence[str] = columns("--other", "Columns that nobody outside can know, whatever they look like.")
     population: int | None = asked("people", "--population", "How many people the table was drawn from: 60000000, 6e7.")
-    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {listed()}.")
+    recipient: str | None = asked("text", "--recipient", f"Who is to get it: {choices()}.")
     threshold: float | None = asked(
         "share", "--threshold", "Another limit on the average risk than the recipient's: 0.2 or 20%."
     )
@@ -71,6 +71,9 @@ class Question:
     rows_are_people: bool = asked(
         "switch", "--rows-are-people", "Every row is another person, whatever the table looks like.", default=False
     )
+    original: str | None = asked(
+        "text", "--original", "The table this one was made from: it tells what kept columns give back."
+    )
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
     )
@@ -86,8 +89,14 @@ class Question:
     skip_bad_lines: bool = reading("switch", "--skip-bad-lines", "Leave out lines that do not fit.", default=False)
     sheet: str | None = reading("text", "--sheet", "One of several tables: a sheet, a member of a .zip, an R object.")
     layout: str | None = reading("text", "--layout", "Layout of a fixed-width file: CSV of name,start,end.")
+    header_rows: int | None = reading("whole", "--header-rows", "Rows that name the columns, if several.")
     scales: str | None = reading(
         "text", "--scale", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place."
+    )
+    explode: str | None = reading("text", "--explode", "Column of lists, records or maps: a row for each item.")
+    serial_dates: str | None = reading("text", "--serial-dates", "Columns of whole numbers that are Excel's dates.")
+    fold: bool = reading(
+        "switch", "--fold", "Texts that differ only in case, blanks or Unicode form are one value.", default=False
     )
     allow_network: bool = reading(
         "switch", "--allow-network", "Fetch a table from https://, s3://, gs:// or abfs://.", default=False
@@ -192,6 +201,7 @@ class Question:
             weights=next(iter(left([self.weights])), None),
             secrets=[text for text in self.secrets if parse_secret(text)[0] not in removed],
             protection=False,
+            original=None,
             source=source,
         )
 

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.assessment.api import judge_release
-from incrowd.assessment.given_back import find_given_back
 from incrowd.assessment.question import Question
 from incrowd.assessment.verdict import Verdict
 from incrowd.errors import IncrowdError
-from incrowd.measures.kept_columns import GivenBack
 from incrowd.protection import Protected, protect
+from incrowd.protection.original_facts import facts_of_protected
 from incrowd.results import Result
 from incrowd.tables import RowKind, describe_rows, read_table
 
@@ -152,7 +151,10 @@ class _Search:
         options = {**self.options, "k": k, "l": values}
         if left_out:
             options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
-            options["other"] = [name for name in options.get("other") or () if name not in left_out] or None
+            for role in ("other", "sensitive"):
+                options[role] = [name for name in options.get(role) or () if name not in left_out] or None
+            if options["sensitive"] is None:  # nothing is left to be diverse or close
+                options |= {"l": None, "t": None, "beta": None, "delta": None}
         safe = protect(self.table, **options)
         return safe, judge_protected(safe, self.question, rows=self.rows)
 
@@ -184,13 +186,6 @@ def judge_protected(
     asked = question.about_release(safe.removed)
     if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
         asked = replace(asked, quasi_identifiers=names)
-    if rows is None and safe.original is not None:
-        rows = describe_rows(safe.original)
     judged = safe.table if released is None else released
-    facts: tuple[GivenBack, ...] = ()
-    if safe.original is not None:  # it is None where the table was protected in a cluster
-        released_as_ranges = safe.table if safe.generalised is None else safe.generalised
-        coarse = [name for name, cells in safe.changed_cells.items() if cells]
-        facts = find_given_back(safe.original, released_as_ranges, safe.quasi_identifiers, asked, safe.person, coarse)
     linkage = safe.attack() if safe.guarantee.perturbed else None
-    return judge_release(judged, asked, given_back=facts, rows=rows, linkage=linkage)
+    return judge_release(judged, asked, original=facts_of_protected(safe, rows), linkage=linkage)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Decision = Literal["within", "undecided", "borderline", "exposed", "over"]
 _WORDS: Mapping[Decision, str] = {
     "within": "Yes: within the limits",
-    "undecided": "Undecided: columns or rows that nobody judged",
+    "undecided": "Undecided: not everything is judged",
     "borderline": "Too close to call",
     "exposed": "No: low on average, but not for everybody",
     "over": "No: the risk is too high",
@@ -71,8 +71,10 @@ class Verdict(Result):
         giving_back: kept columns that give back what was made coarser.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
+        unanswered: those of them that say what could not be counted.
     """
 
+    _hidden: ClassVar[frozenset[str]] = frozenset({"unanswered"})
     _derived: ClassVar[tuple[str, ...]] = ("headline", "recommendation", "sentence", "threshold")
 
     decision: Decision
@@ -91,6 +93,7 @@ class Verdict(Result):
     giving_back: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
+    unanswered: tuple[Advice, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -132,6 +135,8 @@ class Verdict(Result):
         if self.undecided:
             names = listed([one.column for one in self.undecided])
             return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')} ({names})"
+        if self.unanswered:
+            return "what was not counted can change the answer"
         return "nobody has confirmed what the columns and rows are"
 
     @property
@@ -225,6 +230,7 @@ def decide(
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
         internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
+        unanswered=evidence.unanswered if decision == "undecided" else (),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+_FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
+
+
+def plain_column(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """A column of a common type with NaN as null: to an attacker both are missing, and frames disagree on them."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -24,9 +28,16 @@ def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
         text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
         if text and not any(chunk.dictionary.null_count for chunk in column.chunks):
             return column
-        return plain_column(column.cast(kind.value_type))  # dictionaries may hold nulls, NaNs, zeros of both signs
+        return plain_column(column.cast(kind.value_type), name)  # entries may be null, NaN, zeros of both signs
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         return column.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return column.cast(pa.decimal128(kind.precision, kind.scale))
+    if pa.types.is_interval(kind):
+        cells = (cell.as_py() for cell in column)
+        return pa.chunked_array([as_text([None if cell is None else " ".join(map(str, cell)) for cell in cells])])
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _in_calendar(column, name)
     if pa.types.is_float16(kind):
         column = column.cast(pa.float32())
     if not pa.types.is_floating(column.type):
@@ -35,6 +46,29 @@ def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pc.any(nan).as_py():
         return column
     return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, column.type), column)
+
+
+def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Dates and times of the years 1 to 9999, which everything can work with; UTC's where the zone is not known."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        try:
+            pa.lib.string_to_tzinfo(kind.tz)
+        except (pa.ArrowInvalid, ValueError, OSError):
+            column = column.cast(pa.timestamp(kind.unit, "UTC"))
+            kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return column  # those of 1677 to 2262
+    limits = pc.min_max(column)
+    a_day = pa.scalar(timedelta(days=1), pa.duration(getattr(kind, "unit", "ms")))  # date64 counts milliseconds
+    units = 1 if pa.types.is_date32(kind) else a_day.value
+    low, high = limits["min"].value, limits["max"].value
+    if low is not None and not (_FIRST_DAY * units <= low and high < (_LAST_DAY + 1) * units):
+        raise InputError(f"column {name!r} holds dates before the year 1 or after 9999; mend them or leave it out")
+    return column
 
 
 def series_to_arrow(series: nw.Series[Any]) -> pa.ChunkedArray:

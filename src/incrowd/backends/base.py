@@ -97,7 +97,7 @@ class BaseBackend:
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, pa.ChunkedArray]]:
         """The named columns as Arrow, one at a time, all in the same row order; a NaN is a null."""
         for name, column in self._read(self.require(names)):
-            yield name, plain_column(column)
+            yield name, plain_column(column, name)
 
     def types(self) -> dict[str, pa.DataType]:
         """The type of every column, as `read` gives it."""

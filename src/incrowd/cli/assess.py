@@ -37,7 +37,7 @@ def assess_table(
     config: Annotated[
         Path | None,
         typer.Option("--config", help="Settings file. Default: incrowd.toml beside the table, if it is about it."),
-        Input(),
+        Input(address=False),
     ] = None,
     save: Annotated[
         bool,

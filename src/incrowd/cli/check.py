@@ -74,10 +74,12 @@ def check_table(
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="TOML file with \\[columns] and \\[rules]; options here win over it."),
-        Input(),
+        Input(address=False),
     ] = None,
     original: Annotated[
-        str | None, typer.Option("--original", help="For --max-attack: the table this one was made from."), Input()
+        str | None,
+        typer.Option("--original", help="The table this one was made from: for --max-attack and the verdict."),
+        Input(),
     ] = None,
     holdout: Annotated[
         str | None, typer.Option("--holdout", help="For --max-attack: people who are not in the original."), Input()
@@ -115,6 +117,8 @@ def check_table(
             terminal.line(f"{'ok  ' if passed else 'FAIL'}  {'verdict':<15} {found.verdict.recommendation}")
             for exposure in found.verdict.exposures:
                 terminal.line(f"      {exposure}")
+            for open_point in found.verdict.unanswered:
+                terminal.line(f"      {with_flags(open_point.sentence, open_point.hint)}")
         for note in found.notes:
             terminal.note(note)
     if not found.passed:

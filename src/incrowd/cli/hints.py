@@ -11,6 +11,7 @@ _FLAGS = {
     "methods": "--method",
     "steps": "--step",
     "weights": "--weight",
+    "strata": "--stratum",
     "hierarchies": "--hierarchy",
     "scales": "--scale",
     "maximum_likelihood": "--ml",

@@ -10,6 +10,7 @@ import typer
 
 from incrowd._support.addresses import masked
 from incrowd.cli import options, outputs, terminal
+from incrowd.cli.measure_households import show_households
 from incrowd.cli.measure_items import measure_items
 from incrowd.errors import InputError
 from incrowd.wording import number, percent, single_value
@@ -28,6 +29,11 @@ def measure_table(
     qi: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     person: options.Person = None,
+    household: options.Household = None,
+    relationship: Annotated[
+        str | None,
+        typer.Option("--relationship", help="With --household: who somebody is in it; its composition is then known."),
+    ] = None,
     groups: Annotated[
         list[str] | None,
         typer.Option("--groups", help="What attackers know together: census=age,sex spatial=zip …", show_default=False),
@@ -61,7 +67,7 @@ def measure_table(
     """Count the people who look alike, and what each group gives away."""
     from incrowd.classes import write_class_sizes
     from incrowd.evaluation import count_fitting_uniques, generalised_columns
-    from incrowd.measures import measure, minimal_sets, risk_by_group, risk_by_subset
+    from incrowd.measures import household_risk, measure, minimal_sets, risk_by_group, risk_by_subset
 
     if item is not None:
         if measure_items(table, person, item, known, min_k, json=json):
@@ -73,6 +79,8 @@ def measure_table(
         raise InputError("--fit looks at records, not at people with several; leave out --person or --fit")
     if person is not None and minimal is not None:
         raise InputError("--minimal looks at records, not at people with several; leave out --person or --minimal")
+    if relationship is not None and household is None:
+        raise InputError("--relationship says who somebody is in a household; add --household")
     options.check_share(max_risk, "--max-risk")
     place = None if records is None else _records_place(records, person)
     with terminal.working("counting people who look alike") as progress:
@@ -83,6 +91,11 @@ def measure_table(
             person=person,
             progress=progress,
         )
+        homes = (
+            household_risk(table, household=household, quasi_identifiers=wanted, relationship=relationship)
+            if household is not None
+            else None
+        )
         by_group = risk_by_group(table, by_name, person=person, progress=progress) if by_name else ()
         by_set = risk_by_subset(table, wanted, up_to=sets, person=person, progress=progress) if sets is not None else ()
         single = minimal_sets(table, wanted, up_to=minimal, progress=progress) if minimal is not None else None
@@ -92,11 +105,19 @@ def measure_table(
         fitting = count_fitting_uniques(table, quasi_identifiers=wanted, progress=progress) if fit else None
     if not fit and person is None and table.backend.rows_are_local and table.rows <= _LOOKED_THROUGH:
         _note_masked(generalised_columns(table, wanted))
+    for text in measurement.notes[len(table.notes) :]:
+        terminal.note(text)
     if json:
-        fitted = {} if fitting is None else {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
-        terminal.as_json(_plain(measurement, by_group, by_set, single) | fitted)
+        plain = _plain(measurement, by_group, by_set, single)
+        if fitting is not None:
+            plain |= {"unique_by_fit": fitting.unique, "undecided": fitting.undecided}
+        if homes is not None:
+            plain["households"] = homes.to_dict()
+        terminal.as_json(plain)
     else:
         _show(measurement, by_group, by_set, single)
+        if homes is not None:
+            show_households(homes)
         if fitting is not None:
             _show_fitting(fitting, measurement.records)
         if place is not None:

@@ -42,13 +42,16 @@ Sensitive = Annotated[
 Person = Annotated[
     str | None, typer.Option("--person", help="Column that says whose record it is: the unit becomes the person.")
 ]
+Household = Annotated[
+    str | None, typer.Option("--household", help="Column that says which household a person lives in.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Write the figure: .html, .svg or .png."), FIGURE_OUTPUT]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option("--hierarchy", help="age=5,10,20, zip=prefix:5,3,1, pay=quantiles:10, or column=file.csv (ARX)."),
-    Input(after="="),
+    Input(after="=", address=False),
 ]
 
 
@@ -107,7 +110,7 @@ def annotation(option: Option) -> Any:
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}
 
 _LAYOUT = _READING["layout"]
-_READING |= {"layout": Annotated[_LAYOUT, Input()]}
+_READING |= {"layout": Annotated[_LAYOUT, Input(address=False)]}
 _SWITCHES = {option.name for option in READING if option.kind == "switch"}
 
 _AFTER = {

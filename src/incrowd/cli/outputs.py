@@ -11,13 +11,12 @@ import functools
 import glob
 import inspect
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd._support.addresses import SQLITE_FILES, masked, sqlite_file
+from incrowd._support.addresses import SQLITE_FILES, is_address, masked, sqlite_file
 from incrowd.errors import InputError
 
 # those that `write_table` writes, which a test compares: to import it would slow down every start
@@ -27,7 +26,6 @@ TABLES = frozenset(
 )
 FIGURES = frozenset({".html", ".svg", ".png", ".json"})
 _STORE_ENGINES = frozenset({"spark"})  # which write to an address of a store
-_ADDRESS = re.compile(r"(jdbc:)?[A-Za-z][A-Za-z0-9+.-]+:/", re.IGNORECASE)  # two letters or more: C:/ is a drive
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +34,11 @@ class Input:
 
     Args:
         after: the file's name begins after this text, as in `column=file.csv`.
+        address: whether an address of a database or a store is taken too.
     """
 
     after: str = ""
+    address: bool = True
 
     def paths(self, value: Any) -> Iterator[str]:
         """The names that an option's value holds."""
@@ -71,7 +71,7 @@ class Output:
         if not self.next_to_table:
             return str(value)
         table = str(given.get("table"))
-        return str((Path() if _ADDRESS.match(table) else Path(table).parent) / self.next_to_table)
+        return str((Path() if is_address(table) else Path(table).parent) / self.next_to_table)
 
 
 _TABLE_ADVICE = ".parquet, .csv, .csv.gz, .sav or .dta"
@@ -96,7 +96,12 @@ def check_files(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def checked(**given: Any) -> None:
-        read = [path for name, one in inputs.items() if given.get(name) for path in one.paths(given[name])]
+        read = []
+        for name, one in inputs.items():
+            paths = list(one.paths(given[name])) if given.get(name) else []
+            if not one.address and (addresses := [path for path in paths if is_address(path)]):
+                raise InputError(f"{masked(addresses[0])} is an address; name a file", hint=name)
+            read += paths
         written: list[str] = []
         for name, output in outputs.items():
             if given.get(name):
@@ -113,7 +118,7 @@ def _check_output(
 ) -> None:
     shown, target = masked(path), Path(path)
     to_store = output.store and engine in _STORE_ENGINES
-    if _ADDRESS.match(path):
+    if is_address(path):
         if to_store:
             return
         advice = "only Spark writes to one: name a file, or choose Spark" if output.store else "name a file"
@@ -138,7 +143,7 @@ def _check_output(
 
 def _reads_from(given: str, target: Path) -> bool:
     """Whether an input is the file, is a link to it, or has it among its parts."""
-    if _ADDRESS.match(given):
+    if is_address(given):
         if not given.lower().startswith("sqlite:"):
             return False
         given = sqlite_file(given)
@@ -155,7 +160,7 @@ def _same_file(name: str, target: Path) -> bool:
 
 def _would_join(source: str, target: Path) -> bool:
     """Whether a file of that name would be read as part of the source: it is in its folder, or its pattern fits."""
-    if os.path.isfile(source) or _ADDRESS.match(source) or Path(source).suffix.lower() in SQLITE_FILES:
+    if os.path.isfile(source) or is_address(source) or Path(source).suffix.lower() in SQLITE_FILES:
         return False
     place, path = Path(source).resolve(), target.resolve()
     if place.is_dir():
@@ -176,4 +181,4 @@ def save_figure(chart: Any, path: Path, *, force: bool) -> None:
 
 def place_of(out: str) -> str | Path:
     """Where a table is written: a path, or an address as it is, in which two slashes must not become one."""
-    return out if _ADDRESS.match(out) else Path(out)
+    return out if is_address(out) else Path(out)

@@ -41,6 +41,12 @@ def population_of_table(
         ),
     ] = None,
     person: options.Person = None,
+    stratum: Annotated[
+        str | None, typer.Option("--stratum", help="Column of the strata that were drawn from; with --weight.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Column of the clusters (households, villages) that were drawn.")
+    ] = None,
     method: Annotated[
         str, typer.Option("--method", help="combined, crowd, posterior, anchored, gaussian, dvine or average.")
     ] = "combined",
@@ -76,13 +82,14 @@ def population_of_table(
         "weights": weights,
         "person": person,
     }
+    design = {"strata": stratum, "cluster": cluster}
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
-        risk = population_risk(table, **known, **how, draws=draws, reference=reference)
-        by_population = for_other_populations(table, **known, **how) if sensitivity or plot else None
+        risk = population_risk(table, **known, **design, **how, draws=draws, reference=reference)
+        by_population = for_other_populations(table, **known, **design, **how) if sensitivity or plot else None
         estimates = classical_risk(table, **known) if classical else {}
         if place is not None:
-            _write_records(table, place, known, seed, force)
+            _write_records(table, place, known | design, seed, force)
     if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import options, terminal
 from incrowd.cli.hints import with_flags
 from incrowd.errors import InputError
-from incrowd.recipients import limits_of, listed
+from incrowd.recipients import choices, limits_of
 
 if TYPE_CHECKING:
     from incrowd.assessment import Question, Roles
@@ -110,7 +110,7 @@ def _ask_open_points(question: Question, roles: Roles) -> dict[str, Any]:
         terminal.line("How many people was the table drawn from? Such as 60000000 or 6e7; Enter if you do not know.")
         answers["population"] = _ask(_people, "population> ")
     if question.recipient is None:
-        terminal.line(f"Who is to get it? {listed()}; Enter: public.")
+        terminal.line(f"Who is to get it? {choices()}; Enter: public.")
         answers["recipient"] = _ask(_recipient, "recipient> ")
     return answers
 

@@ -58,6 +58,10 @@ def protect_table(
     ] = "distinct",
     c: Annotated[float, typer.Option("--c", help="For recursive diversity: the commonest value's limit.")] = 3.0,
     person: options.Person = None,
+    household: Annotated[
+        str | None,
+        typer.Option("--household", help="Column of households, which are kept together: classes of whole households."),
+    ] = None,
     identifier: Annotated[
         list[str] | None,
         typer.Option(
@@ -147,12 +151,16 @@ def protect_table(
         columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
         refused = {"qi": qi, "recipient": recipient, "t": t, "l": l, "beta": beta, "delta": delta, "step": step}
         refused |= {"sensitive": sensitive, "codebook": codebook, "output": output, "keep": keep, "widest": widest}
+        refused["household"] = household
         if ignored := [f"--{name}" for name, value in refused.items() if value is not None]:
             raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
         protect_sets(table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json)
         return
     if known is not None or place or amount is not None:
         raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
+    if household is not None and person is not None:
+        raise InputError("a class is made of whole households or of whole histories; give --household or --person")
+    person = person or household
     target = outputs.place_of(out)
     question = None
     if recipient is not None:
@@ -230,7 +238,6 @@ def protect_table(
             "2001-12-31: say so where it is opened"
         )
     if verdict is not None and verdict.decision != "within":
-        terminal.note("this verdict saw the original too; an assessment of the file alone may miss what it rests on")
         raise typer.Exit(1)
 
 
@@ -298,6 +305,8 @@ def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:
 
 
 def _show(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
+    from incrowd.protection.original_facts import mark_of
+
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
     changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]
     if linkage is None:
@@ -337,3 +346,5 @@ def _show(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRis
         terminal.note(text)
     again = "" if linkage is not None else "Counted again on the file itself. "
     terminal.line(f"{again}Written to {out}.")
+    if cost is not None:
+        terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")

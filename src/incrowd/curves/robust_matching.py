@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from incrowd._support.addresses import masked
 from incrowd._support.progress import Progress, silent
 from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import mean_and_covariance, named_first, sub_gallery_sizes
@@ -96,8 +97,9 @@ def embeddings(source: Any, what: str) -> NDArray[Any]:
     if isinstance(source, str | os.PathLike) and str(source).endswith(".npy"):
         try:
             array = np.load(source, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot read {what} from {source}: {error}") from None
+        except (OSError, ValueError, EOFError, OverflowError, SyntaxError, TypeError) as error:
+            why = getattr(error, "strerror", None) or "it is damaged, or no .npy file of numbers"
+            raise InputError(f"cannot read {what} from {masked(os.fspath(source))}: {why}") from None
     elif isinstance(source, np.ndarray):
         array = source
     else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
@@ -21,8 +22,10 @@ from incrowd.evaluation.result import ColumnCost, Evaluation
 from incrowd.evaluation.utility import measure_utility
 from incrowd.measures import measure_diversity
 from incrowd.protection import Hierarchy
+from incrowd.protection.recoding import as_text
 from incrowd.protection.validate import require_sensitive
 from incrowd.tables import Table, read_table
+from incrowd.tables.suggest_reading import apply_scales
 
 
 def evaluate(
@@ -81,9 +84,11 @@ def evaluate(
     notes = _check_rows(before, after, kept_rows)
     progress("reading", 0.0)
     given = hierarchies or {}
+    released = encode(after, names)
+    notes += (*apply_scales(before, [*secrets, *(one.name for one in released if not _has_ranges(one))]),)
+    apply_scales(after, secrets)
     meanings = [
-        understand(was, now, given.get(was.name))
-        for was, now in zip(encode(before, names), encode(after, names), strict=True)
+        understand(was, now, given.get(was.name)) for was, now in zip(encode(before, names), released, strict=True)
     ]
     progress("counting classes", 0.4)
     classes = assign_classes(after, names, person)
@@ -128,6 +133,11 @@ def evaluate(
         notes=notes,
         utility=found_utility,
     )
+
+
+def _has_ranges(released: Coded) -> bool:
+    """Whether a column was released as intervals, so that its values were taken for quantities."""
+    return bool(pc.any(pc.match_substring_regex(as_text(released.values), r"^\[.+;.+\]$")).as_py())
 
 
 def _require_outcome(before: Table, after: Table, outcome: str, names: Sequence[str]) -> tuple[Coded, Coded]:

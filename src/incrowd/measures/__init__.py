@@ -6,6 +6,7 @@ from incrowd.measures.auxiliary import AuxiliaryKnowledge, count_with_auxiliary
 from incrowd.measures.contribution import Contribution, Contributions, contributions
 from incrowd.measures.disclosed_secrets import DisclosedColumn, DisclosedSecrets, count_disclosed_secrets
 from incrowd.measures.diversity import Diversity, measure_diversity
+from incrowd.measures.households import HouseholdKnowledge, HouseholdRisk, household_risk
 from incrowd.measures.itemsets import ItemsetAnonymity, itemset_anonymity
 from incrowd.measures.kept_columns import GivenBack, kept_column_facts, released_column_facts
 from incrowd.measures.minimal_unique_sets import MinimalSets, minimal_sets
@@ -20,6 +21,8 @@ __all__ = [
     "DisclosedSecrets",
     "Diversity",
     "GivenBack",
+    "HouseholdKnowledge",
+    "HouseholdRisk",
     "ItemsetAnonymity",
     "KnowledgeRisk",
     "KnowledgeRisks",
@@ -30,6 +33,7 @@ __all__ = [
     "contributions",
     "count_disclosed_secrets",
     "count_with_auxiliary",
+    "household_risk",
     "itemset_anonymity",
     "kept_column_facts",
     "measure",

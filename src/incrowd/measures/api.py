@@ -14,6 +14,7 @@ from incrowd.measures.diversity import Diversity, measure_diversity
 from incrowd.measures.partitioned import measure_distinct_partitions, measure_partitions
 from incrowd.results import Result
 from incrowd.tables import Table, TableLike, read_table
+from incrowd.tables.suggest_reading import apply_scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def measure(
     """
     table = read_table(data)
     names, wanted = require_columns(table, quasi_identifiers, sensitive)
-    notes = list(table.notes)
+    notes = [*table.notes, *apply_scales(table, wanted)]
     if not wanted:
         progress("counting people who look alike", 0.1)
         sizes = ClassSizes.from_table(table, quasi_identifiers=names, person=person)

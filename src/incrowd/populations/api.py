@@ -29,6 +29,8 @@ def population_risk(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
     draws: int = 1,
     reference: bool = False,
     progress: Progress = silent,
@@ -44,6 +46,8 @@ def population_risk(
         fraction: the share of the population that is in the sample, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
+        strata: the column that says in which stratum each record was drawn; needs `weights`.
+        cluster: the column that says with which cluster (household, village) each record was drawn.
         draws: how many synthetic populations are drawn.
         reference: fit the two published copulas by their published Monte Carlo: slow, meant for comparison.
         progress: called with what is done and the share that is done.
@@ -72,6 +76,8 @@ def population_risk(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
+        strata=strata,
+        cluster=cluster,
     )
     return estimate_risk(
         sample, method, seed=seed, draws=draws, reference=reference, progress=progress, started=started
@@ -128,6 +134,8 @@ def sensitivity(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
     method: Method = "combined",
     seed: int = 0,
     progress: Progress = silent,
@@ -142,6 +150,8 @@ def sensitivity(
         fraction: the share of the population that is in the sample, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
+        strata: the column that says in which stratum each record was drawn; needs `weights`.
+        cluster: the column that says with which cluster (household, village) each record was drawn.
         method: as for `population_risk`.
         seed: of the synthetic populations.
         progress: called with what is done and the share that is done.
@@ -172,6 +182,8 @@ def sensitivity(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
+        strata=strata,
+        cluster=cluster,
     )
     people = sample.sizes.people
     if given is None:

@@ -48,6 +48,7 @@ class SampleClasses:
         high: F, or the upper end of its 95 % interval.
         without: for each column of the model, F ÷ how many people share all values but that column's; None where not
             asked for.
+        weights: how many records each one counts for in the means, where clusters were drawn; else None.
     """
 
     inverse: Floats
@@ -55,6 +56,7 @@ class SampleClasses:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     without: Floats | None = None
+    weights: Floats | None = None
 
 
 class _Means(NamedTuple):
@@ -149,10 +151,12 @@ def grow_sample(
             if stop == trial:
                 tried = Tail.of(grown)
             here = [one for one in sizes if people_grown(people, one) == stop]
+            weights = _cluster_weights(model, grown)
             for size, classes in _classes_at(grown, here, tried):
-                found[size] = classes if size == keep else _means_of(classes)
+                weighted = replace(classes, weights=weights)
+                found[size] = weighted if size == keep else _means_of(weighted)
                 if size == keep and leave_out and number < _LEFT_OUT:
-                    found[size] = replace(classes, without=_shares_without(grown))
+                    found[size] = replace(weighted, without=_shares_without(grown))
         return found
 
     growths: list[dict[int, Any]] = []
@@ -171,7 +175,22 @@ def _shares_without(grown: GrownPopulation) -> Floats:
 
 
 def _means_of(classes: SampleClasses) -> _Means:
-    return _Means(float(classes.inverse.mean()), float(classes.unique.mean()), float(classes.inverse.var()))
+    inverse, unique, weights = classes.inverse, classes.unique, classes.weights
+    correctness = float(np.average(inverse, weights=weights))
+    variance = float(np.average((inverse - correctness) ** 2, weights=weights))
+    return _Means(correctness, float(np.average(unique, weights=weights)), variance)
+
+
+def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None:
+    """How many records each one stands for: those of its cluster, where the others were drawn after it, else none.
+
+    The classes of the other records of its cluster are too small: values of theirs that nobody drawn has cannot grow.
+    """
+    if model.clusters is None:
+        return None
+    weights = np.zeros(model.people)
+    weights[grown.heard] = np.bincount(model.clusters)[model.clusters[grown.heard]]
+    return weights
 
 
 def _summarise(size: int, people: int, found: Sequence[Any]) -> CrowdEstimate:

@@ -24,6 +24,7 @@ class GrownPopulation:
         sample_class_sizes: size of the class of each person of the sample in the whole population.
         class_sizes: sizes of all classes of the whole population.
         values: the codes of everybody, column by column in the order of the model.
+        heard: the people of the sample after whom others were drawn, one of each cluster; empty where it is all.
     """
 
     sizes: NDArray[np.int64]
@@ -32,6 +33,7 @@ class GrownPopulation:
     sample_class_sizes: NDArray[np.int64]
     class_sizes: NDArray[np.int64]
     values: NDArray[np.int32]
+    heard: NDArray[np.int64]
 
     def sizes_without(self, column: int) -> NDArray[np.int64]:
         """How many people are like each person of the sample in every column but this one."""
@@ -66,6 +68,11 @@ class _Urn:
             model.margins,
             np.cumsum(model.shares)[:-1],
         )
+        self.heard = model.draw_of_clusters(seed)
+        self.silent = np.zeros(0, dtype=np.bool_)
+        if self.heard.size:
+            self.silent = np.ones(n, dtype=np.bool_)
+            self.silent[self.heard] = False
         room = 1 << int(n).bit_length()
         self.groups = np.zeros((2 * room, 2), dtype=np.uint64)
         self.pairs, self.classes = np.zeros((2 * room, 2), dtype=np.uint64), np.zeros((2 * room, 2), dtype=np.uint64)
@@ -79,8 +86,8 @@ class _Urn:
 
         while start < stop:
             start = kernels_crowd.add_people(
-                self.values, self.value_counts, self.value_sizes, *self.levels, self.groups, self.pairs,
-                self.classes, self.pool, self.used, start, stop, drawn, self.random,
+                self.values, self.value_counts, self.value_sizes, *self.levels, self.silent, self.heard,
+                self.groups, self.pairs, self.classes, self.pool, self.used, start, stop, drawn, self.random,
             )  # fmt: skip
             if start < stop:
                 self._enlarge()
@@ -154,6 +161,7 @@ def grow_through(model: CrowdModel, stops: Sequence[int], *, seed: Sequence[int]
             kernels_crowd.class_sizes_of(urn.values, urn.classes, n, model.hidden),
             urn.classes[urn.classes[:, 0] != 0, 1].astype(np.int64),
             urn.values[model.hidden :, :stop],
+            urn.heard,
         )
 
 

@@ -13,10 +13,15 @@ values of a column is used, so names of categories do not matter.
 Where records were drawn with unequal chances, the stratum of a record (`design.py`) is a column before all others. It
 is never drawn: each stratum grows to the people it stands for. Other columns are given it only as far as that raises
 the likelihood, so that strata in which people are alike share their records, and strata in which they differ do not.
+
+Where whole clusters (households, villages) were drawn, the likelihood is that of leaving each record's cluster out, and
+the sample is grown after one person of each cluster, another one in every growth: the people to come are of other
+clusters, and that people of one cluster are alike says nothing about them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +40,7 @@ _FITTED = 20_000  # records whose likelihood is summed; the counts behind it are
 _COMPARED = 100_000  # records, at least, from which the information between two columns is taken
 
 Codes = NDArray[np.int32]
+Clusters = NDArray[np.int64] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +61,10 @@ class CrowdModel:
         codes: the sample's columns as codes from 0, in the order of the model; columns of one value are left out.
         margins: discount and strength of each column's own distribution.
         levels: the contexts, column by column, the most specific first.
-        log_chances: log of the chance of each record's values, by the model without that record.
+        log_chances: log of the chance of each record's values, by the model without that record, or its cluster.
         shares: the share of each stratum among the people to come, where the first column is the stratum; else empty.
         order: which of the columns given each column is, in the order of the model and without the stratum.
+        clusters: the cluster of each record from 0, where clusters were drawn; else None.
     """
 
     codes: tuple[Codes, ...]
@@ -66,6 +73,7 @@ class CrowdModel:
     log_chances: NDArray[np.float64]
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     order: tuple[int, ...] = ()
+    clusters: Clusters = None
 
     @property
     def hidden(self) -> int:
@@ -76,6 +84,13 @@ class CrowdModel:
     def people(self) -> int:
         """How many people are in the sample."""
         return int(self.codes[0].size)
+
+    def draw_of_clusters(self, seed: Sequence[int]) -> NDArray[np.int64]:
+        """One record of each cluster, drawn at random, in ascending order; empty where there are no clusters."""
+        if self.clusters is None:
+            return np.empty(0, dtype=np.int64)
+        mixed = np.random.default_rng([*seed, 0xC1]).permutation(self.people)
+        return np.sort(mixed[np.unique(self.clusters[mixed], return_index=True)[1]])
 
     def class_sizes(self) -> NDArray[np.int64]:
         """For each record how many records of the sample have its values."""
@@ -98,7 +113,7 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
 
     Args:
         columns: the quasi-identifiers as codes, one array a column, all of one length.
-        design: the strata of the records, where they were drawn with unequal chances.
+        design: the strata and clusters of the records, where they were not drawn one by one with equal chances.
 
     Returns:
         The model, with the sample in it.
@@ -114,19 +129,20 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
     entropies = [_entropy(column) for column in coded]
     order = np.argsort(entropies, kind="stable")
     coded = [coded[place] for place in order]
-    hidden = 0 if design is None else 1
-    if design is not None:
+    clusters = None if design is None else design.clusters
+    hidden = 0 if design is None or design.strata is None else 1
+    if design is not None and design.strata is not None:
         coded = [design.strata.astype(np.int32), *coded]
     some = np.unique(np.linspace(0, coded[0].size - 1, min(_FITTED, coded[0].size)).astype(np.int64))
     margins, levels, prefix = [], [], np.zeros(coded[0].size, dtype=np.int64)
     log_chances = np.zeros(coded[0].size)
     for column, codes in enumerate(coded):
-        discount, strength, base = _fit_margin(codes, some)
+        discount, strength, base = _fit_margin(codes, some, clusters)
         margins.append((discount, strength))
         chain = []
         for before in _contexts(coded, column, hidden):
             context = prefix if len(before) == column else _joint([coded[place] for place in before])
-            fitted = _fit_level(context, codes, base, some)
+            fitted = _fit_level(context, codes, base, some, clusters)
             if fitted is not None:
                 discount, strength, base = fitted
                 chain.append(Level(column, before, discount, strength))
@@ -134,9 +150,9 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         if column >= hidden:
             log_chances += np.log(base)
         prefix = _joint([prefix, codes])
-    shares = np.empty(0) if design is None else design.shares
+    shares = np.empty(0) if not hidden or design is None else design.shares
     given = tuple(telling[place] for place in order)
-    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given)
+    return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given, clusters)
 
 
 def _recode(column: NDArray[Any]) -> Codes:
@@ -180,18 +196,47 @@ def _entropy(codes: NDArray[Any]) -> float:
     return float(-(share * np.log(share)).sum() + (share.size - 1) / (2 * codes.size))
 
 
-def _fit_margin(codes: Codes, some: NDArray[np.int64]) -> tuple[float, float, NDArray[np.float64]]:
+def _left_out(groups: NDArray[Any], clusters: Clusters) -> Any:
+    """How many records of its group are left out with each record: itself alone, or those of its cluster."""
+    if clusters is None:
+        return 1
+    own = _joint([groups, clusters])
+    return np.bincount(own)[own]
+
+
+def _lost_values(alone: NDArray[np.bool_], first: NDArray[np.int64], context: Any, clusters: Clusters) -> Any:
+    """How many values nobody in a record's context has without the record, or without its cluster.
+
+    `alone` says of each record whether nobody else has its value there, `first` has one record of every value.
+    """
+    if clusters is None:
+        return alone
+    own = _joint([context, clusters])
+    return np.bincount(own[first[alone[first]]], minlength=int(own.max()) + 1)[own]
+
+
+def _first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each number from 0 comes first."""
+    first = np.empty(int(numbers.max()) + 1, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(numbers.size)[::-1]
+    return first
+
+
+def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tuple[float, float, NDArray[np.float64]]:
     """Discount and strength of a column's own distribution, and each record's chance without itself.
 
     A value that only the record has is new without it, and has the chance of any new value.
     """
-    counts = np.bincount(codes)
-    others, alone = counts[codes] - 1, counts[codes] == 1
-    distinct, n = counts.size - alone, codes.size
+    counts, everybody = np.bincount(codes), np.zeros(codes.size, dtype=np.int64)
+    others = counts[codes] - _left_out(codes, clusters)
+    alone = others == 0
+    distinct = counts.size - _lost_values(alone, _first_places(codes), everybody, clusters)
+    rest = codes.size - _left_out(everybody, clusters) + everybody
 
     def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
         seen = np.maximum(others[rows] - d, 1e-300)
-        found: NDArray[np.float64] = np.where(alone[rows], theta + d * distinct[rows], seen) / (n - 1 + theta)
+        new = theta + d * distinct[rows]
+        found: NDArray[np.float64] = np.where(alone[rows], new, seen) / (rest[rows] + theta)
         return found
 
     best = max(
@@ -202,7 +247,11 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64]) -> tuple[float, float, ND
 
 
 def _fit_level(
-    context: NDArray[np.int64], codes: Codes, base: NDArray[np.float64], some: NDArray[np.int64]
+    context: NDArray[np.int64],
+    codes: Codes,
+    base: NDArray[np.float64],
+    some: NDArray[np.int64],
+    clusters: Clusters,
 ) -> tuple[float, float, NDArray[np.float64]] | None:
     """Discount and strength of one context, and each record's chance there without itself.
 
@@ -211,12 +260,10 @@ def _fit_level(
     from incrowd.populations import kernels_crowd
 
     pair_of = _joint([context, codes])
-    pair_counts = np.bincount(pair_of)
-    first = np.empty(pair_counts.size, dtype=np.int64)
-    first[pair_of[::-1]] = np.arange(pair_of.size)[::-1]
-    group = np.bincount(context)[context] - 1.0
-    pair = pair_counts[pair_of] - 1.0
-    distinct = np.bincount(context[first])[context] - (pair == 0)
+    first = _first_places(pair_of)
+    group = np.bincount(context)[context] - 1.0 * _left_out(context, clusters)
+    pair = np.bincount(pair_of)[pair_of] - 1.0 * _left_out(pair_of, clusters)
+    distinct = np.bincount(context[first])[context] - _lost_values(pair == 0, first, context, clusters)
     likelihood = kernels_crowd.level_likelihoods(
         base[some], group[some], pair[some], distinct[some].astype(np.float64), _DISCOUNTS, _STRENGTHS
     )

@@ -1,12 +1,13 @@
-"""Survey designs: how many people each record stands for, and strata of records with similar weights."""
+"""Survey designs: how many people each record stands for, strata, and clusters that were drawn whole."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.backends import encode
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table, suggest_roles
 from incrowd.wording import percent
@@ -87,42 +88,73 @@ def refuse_other_columns(looks: SuggestedRole) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Strata in which records were drawn with about equal chances.
+    """How records were drawn, where it was not one by one with about equal chances.
 
     Attributes:
-        strata: the stratum of each record, from 0.
+        effect: how many of these records tell as much as one drawn on its own with equal chances (Kish, 1965).
+        strata: the stratum of each record, from 0; None where there is one only.
         shares: the share of each stratum among the people who are not in the sample.
-        effect: how many records with unequal weights tell as much as one with equal weights (Kish, 1965).
+        clusters: the cluster of each record, from 0; None where records were drawn one by one.
     """
 
-    strata: NDArray[np.int64]
-    shares: NDArray[np.float64]
     effect: float
+    strata: NDArray[np.int64] | None = None
+    shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    clusters: NDArray[np.int64] | None = None
 
     def note(self, *, used: bool) -> str:
         """What the design means for an estimate that uses it, or does not."""
-        differ = f"weights differ (records count as {percent(1.0 / self.effect)} of as many with equal weights)"
+        alike = f"(records count as {percent(1.0 / self.effect)} of as many"
+        differ = f"weights differ {alike} with equal weights)"
+        grown = "those with similar weights were grown to the people they stand for"
+        if self.clusters is not None:
+            differ = f"whole clusters were drawn {alike} drawn one by one)"
+            grown = "the population was grown after one record of each cluster"
         if used:
-            return f"{differ}: those with similar weights were grown to the people they stand for"
+            return f"{differ}: {grown}"
         return f"{differ}, which this method does not use: its interval is wider, and the risk may be understated"
 
 
-def design_of(weights: Weights) -> Design | None:
-    """The strata of similar weights; None where weights hardly differ.
+def read_groups(table: Table, name: str, what: str) -> NDArray[np.int64]:
+    """The strata or clusters of a table's records as codes, checked: every record has one, and there are several."""
+    (column,) = encode(table.backend, table.require([name], f"{what} column"))
+    if column.has_null:
+        raise InputError(f"some records have no {what} in {name!r}; fill them or leave the records out")
+    if column.size < 2:
+        raise InputError(f"all records have one {what} in {name!r}, which says nothing; leave it out")
+    return np.asarray(column.codes, dtype=np.int64)
+
+
+def design_of(
+    weights: Weights, strata: NDArray[np.int64] | None = None, clusters: NDArray[np.int64] | None = None
+) -> Design | None:
+    """The design of a sample; None where records were drawn one by one and weights hardly differ.
 
     Given its chance of being drawn, a record tells as much of the people not drawn as any other with that chance
-    (Rosenbaum and Rubin, 1983), so that strata of similar weights are enough.
+    (Rosenbaum and Rubin, 1983), so that strata of similar weights are enough; strata that were given are divided by
+    them. Of each cluster one record is heard, which stands for all of its records.
     """
     values = weights.values
-    effect = float(np.mean(values**2) / np.mean(values) ** 2)
-    if effect - 1.0 < _UNEVEN**2:
+    own = np.arange(values.size) if clusters is None else clusters
+    in_cluster = np.bincount(own)[own]
+    clusters = None if in_cluster.max() == 1 else clusters
+    totals = np.bincount(own, weights=values)
+    effect = float(values.size * np.sum(totals**2) / totals.sum() ** 2)
+    uneven = np.mean((values * in_cluster) ** 2) / np.mean(values * in_cluster) ** 2 - 1.0 >= _UNEVEN**2
+    if clusters is None and strata is None and not uneven:
         return None
-    logs = np.log(values)
+    found = np.zeros(values.size, dtype=np.int64) if strata is None else strata
+    if uneven:
+        found = found * _MOST_STRATA + _strata_of_weights(np.log(values * in_cluster))
+    found = np.unique(found, return_inverse=True)[1]
+    left = np.maximum(np.bincount(found, weights=values - 1.0), 0.0)
+    if left.size < 2 or left.sum() <= 0.0:
+        return None if clusters is None else Design(effect, clusters=clusters)
+    return Design(effect, found, left / left.sum(), clusters)
+
+
+def _strata_of_weights(logs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Strata of similar weights, from their logs."""
     low, high = np.quantile(logs, [0.01, 0.99])
     bins = int(min(max(round((high - low) / _STEP), 2), _MOST_STRATA))
-    strata = np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
-    strata = np.unique(strata, return_inverse=True)[1]
-    left = np.maximum(np.bincount(strata, weights=values - 1.0), 0.0)
-    if left.size < 2 or left.sum() <= 0.0:
-        return None
-    return Design(strata, left / left.sum(), effect)
+    return np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)

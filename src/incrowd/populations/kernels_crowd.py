@@ -91,15 +91,35 @@ def level_likelihoods(base, group, pair, distinct, discounts, strengths):  # typ
     return found
 
 
+@numba.njit(inline="always", cache=True)
+def _count_class(values, classes, used, person, hidden):  # type: ignore[no-untyped-def]
+    """Count a person in their class, of which the first `hidden` columns are no part."""
+    whole = np.uint64(0)
+    for column in range(hidden, values.shape[0]):
+        whole += _mark(column, values[column, person])
+    whole = _mix(whole) | np.uint64(1)
+    row = _row(classes, whole)
+    if classes[row, 0] == 0:
+        classes[row, 0] = whole
+        used[3] += 1
+        used[4] += 1
+    elif classes[row, 1] == 1:
+        used[4] -= 1
+    classes[row, 1] += np.uint64(1)
+
+
 @numba.njit(cache=True, nogil=True)
 def add_people(  # type: ignore[no-untyped-def]
     values, value_counts, value_sizes, level_column, level_start, level_end, context, discount, strength, margin,
-    strata, groups, pairs, classes, pool, used, start, stop, drawn, random,
+    strata, silent, heard, groups, pairs, classes, pool, used, start, stop, drawn, random,
 ):  # fmt: skip
     """Add people `start` to `stop`; draw their values first where `drawn`, else take those that are there.
 
     Where `strata` has entries the first column is the stratum of the sampling design: the chance of stratum s or one
     before it is `strata[s]`, and it is no part of a record's class.
+
+    Where `silent` has entries, one for each person of the sample, those marked are counted in their classes, but tell
+    nothing about people to come; `heard` are the places of the others.
 
     Levels of one column follow each other, the most specific first. A row of `groups` holds the key of a context
     and, in one number, where the values of the people who have it start in `pool` (upper half) and how many they are
@@ -116,9 +136,13 @@ def add_people(  # type: ignore[no-untyped-def]
     group_limit, pair_limit = groups.shape[0] * 6 // 10, pairs.shape[0] * 6 // 10
     class_limit = classes.shape[0] * 6 // 10
     one = np.uint64(1)
+    unheard = silent.size - heard.size
     for person in range(start, stop):
         if used[0] + levels > group_limit or used[1] + levels > pair_limit or used[3] + 1 > class_limit:
             return person
+        if not drawn and silent.size and silent[person]:
+            _count_class(values, classes, used, person, hidden)
+            continue
         before, level, room = random[0], 0, 0
         for column in range(columns):
             accepted = False
@@ -147,9 +171,11 @@ def add_people(  # type: ignore[no-untyped-def]
             if drawn and column < hidden:
                 value = np.searchsorted(strata, _uniform(random), side="right")
             elif drawn and not accepted:
-                taken = values[column, np.int64(_uniform(random) * person)]
+                known = person - unheard
+                place = np.int64(_uniform(random) * known)
+                taken = values[column, heard[place] if place < heard.size else place + unheard]
                 d, theta = margin[column, 0], margin[column, 1]
-                if _uniform(random) < (1.0 - d / value_counts[column, taken]) * person / (person + theta):
+                if _uniform(random) < (1.0 - d / value_counts[column, taken]) * known / (known + theta):
                     value = taken
                 else:
                     value = value_sizes[column]
@@ -180,20 +206,9 @@ def add_people(  # type: ignore[no-untyped-def]
                 pairs[row, 0] = pair_key
                 used[1] += 1
             pairs[row, 1] += one
-        whole = np.uint64(0)
         for column in range(columns):
             value_counts[column, values[column, person]] += 1
-        for column in range(hidden, columns):
-            whole += _mark(column, values[column, person])
-        whole = _mix(whole) | one
-        row = _row(classes, whole)
-        if classes[row, 0] == 0:
-            classes[row, 0] = whole
-            used[3] += 1
-            used[4] += 1
-        elif classes[row, 1] == one:
-            used[4] -= 1
-        classes[row, 1] += one
+        _count_class(values, classes, used, person, hidden)
     return stop
 
 

@@ -84,6 +84,8 @@ def record_risk(
     fraction: float | None = None,
     weights: str | None = None,
     person: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> RecordRisk:
@@ -101,6 +103,8 @@ def record_risk(
         fraction: the share of the population that is in the table, instead of `population`.
         weights: the column that says how many people each record stands for, instead of `population`.
         person: the column that says whose record a row is, where people have several.
+        strata: the column that says in which stratum each record was drawn; needs `weights`.
+        cluster: the column that says with which cluster (household, village) each record was drawn.
         seed: of the grown populations.
         progress: called with what is done and the share that is done.
 
@@ -123,6 +127,8 @@ def record_risk(
         quasi_identifiers=quasi_identifiers,
         weights=weights,
         person=person,
+        strata=strata,
+        cluster=cluster,
     )
     if sample.table is None:
         raise InputError("class sizes have no records; give the table")

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd._support.memory import require_memory
 from incrowd.backends import TooManyDistinctError, encode
@@ -17,7 +18,7 @@ from incrowd.errors import InputError, UnsupportedError
 from incrowd.populations.contingency import columns_in_engine
 from incrowd.populations.copula import informative
 from incrowd.populations.crowd_model import CrowdModel, fit_crowd_model
-from incrowd.populations.design import Design, Weights, design_of, read_weights
+from incrowd.populations.design import Design, Weights, design_of, read_groups, read_weights
 from incrowd.populations.marginals import Columns
 from incrowd.populations.posterior_estimator import ClassSizeModel, model_class_sizes
 from incrowd.tables import Table, read_table
@@ -42,6 +43,8 @@ class Sample:
     person: str | None = None
     weights: Weights | None = None
     notes: tuple[str, ...] = ()
+    strata: NDArray[np.int64] | None = None
+    clusters: NDArray[np.int64] | None = None
     _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -121,14 +124,17 @@ class Sample:
 
     @property
     def design(self) -> Design | None:
-        """The strata of the records; None where all were drawn with about the same chance."""
+        """The strata and clusters of the records; None where all were drawn one by one with about the same chance."""
         if "design" not in self._made:
-            self._made["design"] = None if self.weights is None else design_of(self.weights)
+            known = self.weights
+            if known is None and self.clusters is not None:
+                known = Weights(np.full(self.clusters.size, 2.0))  # whatever the population, each stands for as many
+            self._made["design"] = None if known is None else design_of(known, self.strata, self.clusters)
         return self._made["design"]  # type: ignore[no-any-return]
 
     @property
     def design_effect(self) -> float:
-        """How many records with these weights tell as much as one with equal weights."""
+        """How many of these records tell as much as one drawn on its own with equal chances."""
         return 1.0 if self.design is None else self.design.effect
 
     @property
@@ -147,23 +153,36 @@ def read_sample(
     quasi_identifiers: Sequence[str] | None = None,
     weights: str | None = None,
     person: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
     sizes: ClassSizes | None = None,
 ) -> Sample:
     """Count the classes of a table (or take class sizes as they are) and settle N; `sizes` where already counted."""
+    by_record = weights or strata or cluster
     if isinstance(data, ClassSizes):
-        if weights is not None or person is not None:
-            raise InputError("class sizes have no columns; give the table to use a weight or a person column")
+        if by_record is not None or person is not None:
+            raise InputError("class sizes have no columns; give the table to use columns of the design or of persons")
         people = settle_population(data.people, population=population, fraction=fraction)
         return Sample(data, people)
     table = read_table(data)
     names = table.require(quasi_identifiers or (), "quasi-identifiers")
-    if weights is not None and not table.backend.rows_are_local:
+    if by_record is not None and not table.backend.rows_are_local:
         raise UnsupportedError(
-            "survey weights are looked at record by record, which is not done in a cluster; give the population instead"
+            "survey designs are looked at record by record, which is not done in Spark; give the population instead"
+        )
+    if by_record is not None and person is not None:
+        raise InputError(
+            "weights, strata and clusters belong to records and not to people; give them or a person column"
+        )
+    if strata is not None and weights is None:
+        raise InputError(
+            "strata do not say how many people are in each; give the column of weights too", hint="weights"
         )
     known = None if weights is None else read_weights(table, weights)
-    if known is not None and person is not None:
-        raise InputError("weights belong to records and not to people; give a weight column or a person column")
+    groups = [
+        None if name is None else read_groups(table, name, what)
+        for name, what in ((strata, "stratum"), (cluster, "cluster"))
+    ]
     if sizes is not None:
         pass
     elif known is None:
@@ -174,7 +193,8 @@ def read_sample(
     if known is not None:
         known = known.scaled_to(people)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
-    return Sample(sizes, people, table, tuple(names), person, known, (*notes, *(known.notes if known else ())))
+    every_note = (*notes, *(known.notes if known else ()))
+    return Sample(sizes, people, table, tuple(names), person, known, every_note, *groups)
 
 
 def settle_population(

@@ -9,6 +9,7 @@ from incrowd.protection.generalise import GeneraliseOptions
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.items import ProtectedItems, protect_items
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
+from incrowd.protection.original_facts import OriginalFacts
 from incrowd.protection.outputs import OUTPUTS, parse_range
 from incrowd.protection.perturbation import PerturbOptions
 from incrowd.protection.regenerate import regenerate
@@ -29,6 +30,7 @@ __all__ = [
     "Hierarchy",
     "MaskOptions",
     "MethodName",
+    "OriginalFacts",
     "PartitionOptions",
     "PerturbOptions",
     "Protected",

@@ -11,6 +11,7 @@ from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures import kept_column_facts
 from incrowd.protection.blank import BlankOptions
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
@@ -24,6 +25,7 @@ from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
 from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
+from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
@@ -162,8 +164,20 @@ def protect(
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
         check_wishes(wishes, method_name, entry, person)
+    by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
+    told = {name for one in by_column for name in one}  # what it is like
+    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
+    notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
+    spoken_for = {*names, *secrets, person, *removed, *unknown}
+    replicates = find_replicate_weights(table, [name for name in table.columns if name not in spoken_for])
+    if replicates:
+        removed = [*removed, *replicates]
+        notes.append(
+            f"{len(replicates):,} replicate weights are set aside ({replicates[0]} to {replicates[-1]}): together they "
+            "tell which records were drawn together; name them as other columns to pass them on"
+        )
     if not table.backend.rows_are_local:
         if demand.limits_shares:
             raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
@@ -172,16 +186,22 @@ def protect(
             raise UnsupportedError(
                 f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
             )
+        if places := [name for name in names if table.scale_of(name) == "place"]:
+            raise UnsupportedError(
+                f"{places[0]!r} holds codes of places, and a cluster makes no prefixes; state it as nominal",
+                hint="scales",
+            )
         if len(secrets) > 1:
             raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
         secret = secrets[0] if secrets else None
         how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
-        spoken_for = {*names, secret, *removed, *unknown}
-        left = [name for name in table.columns if name not in spoken_for] if warn else []
-        return protect_in_cluster(table, names, demand, method=method_name, removed=removed, left=left, **how)
+        left = [name for name in table.columns if name not in {*spoken_for, *replicates}] if warn else []
+        return protect_in_cluster(
+            table, names, demand, method=method_name, removed=removed, left=left, notes=notes, **how
+        )
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
-    nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]
+    nested = [name for name in table.nested if name not in spoken_for]
     removed = [*removed, *nested]
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
@@ -205,11 +225,13 @@ def protect(
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    passed_over = {*names, *secrets, person, *table.nested, *recoding.columns}
-    left = [name for name in generalised.column_names if name not in passed_over] if warn else []
+    passed_over = {*names, person, *table.nested, *recoding.columns}
+    kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
+    left = [name for name in kept if name not in secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
+    given_back = kept_column_facts(table, generalised, names, kept, person, coarse=changed)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
-    warnings = tuple(warn_of_undoing(table, generalised, names, left, changed=changed, person=person, unknown=unknown))
+    warnings = tuple(warn_of_undoing(table, generalised, names, left, given_back, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
     return Protected(
@@ -224,7 +246,14 @@ def protect(
         suppressed_rows=table.rows - released.num_rows,
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
-        notes=(*recoding.notes, *build.notes, *set_aside, *warnings, *warn_of_nearly_unique(distinct, table.rows)),
+        notes=(
+            *notes,
+            *recoding.notes,
+            *build.notes,
+            *set_aside,
+            *warnings,
+            *warn_of_nearly_unique(distinct, table.rows),
+        ),
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,
@@ -232,6 +261,7 @@ def protect(
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
+        given_back=given_back if warn else None,
         outputs=outputs,
         released_quasi_identifiers=released_names,
         generalised=generalised if outputs else None,

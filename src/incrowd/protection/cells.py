@@ -5,13 +5,14 @@ Everything here is sent to the workers by name, so that they need this package i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.backends import Coded
+from incrowd.backends.scales import Scale
 from incrowd.protection.partition import partition_classes
 from incrowd.protection.problem import Demand, Problem
 from incrowd.protection.recoding import Grouping, as_written, generalise_classes
@@ -31,6 +32,7 @@ class CellRecoding:
         counts: how often each value occurs in the whole table.
         demand: what the protected table must satisfy.
         aim: the loss that classes are kept small by.
+        scales: the scales that somebody has given the quasi-identifiers.
         sensitive: the sensitive column, if there is one.
         sensitive_values: its values in the whole table, in order.
     """
@@ -40,6 +42,7 @@ class CellRecoding:
     counts: tuple[NDArray[np.int64], ...]
     demand: Demand
     aim: str
+    scales: tuple[Scale | None, ...]
     sensitive: str | None = None
     sensitive_values: pa.Array | None = None
 
@@ -75,4 +78,5 @@ class CellRecoding:
 
     def _problem(self, columns: list[Coded], sensitive: Coded | None = None) -> Problem:
         secrets = () if sensitive is None else (sensitive,)
+        columns = [replace(column, stated=scale) for column, scale in zip(columns, self.scales, strict=True)]
         return Problem(columns, columns[0].codes.size, self.demand, secrets, self.aim, tallies=self.counts)

@@ -19,6 +19,7 @@ from incrowd.errors import InputError
 from incrowd.protection.intervals import MOST_PARTS, Labels, ValueLabels, calendar, grid, quantile_parts, round_widths
 from incrowd.protection.problem import is_number
 from incrowd.protection.recoding import ANYTHING, as_text, as_written, format_set, labels_of_codes, quote_members
+from incrowd.tables.code_systems import recognise_codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,8 @@ class Hierarchy:
 
         Args:
             text: "5,10,20" for intervals of these widths, "prefix:5,3,1" for first characters, "quantiles:10" for
-                groups of equally many records, halved at every level, "dates", "auto", or a path.
+                groups of equally many records, halved at every level, "dates", "places" for codes such as ICD or
+                NUTS, "auto", or a path.
 
         Raises:
             InputError: the numbers of a rule make no sense, or the file cannot be read.
@@ -132,8 +134,8 @@ class Hierarchy:
         ('intervals', 'prefixes', 'quantiles')
         """
         rule, colon, numbers = os.fspath(text).strip().partition(":")
-        if rule in ("dates", "auto") and not colon:
-            return cls.dates() if rule == "dates" else cls.automatic()
+        if rule in ("dates", "places", "auto") and not colon:
+            return {"dates": cls.dates, "places": cls.places, "auto": cls.automatic}[rule]()
         if colon and rule in ("prefix", "quantiles"):
             counts = _read_numbers(numbers)
             if counts is None or any(count != int(count) or count < 1 for count in counts):
@@ -155,8 +157,11 @@ class Hierarchy:
 
     @classmethod
     def places(cls) -> Hierarchy:
-        """Group hierarchical codes, such as NUTS, ISCO, ICD or postcodes: one character less at each level."""
-        return cls("places", _prefixes_of_all_lengths)
+        """Group hierarchical codes: ICD, NACE, NUTS, ISCO, FIPS and postcodes as they are defined, others by prefixes.
+
+        Codes of a known system become its coarser codes; of other codes each level hides one character more.
+        """
+        return cls("places", _coarser_codes)
 
     @classmethod
     def dates(cls) -> Hierarchy:
@@ -208,7 +213,13 @@ def prefix_labels(column: Coded, keep: int) -> Labels:
     ]
 
 
-def _prefixes_of_all_lengths(column: Coded) -> list[Labels]:
+def _coarser_codes(column: Coded) -> list[Labels]:
+    values = as_text(column.values).to_pylist()
+    system = recognise_codes(column.name, (value for value in values if value is not None))
+    if system is not None:
+        coarser = [None if value is None else system.coarser(value) for value in values]
+        depth = next(len(codes) for codes in coarser if codes is not None)
+        return [[None if codes is None else codes[level] for codes in coarser] for level in range(depth)]
     longest = pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1
     return [prefix_labels(column, length) for length in range(longest - 1, 0, -1)]
 
@@ -226,7 +237,7 @@ def _automatic(column: Coded) -> list[Labels]:
     if pa.types.is_temporal(column.values.type) and not pa.types.is_time(column.values.type):
         return Hierarchy.dates().rule(column)
     if column.scale == "place":
-        return _prefixes_of_all_lengths(column)
+        return _coarser_codes(column)
     if is_number(column):
         return [grid(column, width, 0.0) for width in round_widths(column)]
     values = [value for value in as_text(column.values).to_pylist() if value is not None]

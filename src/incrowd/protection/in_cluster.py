@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from incrowd._support.progress import Progress
 from incrowd.backends import Backend
 from incrowd.backends.cell_protection import CellJob, ColumnValues, RankedCells, TreeCells
+from incrowd.backends.scales import Scale
 from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures import measure
@@ -38,6 +39,7 @@ def protect_in_cluster(
     aim: str | None,
     removed: Sequence[str],
     left: Sequence[str],
+    notes: Sequence[str],
     out: str | os.PathLike[str] | None,
     force: bool,
     progress: Progress,
@@ -47,7 +49,7 @@ def protect_in_cluster(
     `left` are columns that are kept as they are and that somebody may know.
     """
     _check_demand(demand, method)
-    work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows)
+    work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows, table.scales)
     job = CellJob(names, sensitive, work.plan, work.check, removed, out, force, progress)
     cells = table.backend.protect_cells(job)
     found = cells.checked
@@ -65,6 +67,7 @@ def protect_in_cluster(
         suppressed_rows=0,
         removed=tuple(removed),
         notes=(
+            *notes,
             *found.warnings,
             *warn_of_nearly_unique(((one.column, one.distinct) for one in found.roles), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
@@ -98,6 +101,7 @@ class _Work:
     aim: str | None
     left: Sequence[str]
     rows: int
+    scales: Mapping[str, Scale]
     settings: dict[str, Any] = field(default_factory=dict)
 
     def plan(self, columns: Sequence[ColumnValues]) -> tuple[CellRecoding, TreeCells | RankedCells]:
@@ -110,6 +114,7 @@ class _Work:
             tuple(one.counts for one in known),
             self.demand,
             settle_aim(self.aim, [one.column for one in known]),
+            tuple(one.column.stated for one in known),
             self.sensitive,
             columns[-1].column.values if self.sensitive else None,
         )
@@ -130,6 +135,7 @@ class _Work:
     def check(self, backend: Backend) -> _Checked:
         """Count the protected table as it is, and stop if it is not what was asked, or not all of it."""
         written = Table(backend)
+        backend.scales.update({name: scale for name, scale in self.scales.items() if name == self.sensitive})
         bound = bound_on_t(self.rows, self.settings["strata"]) if self.method == "tcloseness" else None
         guarantee, classes = self._count_guarantee(written, bound)
         if not guarantee.holds or classes.records != self.rows:

@@ -224,7 +224,7 @@ def as_text(values: pa.Array) -> pa.Array:
         kind = kind if kind.tz is None else pa.timestamp(kind.unit, "UTC")
         values = values.cast(kind)
         days = values.cast(pa.date32(), safe=False)
-        if pc.all(pc.equal(days.cast(kind), values)).as_py():
+        if pc.all(pc.equal(days.cast(kind, safe=False), values)).as_py():
             values = days
     return values.cast(pa.string())
 

@@ -21,6 +21,7 @@ from incrowd._support.files import written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
+from incrowd.protection.original_facts import write_mark
 from incrowd.protection.result import count_guarantee
 from incrowd.tables import escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
@@ -102,7 +103,8 @@ def write_protected(
 ) -> Path:
     """Write a protected table, read the file again and check it, and only then give it its name.
 
-    The file is counted as any table is, and its dictionaries are compared with its cells.
+    The file is counted as any table is, and its dictionaries are compared with its cells. What only the original tells
+    about it is written beside it, to `NAME.incrowd.json`, without a cell; `assess` and `check` read that.
 
     Args:
         protected: what `protect` returned.
@@ -125,6 +127,7 @@ def write_protected(
         progress("checking the file", 0.98)
         _check_guarantee(protected, temporary)
         _check_metadata(temporary)
+        write_mark(protected, temporary, target)
     return target
 
 

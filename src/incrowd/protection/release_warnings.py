@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from incrowd.measures import GivenBack, count_with_auxiliary, kept_column_facts
+from incrowd.measures import GivenBack, count_with_auxiliary
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 from incrowd.wording import percent
 
@@ -16,7 +16,7 @@ _FEW = 20  # categories have no more values than that
 def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
     """Warn of kept columns in which most values differ; `distinct` holds columns and their number of values."""
     for name, size in distinct:
-        if size > max(_FEW, _NEARLY_UNIQUE * rows):
+        if size > max(_FEW, _NEARLY_UNIQUE * rows) or size == rows > 1:
             yield (
                 f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
                 "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"
@@ -28,21 +28,20 @@ def warn_of_undoing(
     protected: Any,
     quasi_identifiers: Sequence[str],
     kept: Sequence[str],
+    given_back: Sequence[GivenBack],
     *,
-    changed: Sequence[str],
     person: str | None,
     unknown: Sequence[str] = (),
 ) -> Iterator[str]:
     """Warn of kept columns that give a quasi-identifier back or look like one, with the class sizes they lead to.
 
-    Only quasi-identifiers that were `changed` can be given back. Columns that are `unknown` outside are warned of only
-    where they do.
+    `given_back` has the facts about all kept columns. Those that are `unknown` outside are warned of only where they
+    give something back.
     """
+    yield from (describe_given_back(fact) for fact in given_back if fact.undoes)
     if not kept:
         return
     after = read_table(protected)
-    given_back = kept_column_facts(original, after, quasi_identifiers, kept, person, coarse=changed)
-    yield from (describe_given_back(fact) for fact in given_back if fact.undoes)
     spoken_of = {*(fact.column for fact in given_back), *unknown}
     looks = [one for one in suggest_roles(original, kept) if one.column not in spoken_of]
     before_k = count_with_auxiliary(after, quasi_identifiers, [], person=person).k

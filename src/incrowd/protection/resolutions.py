@@ -41,6 +41,7 @@ def time_steps(column: Coded) -> list[Resolution]:
     if not is_number(column):
         raise InputError(f"{column.name!r} holds neither dates, times nor numbers; make it one of them")
     kind = column.values.type
+    steps: dict[str, float]
     if pa.types.is_timestamp(kind):
         steps = {words: seconds * _TICKS[kind.unit] for words, seconds in _STEPS.items()}
     elif pa.types.is_temporal(kind):

@@ -14,7 +14,7 @@ from incrowd._support.services import provided
 from incrowd.backends import encode
 from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishable_groups
 from incrowd.errors import UnsupportedError
-from incrowd.measures import measure_diversity
+from incrowd.measures import GivenBack, measure_diversity
 from incrowd.protection.problem import Demand
 from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
@@ -224,13 +224,14 @@ class Protected(Result):
     columns. `kept_column_warnings` are the notes on kept columns that undo the protection. `outputs` says by column
     what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
     `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
+    `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
     `perturbed` are the columns, of any role, in which records may no longer have their own values.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(
         {
             *("table", "demand", "original", "kept_rows", "sensitive", "person", "hierarchies", "kept_column_warnings"),
-            *("outputs", "released_quasi_identifiers", "generalised", "method_help"),
+            *("outputs", "released_quasi_identifiers", "generalised", "method_help", "given_back"),
         }
     )
     _derived: ClassVar[tuple[str, ...]] = ("share_changed",)
@@ -254,6 +255,7 @@ class Protected(Result):
     person: str | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
     kept_column_warnings: tuple[str, ...] = ()
+    given_back: tuple[GivenBack, ...] | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None

@@ -173,8 +173,9 @@ class _Search:
                 continue
             keep = suppress_rare_sets(*self.pairs(choice), self.k, self.known, memory=self.memory)
             share[node] = keep.mean()
-            if share[node] * detail > most:
-                best, most = (choice, keep), share[node] * detail
+            kept = float(share[node]) * detail
+            if kept > most:
+                best, most = (choice, keep), kept
         if best is None:
             raise UnsupportedError(f"no point is had by {self.k:,} people at any resolution; ask for fewer", hint="k")
         return best
@@ -187,7 +188,8 @@ class _Search:
     def first_rows(self, choice: Sequence[Resolution]) -> Codes:
         """The first row of each of these."""
         point, size = self._points(choice)
-        return np.unique(self.owner * size + point, return_index=True)[1]
+        rows: Codes = np.unique(self.owner * size + point, return_index=True)[1]
+        return rows
 
     @staticmethod
     def _points(choice: Sequence[Resolution]) -> tuple[Codes, int]:
@@ -215,10 +217,10 @@ def _require_shared(released: pa.Table, person: str, columns: list[str], k: int,
 
 def _unicity(owner: Codes, point: Codes, seed: int) -> tuple[float, ...]:
     """The share of people whom 1, 2, … of their points single out among all, by the noise-free curve."""
-    most = min(int(np.bincount(owner).max()), _MOST_POINTS)
-    points = {"person": owner, "point": point}
-    curves = (
-        sparse_curve(points, person="person", item="point", known=known, draws=1, seed=seed)
-        for known in range(1, most + 1)
-    )
-    return tuple(float(curve.uniqueness[-1]) for curve in curves)
+    found: list[float] = []
+    for known in range(1, min(int(np.bincount(owner).max()), _MOST_POINTS) + 1):
+        points = {"person": owner, "point": point}
+        curve = sparse_curve(points, person="person", item="point", known=known, draws=1, seed=seed)
+        assert curve.uniqueness is not None
+        found.append(float(curve.uniqueness[-1]))
+    return tuple(found)

@@ -36,6 +36,8 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
     in_population = verdict.basis == "population"
     attack = "journalist risk" if in_population else "prosecutor risk"
     where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
+    average = verdict.limits.average
+    held = "" if average is None else f"; {percent(average)} is accepted"
     return (
         _counted("people", facts.people, "People that the table is about."),
         _counted("smallest class (k)", facts.k, "People in the smallest equivalence class: those who look alike."),
@@ -53,7 +55,7 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
             "average risk",
             verdict.risk,
             percent(verdict.risk),
-            f"Share of people named correctly {where} (marketer risk); {percent(verdict.threshold)} is accepted.",
+            f"Share of people named correctly {where} (marketer risk){held}.",
             _sure(verdict.interval, in_population),
             "the attacker knows all quasi-identifiers",
         ),

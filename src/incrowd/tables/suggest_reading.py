@@ -1,25 +1,76 @@
-"""Suggestions on how a table is read: codes that look nominal, and numbers that may stand for missing values."""
+"""Guesses on how a table is read: whole numbers that are codes, and numbers that may stand for missing values."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from incrowd.backends.scales import ScaleKind
-from incrowd.tables.roles import SuggestedRole
+from incrowd.backends.scales import Scale, ScaleKind
+from incrowd.tables.code_systems import recognise_codes
+from incrowd.tables.reshape import SERIAL_DATES, fold_spellings
+from incrowd.tables.roles import SuggestedRole, suggest_roles
+from incrowd.tables.roles.names import find_topics, recognise_codebooks
+from incrowd.tables.roles.weights import REPLICATES
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
-_NOMINAL_TOPICS = frozenset(
-    {"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "employment", "marital status"}
+_CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
+_AMOUNT = (
+    re.compile(  # in names of columns on these topics: years of immigration, sizes of towns, scores of occupations
+        r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
+        r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
+    )
 )
+_NOMINAL_TOPICS = _CODES | {"employment"}  # which is also hours and years
 _ORDERED_TOPICS = frozenset({"education"})
 _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999)
 
 
+def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
+    """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
+
+    The guess is on the safe side: classes become sets, which no more than intervals tell, and t is measured by equal
+    distances, which are never smaller than those of ranks.
+
+    Args:
+        table: the table, which keeps the scales.
+        columns: the columns that are about to be compared.
+
+    Returns:
+        The note that tells it, or nothing.
+
+    >>> from incrowd import read_table
+    >>> table = read_table({"race": [1, 2, 9, 1], "age": [30, 41, 30, 25]})
+    >>> len(apply_scales(table, ["race", "age"])), table.scale_of("race"), table.scale_of("age")
+    (1, 'nominal', 'numeric')
+    """
+    types = table.backend.types()
+    unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
+    if unsaid:
+        codebooks = recognise_codebooks(table.columns)
+        found = [name for name in unsaid if _is_code(name, codebooks)]
+        table.backend.scales.update(dict.fromkeys(found, Scale("nominal")))
+        table.guessed_scales |= {*found}
+        for name in found:
+            table.encoded.pop(name, None)
+    taken = [name for name in columns if name in table.guessed_scales]
+    return [f"taken as codes, not as quantities, by their names: {listed(taken)}; state other scales"] if taken else []
+
+
+def _is_code(name: str, codebooks: Sequence[str]) -> bool:
+    evidence = next(iter(find_topics(name, codebooks)), None)
+    return evidence is not None and evidence.sure and evidence.topic in _CODES and not _AMOUNT.search(name.lower())
+
+
 def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, ScaleKind]:
-    """Scales for whole numbers that look like codes: their topic is one of categories, and nobody has said otherwise.
+    """Scales for columns that look like codes, where nobody has said otherwise.
+
+    Whole numbers on a topic of categories are nominal or ordered; texts that are all codes of a well-known hierarchy,
+    such as ICD or NUTS, are places.
 
     Args:
         table: the table.
@@ -41,7 +92,77 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
                 found[one.column] = "nominal"
             elif one.topic in _ORDERED_TOPICS:
                 found[one.column] = "ordered"
+        if one.kind == "text" and one.column not in table.scales and one.distinct > 1 and table.backend.rows_are_local:
+            ((_, column),) = table.read([one.column])
+            if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
+                found[one.column] = "place"
     return found
+
+
+def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
+    """Columns of whole numbers whose name says a date and whose values are days as Excel counts them.
+
+    Args:
+        table: the table; of one in a cluster nothing is read.
+        columns: what `suggest_roles` says of its columns.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.tables import suggest_roles
+    >>> table = read_table({"admission_date": [43831, 43900, 44001], "age": [30, 41, 25]})
+    >>> suspect_serial_dates(table, suggest_roles(table))
+    ['admission_date']
+    """
+    if not table.backend.rows_are_local:
+        return []
+    named = [
+        one.column
+        for one in columns
+        if one.kind == "integer" and any(found.topic in ("date", "birth") for found in find_topics(one.column))
+    ]
+    first, last = SERIAL_DATES
+    found = []
+    for name, column in table.read(named) if named else ():
+        ends = pc.min_max(column).as_py()
+        if ends["min"] is not None and first <= ends["min"] and ends["max"] <= last:
+            found.append(name)
+    return found
+
+
+def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:
+    """By column, how many values differ from another only in case, blanks or Unicode form.
+
+    Args:
+        table: the table; of one in a cluster nothing is read.
+        columns: what `suggest_roles` says of its columns.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.tables import suggest_roles
+    >>> table = read_table({"town": ["Ulm", "ulm ", "Bonn"]})
+    >>> find_spellings(table, suggest_roles(table))
+    {'town': 1}
+    """
+    found = {}
+    texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
+    for name, column in table.read(texts) if texts else ():
+        values = column.unique().drop_null().cast(pa.string()).to_pylist()
+        kept = {*fold_spellings(dict.fromkeys(values, 1)).values()}
+        if len(kept) < len(values):
+            found[name] = len(values) - len(kept)
+    return found
+
+
+def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
+    """The columns that are replicate weights: families of many columns of one stem and a number, and of one mean.
+
+    Args:
+        table: the table.
+        columns: the columns to look at; without a family of names none is read.
+    """
+    stems = [re.sub(r"_?\d+$", "", name).lower() for name in columns]
+    many = {stem for stem, times in Counter(stems).items() if times >= REPLICATES}
+    numbered = [name for name, stem in zip(columns, stems, strict=True) if stem in many and name[-1].isdigit()]
+    roles = suggest_roles(table, numbered) if numbered else ()
+    return [one.column for one in roles if one.topic == "replicate weight"]
 
 
 def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
@@ -60,7 +181,7 @@ def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:
     if not table.backend.rows_are_local:
         return {}
     types = table.backend.types()
-    names = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
+    names = [name for name, kind in types.items() if pa.types.is_signed_integer(kind) or pa.types.is_floating(kind)]
     found: dict[str, tuple[int, ...]] = {}
     for name, column in table.read(names) if names else ():
         negative = column.filter(pc.fill_null(pc.less(column, 0), False)).unique().to_pylist()

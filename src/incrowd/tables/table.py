@@ -30,9 +30,20 @@ class Table:
         named: how a command line names the table, without credentials.
         written: what of a text file's ways (decimal commas, …) is lost when it is written again.
         codebook: what the file says about its columns: descriptions, value labels, missing codes.
+        guessed_scales: the columns whose scale nobody has said, and which was taken from their names.
     """
 
-    __slots__ = ("__weakref__", "backend", "codebook", "named", "native", "notes", "source", "written")
+    __slots__ = (
+        "__weakref__",
+        "backend",
+        "codebook",
+        "guessed_scales",
+        "named",
+        "native",
+        "notes",
+        "source",
+        "written",
+    )
 
     def __init__(
         self,
@@ -52,6 +63,7 @@ class Table:
         self.named = tuple(named) or (self.source or "TABLE",)
         self.written = written
         self.codebook = codebook or Codebook()
+        self.guessed_scales: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

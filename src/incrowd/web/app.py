@@ -44,7 +44,7 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     app.add_exception_handler(IncrowdError, _in_words)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _as_usual)
-    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions)
+    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions, wake=server.wake)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 

@@ -14,7 +14,7 @@ from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.web.tasks.leak_task import leaked_people
-from incrowd.web.tasks.protect_task import options_of
+from incrowd.web.tasks.protect_task import options_of, solver_options
 from incrowd.web.tasks.risk_basis import decided_question
 
 
@@ -96,10 +96,10 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
 def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
     """`incrowd protect`."""
     out = table.source.protected_file
-    options = options_of(asked, table)
+    options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})
     limits = [
         word
-        for which in ("top", "bottom")
+        for which in ("top", "bottom", "importance", "widest")
         for name, limit in options.get(which, {}).items()
         for word in (f"--{which}", f"{name}={_number(limit)}")
     ]
@@ -108,14 +108,21 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *("--k", str(asked.k), "--method", asked.method),
         *given("--t", asked.t),
         *given("--l", None if asked.l is None else _number(asked.l)),
-        *given("--sensitive", asked.sensitive),
+        *each("--sensitive", asked.secrets),
+        *(("--diversity", asked.diversity) if "diversity" in options else ()),
+        *(("--c", _number(asked.c)) if "c" in options else ()),
         *given("--person", options["person"]),
         *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
+        *each("--drop", options["leave_out"]),
         *each("--other", options["other"] or []),
         *given("--resolution", _resolution(asked)),
         *given("--suppress", asked.suppress),
         *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
         *limits,
+        *each("--keep", asked.keep),
+        *each("--nominal", asked.nominal),
+        *given("--output", asked.output),
+        *(word for name, rule in asked.hierarchies.items() for word in ("--hierarchy", f"{name}={rule}")),
         *given("--aim", asked.aim),
         *("--out", out),
     ]
@@ -127,9 +134,49 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
     ]
     found = _both(table.source, "protect", arguments, ["protect"], lines)
     python = _with_import(found.python, "from incrowd.tables import write_table")
-    named = asked.resolution if isinstance(asked.resolution, dict) else {}
-    typable = is_typable([*named, *asked.top, *asked.bottom], ",=") and is_typable([s.column for s in asked.steps], ":")
+    if asked.hierarchies:
+        python = _with_import(python, "from incrowd.protection import Hierarchy")
+    by_rule = all(isinstance(rule, str) for rule in asked.hierarchies.values())
+    typable = by_rule and is_typable(asked.named, ",=") and is_typable([s.column for s in asked.steps], ":")
     return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
+
+
+class _Hierarchies(dict[str, Any]):
+    """Hierarchies as a script makes them: by rows, or by a rule in a few letters."""
+
+    def __repr__(self) -> str:
+        made = {
+            name: rows if isinstance(rows, str) else _Name(f"Hierarchy.from_rows({rows!r})")
+            for name, rows in self.items()
+        }
+        return repr(made)
+
+
+def solution(table: OpenTable, question: models.SolutionQuestion) -> models.Equivalent:
+    """`find_release`; the command line runs it for a recipient alone, without the other settings."""
+    asked = question.protection or table.settings.protection
+    options = {name: value for name, value in solver_options(asked, table).items() if value is not None}
+    lines = [
+        f"question = {_question_call(decided_question(table))}",
+        _call("found", "find_release", {"question": _Name("question"), "seconds": question.seconds, **options}),
+        "print(found.verdict.sentence)",
+    ]
+    python = _both(table.source, "protect", [], [], lines).python
+    python = _with_import(python, "from incrowd.assessment import Question, find_release")
+    return models.Equivalent(
+        cli="# the search follows every setting of the assessment; use the Python script", python=python
+    )
+
+
+class _Name(str):
+    """A name in a script."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _question_call(question: Question) -> str:
+    return f"Question({', '.join(f'{name}={value!r}' for name, value in question.keywords().items())})"
 
 
 def _without_command(found: models.Equivalent, untypable: bool) -> models.Equivalent:
@@ -162,20 +209,46 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equ
     return _both(table.source, "frontier", arguments, ["frontier"], lines)
 
 
+def attack(table: OpenTable, question: models.AttackQuestion) -> models.Equivalent:
+    """`attack_release` on a file of the release."""
+    known: Any = question.known or table.settings.groups or table.with_role("quasi-identifier")
+    options = {
+        "known": known,
+        "secret": question.secret,
+        "holdout": _Name("read_table('holdout.parquet')") if question.holdout else None,
+        "targets": question.targets,
+        "seed": question.seed,
+        "kinds": question.kinds,
+    }
+    given = [f"    {name}={value!r}," for name, value in options.items() if value is not None]
+    lines = [
+        "found = attack_release(",
+        "    table,",
+        "    read_table('released.parquet'),",
+        *given,
+        ")",
+        "print(found.sentence)",
+    ]
+    python = _both(table.source, "attack", [], [], lines).python
+    command = "# attackers and files of the session have no names on the command line; use the Python script"
+    return models.Equivalent(cli=command, python=_with_import(python, "from incrowd.attacks import attack_release"))
+
+
 def _both(
     source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
 ) -> models.Equivalent:
     """The command, with those that make its file; the script, with what it imports."""
     file = f"./{source.file}" if source.file.startswith("-") else source.file  # or it would be taken for an option
     command = shlex.join(["incrowd", verb, file, *_reading(source), *arguments])
-    table = (
-        f"table = read_table({', '.join([repr(file), *(f'{name}={value!r}' for name, value in source.how.items())])})"
-    )
+    opened = repr(file)
     if source.kind == "demo":
-        names, table = [*names, "demo_table"], f"table = read_table(demo_table({source.rows}, seed={source.seed}))"
+        names, opened = [*names, "demo_table"], f"demo_table({source.rows}, seed={source.seed})"
+    how = [f"{name}={value!r}" for name, value in source.how.items()]
+    table = f"table = read_table({', '.join([opened, *how])})"
     imported = ", ".join(sorted({*names, "read_table"}))
     python = "\n".join([f"from incrowd import {imported}", "", table, *lines])
-    return models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+    found = models.Equivalent(cli="\n".join([*source.before, command]), python=python)
+    return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
 
 
 def _with_import(python: str, line: str) -> str:
@@ -185,16 +258,19 @@ def _with_import(python: str, line: str) -> str:
 
 def _reading(source: Source) -> list[str]:
     """How the file is read, as options."""
-    return [
+    how = dict(source.how)
+    scales = ",".join(f"{name}={scale}" for name, scale in how.pop("scales", {}).items())
+    words = [
         word
-        for name, value in source.how.items()
+        for name, value in how.items()
         for word in ([f"--{name.replace('_', '-')}"] if value is True else given(f"--{name}", value))
     ]
+    return [*words, *given("--scale", scales or None)]
 
 
 def _call(result: str, function: str, options: Mapping[str, Any]) -> str:
     """A call with an option a line; what is not asked for is left out."""
-    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {})]
+    given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
     return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
 
 

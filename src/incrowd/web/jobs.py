@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
+from incrowd.protection.original_facts import remove_release
 from incrowd.web import models
 from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
+    from incrowd.web.releases import Release
     from incrowd.web.session_table import OpenTable
 
 _PATIENCE = 3.0  # seconds that jobs have to stop when the server ends
@@ -39,6 +41,8 @@ class Outcome:
         to_figures: makes its figures as JSON.
         file: a protected table that can be downloaded.
         bytes: the size of that file.
+        release: that table with what else is known of it.
+        summary: a few numbers of it for records.
     """
 
     value: Any
@@ -46,6 +50,8 @@ class Outcome:
     to_figures: Callable[[], dict[str, Any]]
     file: Path | None = None
     bytes: int = 0
+    release: Release | None = None
+    summary: dict[str, Any] = field(default_factory=dict)
 
 
 Publish = Callable[[Outcome], None]
@@ -74,6 +80,8 @@ class Job:
     stop: threading.Event = field(default_factory=threading.Event)
     source: OpenTable | None = None
     settings: models.TableSettings | None = None  # of the table when the job was started
+    question: dict[str, Any] = field(default_factory=dict)  # what was asked, as JSON
+    name: str = ""  # as somebody called it
 
     @property
     def finished(self) -> bool:
@@ -90,8 +98,10 @@ class Job:
         """Whether the settings of the table have changed since the start; those of protection count for protections."""
         if self.source is None or self.settings is None:
             return False
+        if self.source.is_replaced:
+            return True
         now = self.source.settings
-        if self.kind != "protection":
+        if self.kind not in ("protection", "solution"):
             now = now.model_copy(update={"protection": self.settings.protection})
         return self.settings != now
 
@@ -111,6 +121,8 @@ class Job:
             stale=self.stale,
             created=self.created.isoformat(timespec="milliseconds"),
             seconds=round(seconds, 3),
+            question=self.question,
+            name=self.name,
         )
 
     def answer(self) -> Outcome:
@@ -126,7 +138,8 @@ class Job:
     def discard(self) -> None:
         """Drop the outcome and delete its file."""
         if self.outcome is not None and self.outcome.file is not None:
-            self.outcome.file.unlink(missing_ok=True)
+            remove_release(self.outcome.file)
+            self.outcome.file.with_suffix(".rows.npy").unlink(missing_ok=True)
         self.outcome = self.task = self.source = None
 
 
@@ -165,6 +178,11 @@ class Jobs:
             self._changed.notify_all()
         self._drop_oldest(job)
         return job
+
+    def restore(self, job: Job) -> None:
+        """Take over a job that an earlier server finished."""
+        with self._changed:
+            self._jobs[job.id] = job
 
     def get(self, session: str, name: str) -> Job:
         """A job of the session."""
@@ -287,12 +305,14 @@ class Jobs:
             if job.state == "cancelled" or state == "cancelled":
                 job.state, job.stage = "cancelled", "cancelled"
                 if outcome is not None and outcome.file is not None:
-                    outcome.file.unlink(missing_ok=True)
+                    remove_release(outcome.file)
                 return
             job.state, job.stage = state, state
             job.message = words if state == "failed" else ""
             if outcome is not None:
                 job.outcome, job.stages, job.progress = outcome, job.stages + 1, 1.0
+                if job.source is not None and not job.quick:
+                    job.source.history.note(f"{job.kind} done", job=job.id, **outcome.summary)
 
     def _drop_oldest(self, newest: Job) -> None:
         """Forget the oldest finished jobs of a kind: a slider that is moved costs no assessment."""

@@ -8,19 +8,26 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic_core import core_schema
 
+from incrowd.attacks import KINDS as ATTACKS
+from incrowd.attacks import Kind as AttackKind
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
 from incrowd.protection import MethodName
+from incrowd.protection.outputs import OutputKind
+from incrowd.protection.problem import DiversityKind
 from incrowd.recipients import KINDS, SMALLEST_LIMIT
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other"]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points"]
+Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points", "solution", "release", "attack"]
 
 
 Separator = Literal[",", ";", "\t", "|", " "]
 Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Columns = Annotated[list[Name], Field(max_length=2_000)]
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,6 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Columns = Annotated[list[Name], Field(max_length=2_000)]
 _WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
 People = Annotated[int, Field(ge=1, le=10**12), _WHOLE]
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -71,6 +76,13 @@ class Version(Model):
     version: str
 
 
+class SessionInfo(Model):
+    """Where the work of the session is kept when the server ends, and tables of it that could not be loaded again."""
+
+    kept_in: str | None
+    lost: list[str]
+
+
 class Limits(Model):
     """What this server takes on; `folders` are where tables may be opened by their path."""
 
@@ -82,16 +94,21 @@ class Limits(Model):
     max_jobs: int
     folders: list[str]
     endings: list[str]
+    kept_in: str | None
 
 
 class Reading(Model):
-    """How a file is read, where that is not found by looking at it; `null` is a text that stands for nothing."""
+    """How a file is read, where that is not found by looking at it; `null` are texts that stand for nothing.
+
+    `scales` say what numbers are: {"race": "nominal", "pain": "low<middle<high"}.
+    """
 
     separator: Separator | None = None
     encoding: Encoding | None = None
     null: Short | None = None
     sheet: Short | None = None
     skip_bad_lines: bool = False
+    scales: Annotated[dict[Name, Secret], Field(max_length=2_000)] = {}
 
     def options(self) -> dict[str, Any]:
         """What is not as usual."""
@@ -144,13 +161,32 @@ class Preview(Model):
     masked: bool
 
 
+HierarchyRule = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(auto|dates|prefix:[0-9]{1,3}(,[0-9]{1,3}){0,20}|quantiles:[0-9]{1,6}"
+        r"|[0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?){0,20})$"
+    ),
+]
+HierarchyRow = Annotated[list[Annotated[str, StringConstraints(max_length=2_000)]], Field(min_length=2, max_length=20)]
+HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_000)]
+Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=2_000)]
+
+
 class Protection(Model):
-    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns."""
+    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
+
+    `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "prefix:3,1", "quantiles:10", "dates" or
+    "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest` are wishes.
+    """
 
     k: Annotated[int, Field(ge=2, le=10**9), _WHOLE] = 5
     t: Share | Literal["bound"] | None = None
     l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
-    sensitive: Name | None = None
+    sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
+    diversity: DiversityKind = "distinct"
+    c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
+    leave_out: Columns = []
     method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
     resolution: (
@@ -160,6 +196,26 @@ class Protection(Model):
     steps: Annotated[list[Step], Field(max_length=1_000)] = []
     top: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
     bottom: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
+    importance: Amounts = {}
+    keep: Columns = []
+    widest: Amounts = {}
+    nominal: Columns = []
+    output: OutputKind | None = None
+    hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
+
+    @property
+    def secrets(self) -> list[str]:
+        """The sensitive columns, as a list."""
+        return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
+
+    @property
+    def named(self) -> list[str]:
+        """Every column that is named."""
+        resolution = self.resolution if isinstance(self.resolution, dict) else {}
+        by_column = (resolution, self.top, self.bottom, self.importance, self.widest, self.hierarchies)
+        steps = [step.column for step in self.steps]
+        listed = (self.leave_out, self.keep, self.nominal, self.secrets, steps)
+        return [name for names in (*by_column, *listed) for name in names]
 
 
 class Step(Model):
@@ -174,7 +230,8 @@ class TableSettings(Model):
 
     `decided` are the columns whose role a person gave or confirmed. Where it is not sent, those in `roles` are; a role
     that was only suggested is no decision, and a yes needs one for every column. `threshold` is another limit on the
-    average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain.
+    average risk, `highest` on the person at highest risk, `tolerate` the share of records whose secret may be certain,
+    and `certain` the share of a class with one value from which on it is. The role "drop" is to be left out.
     """
 
     roles: Annotated[dict[Name, Role], Field(max_length=5_000)] = {}
@@ -185,6 +242,7 @@ class TableSettings(Model):
     highest: Limit | None = None
     secrets: Annotated[list[Secret], Field(max_length=200)] = []
     tolerate: Share | None = None
+    certain: Annotated[float, Field(gt=0.5, le=1)] | None = None
     rows_are_people: bool = False
     groups: Annotated[dict[Name, Columns], Field(max_length=17)] = {}
     protection: Protection = Protection()
@@ -275,10 +333,23 @@ class LeakQuestion(Model):
     at_most: Limit | None = None
 
 
+class LeakCurveQuestion(Model):
+    """A line for each number of people looked for."""
+
+    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
+
+
 class ProtectionQuestion(Model):
     """Protect the table as its settings say, or as is said here."""
 
     protection: Protection | None = None
+
+
+class SolutionQuestion(Model):
+    """Search for the least loss that passes, in so many seconds; class sizes and l are found, the rest is as given."""
+
+    protection: Protection | None = None
+    seconds: Annotated[float, Field(gt=0, le=3_600)] = 120
 
 
 class FrontierQuestion(Model):
@@ -289,11 +360,26 @@ class FrontierQuestion(Model):
     sensitive: Name | None = None
 
 
+class AttackQuestion(Model):
+    """Attack a release: `released` is a candidate of the table or another table, `holdout` a table of other people.
+
+    Without `known` each group of columns that attackers know together attacks, or all quasi-identifiers.
+    """
+
+    released: Id
+    kinds: Annotated[list[AttackKind], Field(min_length=1, max_length=len(ATTACKS))] | None = None
+    known: Columns | Annotated[dict[Name, Columns], Field(max_length=17)] | None = None
+    secret: Name | None = None
+    holdout: Id | None = None
+    targets: Annotated[int, Field(ge=10, le=100_000), _WHOLE] = 2_000
+    seed: Seed = 0
+
+
 class JobInfo(Model):
     """Work in the background. `has_result`: something can be shown already, all of it once the state is done.
 
     `stages` counts how often there was more to show, so that a page knows when to draw again.
-    `stale`: the settings of the table have changed since it was started.
+    `stale`: the settings of the table have changed since it was started; `question`: what was asked.
     """
 
     id: str
@@ -308,6 +394,15 @@ class JobInfo(Model):
     stale: bool
     created: str
     seconds: float
+    question: dict[str, Any]
+    name: str
+
+
+class Latest(Model):
+    """The newest whole result of every kind, and the work that waits or runs, the newest first."""
+
+    whole: dict[Kind, JobInfo]
+    running: list[JobInfo]
 
 
 class FigureTable(Model):

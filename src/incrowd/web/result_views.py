@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.template_values import plain_document, plain_figure, safe_json
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 
+_VIEWS = {"points": "forecast", "solution": "protection"}  # whose template shows a kind
+
+
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:
     """The result of a job as HTML. `form` is "release" for the downloads of an assessment."""
     outcome = job.answer()
-    if job.kind == "assessment":
+    if isinstance(outcome.value, Assessment):
         plain = plain_document(outcome.value)
         columns = [one.column for one in outcome.value.roles.suggested]
         context = {**plain, "specs": safe_json(plain["specs"])}
@@ -28,7 +32,7 @@ def view(environment: jinja2.Environment, session: Session, job: Job, form: str 
         context |= {"whole": job.state == "done", "unfinished": _unfinished(job, outcome.value.skipped)}
         name = "release" if form == "release" else "assessment"
     else:
-        context, name = _of_figures(session, job), "forecast" if job.kind == "points" else job.kind
+        context, name = _of_figures(session, job), _VIEWS.get(job.kind, job.kind)
     return environment.get_template(f"views/{name}.html").render(context, job=job, equivalent=job.equivalent)
 
 

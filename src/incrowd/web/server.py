@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from incrowd.errors import InputError
+from incrowd.errors import IncrowdError, InputError
+from incrowd.protection.original_facts import copy_release
 from incrowd.tables import write_table
 from incrowd.web.jobs import Job, Jobs
+from incrowd.web.kept_work import KeptWork
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
+from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
 from incrowd.web.table_loading import open_table, read_file
 from incrowd.web.upload_store import Store, check_unpacked, ending_of, shown_name
 
+_SAVE_EVERY = 1.0  # seconds
+_log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
 _DEMO_SETTINGS = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
@@ -30,20 +38,90 @@ class Server:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self.store = Store()
+        self.kept = None if settings.keep is None else KeptWork(settings.keep, settings.keep_seconds)
+        self.store = Store(self.kept.files if self.kept else None)
+        self._saving = threading.Lock()
         self._turns = threading.Semaphore(settings.max_opening)
         self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
-        self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
+        idle = settings.keep_seconds if self.kept else settings.idle_seconds
+        is_kept = self.kept.has if self.kept else lambda key: False
+        self.sessions = Sessions(settings.max_sessions, idle, self._end_session, self._busy, is_kept)
+        self._closing = threading.Event()
 
     def warm_up(self) -> None:
-        """Load compiled code in a thread, so that the first count is quick."""
+        """Load compiled code in a thread, so that the first count is quick; begin to save what is to be kept."""
+        if self.kept is not None:
+            threading.Thread(target=self._keep_saving, daemon=True, name="incrowd-save").start()
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
 
     def close(self) -> None:
-        """Stop the work and delete every file."""
+        """Stop the work and delete every file, unless they are to be kept."""
+        self._closing.set()
+        if self.kept is not None:
+            self.save()
+            self.sessions.leave_all()
         self.sessions.end_all()
         self.jobs.close()
         self.store.close()
+        if self.kept is not None:
+            self.kept.close()
+
+    def save(self) -> None:
+        """Save what has changed, where work is kept."""
+        if self.kept is None:
+            return
+        with self._saving:
+            for session in self.sessions.awake():
+                with session.lock:
+                    if not session.ended:
+                        tables = list(session.tables.values())
+                        self.kept.save(session.key, tables, self.jobs.of_session(session.key))
+
+    def _keep_saving(self) -> None:
+        while not self._closing.wait(_SAVE_EVERY):
+            try:
+                self.save()
+            except (IncrowdError, OSError) as error:  # a full disk: told in the log, and tried again
+                _log.error("work could not be saved: %s", type(error).__name__)
+
+    def wake(self, session: Session) -> None:
+        """Load the work of a session that an earlier server kept."""
+        with session.waking:
+            if not session.is_asleep or self.kept is None:
+                return
+            saved = self.kept.load(session.key)
+            for one in saved["tables"]:
+                try:
+                    session.tables[one["id"]] = self._reopen(one)
+                except (IncrowdError, OSError, ValueError) as error:
+                    session.lost.append(f"{one['name']}: {error}")
+            for key, name in saved["candidates"].items():
+                job = self.kept.load_candidate(session.key, key, session.tables)
+                if job is not None:
+                    job.name = name
+                    self.jobs.restore(job)
+            session.is_asleep = False
+
+    def _reopen(self, saved: dict[str, Any]) -> OpenTable:
+        """A table that an earlier server kept; one that was read where it lies must still be the same."""
+        assert self.kept is not None
+        file, folder = self.kept.place_of(saved)
+        source = Source(**{**saved["source"], "before": tuple(saved["source"]["before"])})
+        if source.kind == "path":
+            self._allowed(str(file))
+        table = open_table(
+            lambda: read_file(file, self.settings, source.how),
+            saved["name"],
+            source,
+            self.settings,
+            saved["id"],
+            folder,
+        )
+        if source.kind == "path":
+            table.seen = tuple(saved["seen"])
+            table.check_file()
+        table.history.restore(saved["history"])
+        return table
 
     def open_upload(
         self, session: Session, folder: Path, given_name: str, reading: Reading = _DEFAULT_READING
@@ -90,10 +168,40 @@ class Server:
             raise Refusal(409, "only a protection has a table to go on with")
         name, how = f"protected {job.source.name}", job.equivalent
         with self.limit_concurrency(), self.reserve_place(session), self._new_folder() as folder:
-            file = Path(shutil.copyfile(outcome.file, folder / "protected.parquet"))
+            file = copy_release(outcome.file, folder / "protected.parquet")
             made = job.source.source.protected_file
             source = Source("protection", made, before=(how.cli,), script=how.python)
             return self._add(session, file, name, source, folder, job.settings)
+
+    def read_again(self, session: Session, table: OpenTable, reading: Reading) -> OpenTable:
+        """Read the file of a table in another way; the table keeps its id and settings, and its results are stale."""
+        file = Path(table.table.source or "")
+        source = replace(table.source, how=reading.options())
+        with self.limit_concurrency():
+            again = open_table(
+                lambda: read_file(file, self.settings, source.how),
+                table.name,
+                source,
+                self.settings,
+                table.id,
+                table.folder,
+            )
+        again.history.continue_from(table.history)
+        again.seen = table.seen
+        with session.while_open():
+            if session.tables.get(table.id) is not table:
+                raise Refusal(409, "the table was closed or read again meanwhile; ask again")
+            session.tables[table.id] = again
+        table.is_replaced = True
+        return again
+
+    def release(self, session: Session, job_id: str, table: OpenTable) -> Release:
+        """The protected table that a job made of a table."""
+        job = self.jobs.get(session.key, job_id)
+        found = job.answer().release
+        if found is None or job.table != table.id:
+            raise Refusal(409, "only a protection of this table can be looked at with it")
+        return found
 
     def close_table(self, session: Session, table: OpenTable) -> None:
         """Stop the work on a table and delete its files."""
@@ -172,7 +280,7 @@ class Server:
             lambda: read_file(file, self.settings, source.how), name, source, self.settings, new_id, folder
         )
         if decided is not None:
-            table.inherit_settings(decided)
+            table.history.inherit(decided)
         with session.while_open():
             session.tables[new_id] = table
         return table
@@ -201,6 +309,8 @@ class Server:
         for table in list(session.tables.values()):
             self.close_table(session, table)
         self.jobs.remove_for_session(session.key)
+        if self.kept is not None:
+            self.kept.forget(session.key)
 
 
 def _load_kernels() -> None:

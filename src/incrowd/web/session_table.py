@@ -6,27 +6,29 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from incrowd.backends import encode
 from incrowd.classes import ClassSizes
-from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
+from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
+from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.refusals import Refusal
+from incrowd.web.table_history import TableHistory
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from incrowd.assessment import Question
+    from incrowd.backends.scales import ScaleKind
     from incrowd.populations import PopulationRisk
 
 _COUNTS = 500  # sets of columns whose counts are kept
-_STEPS = 100  # settings to go back
-_MASK = "••••"
-_LONGEST_CELL = 200
 _WARM = 24  # columns encoded before anybody asks
 
 
@@ -51,6 +53,14 @@ class Source:
         return f"{stem}-{int(number or 1) + 1}.parquet"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingHints:
+    """Scales that fit columns better than those of their types, and numbers that may stand for missing values."""
+
+    scales: dict[str, ScaleKind]
+    missing_codes: dict[str, tuple[int, ...]]
+
+
 @dataclass(slots=True, eq=False)
 class OpenTable:
     """An open table. `folder`, if it has one of its own, is deleted with it."""
@@ -63,79 +73,38 @@ class OpenTable:
     folder: Path | None
     bytes: int = 0
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
+    is_replaced: bool = False  # the file was read again in another way
     assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
-    _history: list[models.TableSettings] = field(default_factory=list)
-    _now: int = 0
     _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _remembered: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
+    history: TableHistory = field(init=False)
 
     def __post_init__(self) -> None:
-        self._history.append(models.TableSettings(roles=self._suggested))
+        self.history = TableHistory(self.table, self.columns)
+        self.history.note("opened", name=self.name, rows=self.table.rows, columns=len(self.columns))
         self.table.named = (self.source.file, *self.table.named[1:])  # in commands, as whoever opened it knows it
-
-    @property
-    def _suggested(self) -> dict[str, models.Role]:
-        return {one.column: "other" if one.secondary else cast(models.Role, one.role) for one in self.columns}
 
     @property
     def settings(self) -> models.TableSettings:
         """The current settings."""
-        return self._history[self._now]
+        return self.history.settings
 
-    @property
-    def state(self) -> models.SettingsState:
-        """The current settings, and whether there are earlier or later ones."""
-        return models.SettingsState(
-            settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._history) - 1
+    def remember(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for this key before, or is made now; the last few hundred are kept."""
+        found = self._remembered.get(key)
+        if found is None:
+            found = self._remembered[key] = make()
+            while len(self._remembered) > _COUNTS:
+                self._remembered.popitem(last=False)
+        return found
+
+    def reading_hints(self) -> ReadingHints:
+        """What may be wrong with how the file is read; looked for once."""
+        made = self.remember(
+            "hints", lambda: ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
         )
-
-    def replace_settings(self, wanted: models.TableSettings) -> None:
-        """Replace the settings; steps that were undone are dropped."""
-        with self._lock:
-            self._change(wanted.model_copy(update={"decided": _decided_by(wanted)}))
-
-    def update_settings(self, changes: models.TableSettings) -> None:
-        """Change only the given settings and roles, so that two pages can change different ones."""
-        with self._lock:
-            named = {name: getattr(changes, name) for name in changes.model_fields_set}
-            named["roles"] = self.settings.roles | changes.roles
-            before = [name for name in self.settings.decided if name not in changes.roles]
-            named["decided"] = [*before, *_decided_by(changes)]
-            self._change(self.settings.model_copy(update=named))
-
-    def _change(self, wanted: models.TableSettings) -> None:
-        roles = self._suggested | wanted.roles
-        self._check(wanted, roles)
-        decided = sorted({*wanted.decided})
-        full = wanted.model_copy(update={"roles": roles, "decided": decided})
-        if full != self.settings:
-            self._history[self._now + 1 :] = [full]
-            self._history[: max(0, len(self._history) - _STEPS)] = []
-            self._now = len(self._history) - 1
-
-    def inherit_settings(self, decided: models.TableSettings) -> None:
-        """Take over the settings of the original of this table, as far as its columns still exist.
-
-        Settings of protection are not taken over: they name values that no longer exist.
-        """
-        there = set(self.table.columns)
-        roles = {name: role for name, role in decided.roles.items() if name in there}
-        groups = {
-            label: left
-            for label, members in decided.groups.items()
-            if (left := [one for one in members if one in there])
-        }
-        kept = {"decided": [name for name in decided.decided if name in there]}
-        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection(), **kept})
-        self._check(first, self._suggested | roles)
-        self._history[:] = [first.model_copy(update={"roles": self._suggested | roles})]
-
-    def step(self, by: int) -> None:
-        """Undo or redo one step."""
-        with self._lock:
-            if not 0 <= self._now + by < len(self._history):
-                raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
-            self._now += by
+        return cast(ReadingHints, made)
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the table."""
@@ -149,6 +118,10 @@ class OpenTable:
     def one_with_role(self, role: str) -> str | None:
         """The one column of a role, if there is one."""
         return next(iter(self.with_role(role)), None)
+
+    def kind_of(self, column: str) -> str:
+        """What kind of values a column holds."""
+        return next(one.kind for one in self.columns if one.column == column)
 
     def info(self) -> models.TableInfo:
         """The table as the API shows it."""
@@ -166,7 +139,7 @@ class OpenTable:
                     nulls=one.nulls,
                     role=roles[one.column],
                     decided=one.column in self.settings.decided,
-                    suggested=self._suggested[one.column],
+                    suggested=self.history.suggested[one.column],
                     reason=one.reason,
                 )
                 for one in self.columns
@@ -179,11 +152,18 @@ class OpenTable:
         wanted = min(rows, self.table.rows)
         names = list(self.table.columns)
         if not show:
-            masked = [f"{_MASK} ({one.kind})" for one in self.columns]
+            masked = [masked_cell(one.kind) for one in self.columns]
             return models.Preview(columns=names, rows=[masked] * wanted, masked=True)
         cells = self.table.lazy(names).head(wanted).collect("pyarrow").to_arrow()
-        columns = [[_cell(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
+        columns = [[cell_text(value) for value in cells.column(place).to_pylist()] for place in range(len(names))]
         return models.Preview(columns=names, rows=[list(row) for row in zip(*columns, strict=True)], masked=False)
+
+    def rows_between(self, start: int, end: int) -> pa.Table:
+        """The cells of some rows, in the order of the table."""
+        self.table.require_order()
+        names = list(self.table.columns)
+        head = self.table.lazy(names).head(end).collect("pyarrow").to_arrow()
+        return head.rename_columns(names).slice(start, end - start)
 
     def count(self, names: Sequence[str], person: str | None = None) -> ClassSizes:
         """Class sizes by these columns; the last few hundred counts are cached."""
@@ -205,11 +185,11 @@ class OpenTable:
     def live(self, question: models.LiveQuestion) -> models.Live:
         """Live counts for a choice of columns."""
         started = time.perf_counter()
-        self._check_names([*question.quasi_identifiers, *([question.person] if question.person else [])])
+        self.check_names([*question.quasi_identifiers, *([question.person] if question.person else [])])
         sizes = self.count(list(dict.fromkeys(question.quasi_identifiers)), question.person)
         groups = []
         for label, members in question.groups.items():
-            self._check_names(members)
+            self.check_names(members)
             found = self.count(list(dict.fromkeys(members)), question.person)
             groups.append(_group(label, members, found))
         return models.Live(
@@ -222,7 +202,7 @@ class OpenTable:
             below_5=sizes.below(5) / sizes.people,
             groups=groups,
             seconds=time.perf_counter() - started,
-            sentence=_sentence(sizes, len(question.quasi_identifiers)),
+            sentence=crowd_sentence(sizes, len(question.quasi_identifiers)),
         )
 
     def warm(self) -> None:
@@ -241,30 +221,10 @@ class OpenTable:
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _check_names(self, names: Sequence[str]) -> None:
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse columns that do not exist."""
         if names:
             self.table.require(list(dict.fromkeys(names)))
-
-    def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
-        """Refuse columns that do not exist, and two columns with a role that only one can have."""
-        self._check_names([*wanted.roles, *wanted.decided])
-        for label, members in wanted.groups.items():
-            if not members:
-                raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
-            self._check_names(members)
-        for role in ("person", "weight"):
-            several = [name for name in roles if roles[name] == role]
-            if len(several) > 1:
-                raise InputError(f"only one column can be the {role} column; {len(several)} are")
-        protection = wanted.protection
-        resolution = protection.resolution if isinstance(protection.resolution, dict) else {}
-        columns = [*resolution, *protection.top, *protection.bottom, *(step.column for step in protection.steps)]
-        self._check_names([*columns, *([protection.sensitive] if protection.sensitive else [])])
-
-
-def _decided_by(sent: models.TableSettings) -> list[str]:
-    """The columns that whoever sent the settings decided about: as they say, else all to which they gave a role."""
-    return list(sent.decided if "decided" in sent.model_fields_set else sent.roles)
 
 
 def identity(path: Path) -> tuple[int, ...]:
@@ -287,7 +247,8 @@ def _group(label: str, members: Sequence[str], sizes: ClassSizes) -> models.Grou
     )
 
 
-def _sentence(sizes: ClassSizes, known: int) -> str:
+def crowd_sentence(sizes: ClassSizes, known: int) -> str:
+    """How many people stand out, for so many columns that others know."""
     if not known:
         return "Nothing is known to others yet: everybody looks alike. Say which columns others may know."
     if not sizes.uniques:
@@ -299,8 +260,3 @@ def _sentence(sizes: ClassSizes, known: int) -> str:
         f"{sizes.uniques:,} of {sizes.people:,} people ({percent(sizes.uniqueness)}) look like nobody else; a guess is "
         f"right {percent(sizes.correctness)} of the time."
     )
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"

@@ -20,11 +20,15 @@ _LONGEST = 120
 
 
 class Store:
-    """A directory that only this user can read; deleted when the server ends, or when the next one starts."""
+    """Where tables lie. `scratch` is deleted when the server ends, or when the next one starts.
 
-    def __init__(self) -> None:
+    Tables are in it too, unless they are to be kept in another folder.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
         self._private = PrivateFolder("web-")
-        self.folder = self._private.path
+        self.scratch = self._private.path
+        self.folder = folder or self.scratch
 
     def new_folder(self) -> Path:
         """Make a directory for one table or one job."""
@@ -36,7 +40,7 @@ class Store:
         return disk.free - min(left, disk.total // 20)
 
     def close(self) -> None:
-        """Delete everything."""
+        """Delete everything that is not to be kept."""
         self._private.close()
 
 

@@ -6,21 +6,25 @@ A column that nobody gave a role counts as known to the attacker until somebody 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from incrowd.assessment.roles import Roles
 from incrowd.assessment.sections.section import COUNTED, Section, Statement, Work
 from incrowd.classes import ClassSizes
-from incrowd.errors import UnsupportedError
-from incrowd.measures import DisclosedSecrets, count_disclosed_secrets
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.measures import DisclosedSecrets, count_disclosed_secrets, count_with_auxiliary
 from incrowd.measures.kept_columns import GivenBack, released_column_facts
+from incrowd.protection.original_facts import OriginalFacts, facts_of_tables, read_mark
 from incrowd.results import Result
 from incrowd.tables import RowKind, SuggestedRole, describe_rows
 from incrowd.wording import Advice, listed, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
+
+ORIGINAL = ("original",)
+"""The hint of what only the original can answer."""
 
 _MOST_ALONE = 400  # columns that are counted one by one; of more, only all together
 
@@ -99,13 +103,17 @@ def gather_evidence(work: Work) -> Evidence:
             one = suggested[name]
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
     unanswered = [_not_looked_into(nested)] if nested else []
+    original = _ask_original(work, unanswered)
+    if original is not None and original.perturbed:
+        unanswered.append(_not_shown_by_classes(original.perturbed))
+    rows = describe_rows(table, roles.suggested or None)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
         harmless,
         _secrets(work, unanswered),
-        _given_back(work, unanswered),
-        describe_rows(table, roles.suggested or None),
+        _given_back(work, original, unanswered),
+        rows if original is None or original.rows.kind == "people" else original.rows,
         tuple(unanswered),
     )
 
@@ -142,22 +150,67 @@ def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
         return None
 
 
-def _given_back(work: Work, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
-    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it.
-
-    Lists and records are not looked into: that nobody outside knows them is the word of who said so.
-    """
-    roles, nested = work.roles, work.table.nested
+def _kept(work: Work) -> list[str]:
+    """The columns that are released as they are; lists and records are not looked into."""
+    roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    kept = [name for name in kept if name not in nested]
+    return [name for name in kept if name not in work.table.nested]
+
+
+def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:
+    """What only the original tells: by the original itself, or as `protect` wrote it down beside the file.
+
+    A mark adds reasons for a no, and answers what would otherwise be open; what is counted here holds without it.
+    """
+    if isinstance(work.original, OriginalFacts):
+        return work.original
+    if work.original is not None:
+        roles = work.roles
+        return facts_of_tables(work.original, work.table, roles.quasi_identifiers, _kept(work), roles.person)
+    try:
+        return read_mark(work.table)
+    except InputError as reason:
+        unanswered.append(Advice(f"What protect wrote down about this table does not count: {reason}.", ORIGINAL))
+        return None
+
+
+def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Advice]) -> tuple[GivenBack, ...]:
+    """The kept columns that give back a quasi-identifier which was made coarser, and make classes smaller by it."""
+    table, roles, kept = work.table, work.roles, _kept(work)
     coarse = roles.generalised_quasi_identifiers
-    if not kept or not (coarse or work.table.backend.rows_are_local):
+    if not kept or not (coarse or table.backend.rows_are_local):
         return ()
-    if not work.table.backend.rows_are_local:
+    if not table.backend.rows_are_local:
         unanswered.append(Advice("Whether kept columns give back coarsened ones was not counted: rows are elsewhere."))
         return ()
-    facts = released_column_facts(work.table, roles.quasi_identifiers, kept, roles.person, coarse=coarse)
-    return tuple(one for one in facts if one.undoes)
+    names, person = roles.quasi_identifiers, roles.person
+    seen = {one.column: one for one in released_column_facts(table, names, kept, person, coarse=coarse)}
+    for one in original.given_back if original is not None else ():
+        if one.column in kept and one.column not in seen:
+            with_it = count_with_auxiliary(table, names, [one.column], person=person)
+            k = work.answers["facts"].k
+            seen[one.column] = replace(one, k=with_it.k, uniques=with_it.uniques, k_without=k)
+    unasked = kept if original is None else [name for name in kept if name not in original.kept]
+    if coarse and unasked:
+        unanswered.append(_not_asked(coarse, unasked))
+    return tuple(one for one in seen.values() if one.undoes)
+
+
+def _not_shown_by_classes(perturbed: Sequence[str]) -> Advice:
+    """Values that were changed by chance: classes of them are not made of people who are alike."""
+    return Advice(
+        f"{listed(perturbed)} {'was' if len(perturbed) == 1 else 'were'} changed by chance, so classes do not show the "
+        "risk; attack the release with the table that it was made from."
+    )
+
+
+def _not_asked(coarse: Sequence[str], kept: Sequence[str]) -> Advice:
+    """Ranges beside kept columns, where the values behind the ranges are not known."""
+    return Advice(
+        f"{listed(coarse)} {'holds' if len(coarse) == 1 else 'hold'} ranges, and only the table that this one was made "
+        f"from tells whether {listed(kept)} {'gives' if len(kept) == 1 else 'give'} back what is behind them.",
+        ORIGINAL,
+    )
 
 
 def undecided_columns(roles: Roles) -> list[str]:

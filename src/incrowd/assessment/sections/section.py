@@ -40,7 +40,8 @@ class Statement(Result):
 class Work:
     """An assessment while it is being made: the settled question, the answers so far, and why some are missing.
 
-    `shared` is what one section keeps for another; `pending` are sections that were asked for and have no answer yet.
+    `original` is the table that this one was made from, or what it tells, where somebody gave it. `shared` is what one
+    section keeps for another; `pending` are sections that were asked for and have no answer yet.
     """
 
     table: Table
@@ -52,6 +53,7 @@ class Work:
     seconds: dict[str, float] = field(default_factory=dict)
     shared: dict[str, Any] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
+    original: Any = None
 
     @property
     def seed(self) -> int:

@@ -49,7 +49,9 @@ def count_column_values(backend: SparkBackend, names: Sequence[str], most: int) 
     found = []
     for number, name in enumerate(names):
         values = rows.select([name, workers.TIMES]).take(np.flatnonzero(places == number))
-        (column,) = encode(arrow_backend(values), [name])
+        here = arrow_backend(values)
+        here.scales = backend.scales
+        (column,) = encode(here, [name])
         counts = np.zeros(column.size, dtype=np.int64)
         counts[column.codes] = values[workers.TIMES].to_numpy()
         found.append(ColumnValues(column, counts))

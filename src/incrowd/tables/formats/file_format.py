@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingDependencyError
 from incrowd.tables.codebook import Codebook
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +34,7 @@ class ReadOptions:
     skip_bad_lines: bool = False
     sheet: str | int | None = None
     layout: str | None = None
+    header_rows: int | None = None
     workspace: Workspace | None = None
 
     def given(self) -> dict[str, Any]:
@@ -97,17 +99,6 @@ def require_package(package: str, name: str) -> Any:
         raise MissingDependencyError(
             f"{name} needs the package {package}, which is not installed; pip install 'incrowd[stats]'"
         ) from None
-
-
-def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names as messages show them: the first few, and how many there are more.
-
-    >>> listed(["age", "sex", "zip"], most=2)
-    'age, sex and 1 more'
-    """
-    every = list(names)
-    more = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
 
 
 def choose_member(members: list[str], wanted: str | int | None, name: str, what: str) -> str:

@@ -83,7 +83,7 @@ def open_fixed_width(paths: list[str], name: str, options: ReadOptions) -> FileC
             continue  # not in this encoding
         break
     else:
-        raise InputError(f"{name} cannot be read as {options.encoding}; try another encoding", hint="encoding")
+        raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
     rows = FileBackend(
         [str(cells)],
         "parquet",

@@ -22,8 +22,9 @@ from incrowd.backends.duckdb_backend import Conversion, FileBackend, Workspace
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook, LabelConversion, WholeConversion, code_text, label_texts
-from incrowd.tables.formats.file_format import FileContents, ReadOptions, listed, require_package
+from incrowd.tables.formats.file_format import FileContents, ReadOptions, require_package
 from incrowd.tables.formats.spool import spool
+from incrowd.wording import listed
 
 _BYTES_A_CELL = 80  # of a chunk: the Python value and its place in a list, and the Arrow cell
 _FEWEST_ROWS = 20_000  # of a chunk

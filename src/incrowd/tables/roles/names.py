@@ -112,10 +112,10 @@ _CONTACTS = {"person name", "contact", "address", "account", "national number"}
 def _is_about_people(words: str, topic: str) -> bool:
     """Whether a name is that of a person, and neither that of a thing (`drug_name`) nor about it (`email_status`)."""
     parts = words.split()
-    if _COUNTED.match(words) or (len(parts) > 1 and parts[-1] in listed("names", "said_about_contacts")):
+    if _COUNTED.match(words) or (len(parts) > 1 and parts[-1] in word_list("names", "said_about_contacts")):
         return False
     instead = {"person name": "things", "address": "areas"}.get(topic)
-    return not (instead and len(parts) > 1 and listed("names", instead) & {*parts})
+    return not (instead and len(parts) > 1 and word_list("names", instead) & {*parts})
 
 
 @cache
@@ -125,13 +125,13 @@ def topics() -> dict[str, Topic]:
 
 
 @cache
-def listed(section: str, entry: str) -> frozenset[str]:
+def word_list(section: str, entry: str) -> frozenset[str]:
     """The words of one of the lists in wordlists.toml."""
     return frozenset(_read("wordlists.toml")[section][entry].split())
 
 
 @cache
-def listed_pattern(section: str, entry: str) -> re.Pattern[str]:
+def word_pattern(section: str, entry: str) -> re.Pattern[str]:
     """One of the regular expressions in wordlists.toml, for whole words."""
     return whole_words(_read("wordlists.toml")[section][entry].replace("\n", ""))
 
@@ -255,8 +255,8 @@ def _stems(pattern: str) -> re.Pattern[str]:
 
 def _without_affixes(word: str) -> Iterator[str]:
     """What is left of a word, three letters or more, without a known prefix, a known suffix, or both."""
-    starts = ["", *(one for one in listed("affixes", "prefixes") if word.startswith(one))]
-    ends = ["", *(one for one in listed("affixes", "suffixes") if word.endswith(one))]
+    starts = ["", *(one for one in word_list("affixes", "prefixes") if word.startswith(one))]
+    ends = ["", *(one for one in word_list("affixes", "suffixes") if word.endswith(one))]
     for start in starts:
         for end in ends:
             rest = word[len(start) : len(word) - len(end)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.results import Result
-from incrowd.tables.roles.names import find_topics, listed_pattern, words_of
+from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import Confidence, SuggestedRole, suggest_roles
 from incrowd.tables.table import Table
 
@@ -150,7 +150,7 @@ def _no_people(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | None
         with_counts = f", with counts in {counting[0]}" if counting else ""
         reason = f"{alone[0].column} names an area, a different one in each row{with_counts}"
         return RowKind("not people", reason, "high" if counting else "medium")
-    is_of_firms = listed_pattern("rows", "firms").search
+    is_of_firms = word_pattern("rows", "firms").search
     firms = [one.column for one in columns if is_of_firms(words_of(one.column))]
     if len(firms) >= 2 and not _is_about_people(columns, at_least=1):
         reason = f"{' and '.join(firms[:2])} are about firms, and no column is about a person"
@@ -167,7 +167,7 @@ def _counts_people(one: SuggestedRole) -> bool:
     return (
         one.kind in {"integer", "number"}
         and one.distinct > 2
-        and bool(listed_pattern("rows", "counts").search(words_of(one.column)))
+        and bool(word_pattern("rows", "counts").search(words_of(one.column)))
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from incrowd.tables.roles.columns import ColumnFacts
-from incrowd.tables.roles.names import listed, listed_pattern, topics, whole_words, words_of
+from incrowd.tables.roles.names import topics, whole_words, word_list, word_pattern, words_of
 
 MANY = 20  # values, all different, of which there are more than a kind of thing has
 _NEARLY_ALL, _FROM_ROWS = 0.95, 100  # so many different values, in a column of at least so many cells
@@ -130,9 +130,9 @@ def _topic_of_values(facts: ColumnFacts) -> str | None:
     values = {words_of(value) for value in {*facts.sample}} - {""}
     if not 2 <= len(values) <= 80:
         return None
-    unknown = listed_pattern("values", "unknown")
+    unknown = word_pattern("values", "unknown")
     known = {value for value in values if not unknown.fullmatch(value)}
-    if 2 <= len(known) <= 3 and known <= listed("values", "sexes"):
+    if 2 <= len(known) <= 3 and known <= word_list("values", "sexes"):
         return "sex"
     for topic, pattern in _value_words():
         hits = sum(pattern.search(value) is not None for value in values)

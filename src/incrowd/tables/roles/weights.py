@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from incrowd.tables.roles.columns import ColumnFacts
-from incrowd.tables.roles.names import listed, listed_pattern, words_of
+from incrowd.tables.roles.names import word_list, word_pattern, words_of
 
 _LIGHT, _HEAVY = 20.0, 250.0  # the mean of a column of body weights, in kilograms or pounds
-_FAMILY = 20  # columns of one stem and a number, from which on they are replicate weights
+REPLICATES = 20  # columns of one stem and a number, from which on they are replicate weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +34,20 @@ def kind_of_weight(words: str) -> str | None:
     ['sampling', 'sampling', 'plain', 'body', None, 'factor']
     """
     parts = {*words.split()}
-    is_weight = bool(parts & listed("weights", "weight"))
-    if parts & listed("weights", "body_weights") or (is_weight and parts & listed("weights", "of_a_body")):
+    is_weight = bool(parts & word_list("weights", "weight"))
+    if parts & word_list("weights", "body_weights") or (is_weight and parts & word_list("weights", "of_a_body")):
         return "body"
-    sampling = listed_pattern("weights", "sampling").search(words)
-    if sampling or (is_weight and parts & listed("weights", "of_a_sample")):
-        return "household" if listed_pattern("weights", "households").search(words) else "sampling"
-    if parts and parts <= listed("weights", "weight"):
+    sampling = word_pattern("weights", "sampling").search(words)
+    if sampling or (is_weight and parts & word_list("weights", "of_a_sample")):
+        return "household" if word_pattern("weights", "households").search(words) else "sampling"
+    if parts and parts <= word_list("weights", "weight"):
         return "plain"
-    return "factor" if parts and parts <= listed("weights", "factors") else None
+    return "factor" if parts and parts <= word_list("weights", "factors") else None
 
 
 def measures_bodies(names: Sequence[str]) -> bool:
     """Whether a table measures bodies, so that its `weight` is one in kilograms."""
-    return any({*words_of(name).split()} & listed("weights", "bodies") for name in names)
+    return any({*words_of(name).split()} & word_list("weights", "bodies") for name in names)
 
 
 def find_weight(facts: ColumnFacts, *, bodies: bool, in_codebook: bool, alone: bool = False) -> WeightEvidence | None:
@@ -112,14 +112,14 @@ def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
             families.setdefault(numbered[1].lower().rstrip("_"), []).append(facts)
     found: dict[str, int] = {}
     for stem, family in families.items():
-        if len(family) >= _FAMILY and (_says_replicates(stem) or _have_one_mean(family)):
+        if len(family) >= REPLICATES and (_says_replicates(stem) or _have_one_mean(family)):
             found |= {facts.name: len(family) for facts in family}
     return found
 
 
 def _says_replicates(stem: str) -> bool:
     words = words_of(stem)
-    said = listed_pattern("weights", "replicates").fullmatch(words.replace(" ", ""))
+    said = word_pattern("weights", "replicates").fullmatch(words.replace(" ", ""))
     return said is not None or kind_of_weight(words) in {"sampling", "household", "plain"}
 
 

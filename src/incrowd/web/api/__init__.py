@@ -2,10 +2,32 @@
 
 from fastapi import APIRouter
 
-from incrowd.web.api import job_routes, result_routes, server_routes, table_routes
+from incrowd.web.api import (
+    candidate_routes,
+    column_routes,
+    crowd_routes,
+    event_routes,
+    job_routes,
+    project_routes,
+    release_routes,
+    result_routes,
+    server_routes,
+    table_routes,
+)
 
 router = APIRouter(prefix="/api/v1")
-for part in (server_routes, table_routes, job_routes, result_routes):
+for part in (
+    server_routes,
+    event_routes,
+    table_routes,
+    column_routes,
+    crowd_routes,
+    job_routes,
+    candidate_routes,
+    release_routes,
+    project_routes,
+    result_routes,
+):
     router.include_router(part.router)
 
 __all__ = ["router"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Response
+from fastapi.responses import JSONResponse
 
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
@@ -15,9 +16,10 @@ from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
+from incrowd.web.tasks.leak_task import leak_at_once, leak_curve, leak_task
 
 router = APIRouter(tags=["jobs"])
-Question = TypeVar("Question")
+Question = TypeVar("Question", bound=models.Model)
 
 
 class _TableJob:
@@ -44,14 +46,17 @@ class _TableJob:
         if table.source.script:  # the table was made here: how comes first
             script = f"{table.source.script}\n\n{equivalent.python}"
             equivalent = models.Equivalent(cli=equivalent.cli, python=script)
-        job = Job(self._session.key, kind, table.id, task, equivalent, source=table, settings=settings)
-        return _queue(self._server, self._session, job)
+        asked = question.model_dump(mode="json")
+        key = self._session.key
+        job = Job(key, kind, table.id, task, equivalent, source=table, settings=settings, question=asked)
+        return queue_job(self._server, self._session, job)
 
 
 TableJob = Annotated[_TableJob, Depends()]
 
 
-def _queue(server: Server, session: Session, job: Job) -> models.JobInfo:
+def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
+    """Queue a job while its session is open."""
     with session.while_open():
         return server.jobs.add(job).info()
 
@@ -78,16 +83,33 @@ def start_points_forecast(question: models.PointsQuestion, server: TheServer, se
     from incrowd.web.tasks.forecast_task import points_task
 
     equivalent = equivalents.points_forecast(question)
-    return _queue(server, session, Job(session.key, "points", None, points_task(question), equivalent))
+    asked = question.model_dump(mode="json")
+    return queue_job(
+        server, session, Job(session.key, "points", None, points_task(question), equivalent, question=asked)
+    )
 
 
 @router.post("/tables/{table_id:key}/leaks", status_code=202, responses=refusals(404, 409))
 def start_leak(start: TableJob, server: TheServer, question: models.LeakQuestion | None = None) -> models.JobInfo:
     """How likely a leak of part of the table names the people somebody looks for."""
-    from incrowd.web.tasks.leak_task import leak_task
-
     with server.limit_concurrency():  # the command names how many people leak, so they are counted first
         return start("leak", leak_task, equivalents.leak, question or models.LeakQuestion())
+
+
+@router.post("/tables/{table_id:key}/leak-now", responses=refusals(404, 409), response_model=dict[str, Any])
+def compute_leak(table: TheTable, server: TheServer, question: models.LeakQuestion | None = None) -> JSONResponse:
+    """The numbers of a leak at once, without a job, for sliders."""
+    with server.limit_concurrency():
+        return JSONResponse(leak_at_once(table, question or models.LeakQuestion()))
+
+
+@router.post("/tables/{table_id:key}/leak-curve", responses=refusals(404, 409), response_model=dict[str, Any])
+def draw_leak_curve(
+    table: TheTable, server: TheServer, question: models.LeakCurveQuestion | None = None
+) -> JSONResponse:
+    """The chance for leaks of every size, which a slider moves along."""
+    with server.limit_concurrency():
+        return JSONResponse(leak_curve(table, question or models.LeakCurveQuestion()))
 
 
 @router.post("/tables/{table_id:key}/protections", status_code=202, responses=refusals(404, 409))
@@ -95,11 +117,16 @@ def start_protection(
     start: TableJob, server: TheServer, session: TheSession, question: models.ProtectionQuestion | None = None
 ) -> models.JobInfo:
     """Protect the table; the result can be downloaded, or opened as a table."""
+    asked = (question.protection if question else None) or start.table.settings.protection
+    return start_protection_of(start.table, server, session, asked)
+
+
+def start_protection_of(table: OpenTable, server: Server, session: Session, asked: models.Protection) -> models.JobInfo:
+    """Start a protection of a table."""
     from incrowd.web.tasks.protect_task import protect_task
 
     server.check_room(session)
-    asked = (question.protection if question else None) or start.table.settings.protection
-    folder = server.store.folder
+    folder, start = server.store.folder, _TableJob(table, server, session)
     return start("protection", lambda table, asked: protect_task(table, asked, folder), equivalents.protection, asked)
 
 
@@ -115,6 +142,22 @@ def start_frontier(start: TableJob, question: models.FrontierQuestion | None = N
 def list_jobs(server: TheServer, session: TheSession) -> list[models.JobInfo]:
     """The jobs of this session, the newest first."""
     return [job.info() for job in server.jobs.of_session(session.key)]
+
+
+@router.get("/tables/{table_id:key}/latest", responses=refusals(404, 409))
+def read_latest(table: TheTable, server: TheServer, session: TheSession) -> models.Latest:
+    """The newest whole result of each kind: work that runs, failed or was cancelled does not hide it."""
+    jobs = [job for job in server.jobs.of_session(session.key) if job.table == table.id]
+    whole = {job.kind: job.info() for job in reversed(jobs) if job.state == "done"}
+    return models.Latest(whole=whole, running=[job.info() for job in jobs if not job.finished])
+
+
+@router.get("/jobs/{job_id:key}/settings", responses=refusals(404, 409))
+def read_job_settings(job: TheJob) -> models.TableSettings:
+    """The settings that the table had when the job was started: they made its result."""
+    if job.settings is None:
+        raise Refusal(409, "this work is about measured points, not about a table with settings")
+    return job.settings
 
 
 @router.get("/jobs/{job_id:key}", responses=refusals(404))

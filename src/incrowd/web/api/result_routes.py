@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from itertools import chain
-from pathlib import Path
+import shutil
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
+from starlette.background import BackgroundTask
 
 from incrowd.assessment import Assessment
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
+from incrowd.web.downloads import Format, as_attachment, csv_of, file_name, upload_ending, write_as
 from incrowd.web.jobs import Job
 from incrowd.web.refusals import Refusal
 
 router = APIRouter(tags=["results"])
 
-_ROWS = 50_000  # of a table, in memory at a time
-_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+HTML_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 _FILE: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
             "text/csv": {"schema": {"type": "string"}},
             "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         }
     }
 }
@@ -50,18 +48,18 @@ def read_equivalent(job: TheJob) -> models.Equivalent:
     return job.equivalent
 
 
-@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response)
+@router.get("/jobs/{job_id:key}/report.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response)
 def download_report(job: TheJob, session: TheSession) -> Response:
     """The report of an assessment as one self-contained page."""
-    return _attachment(_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
+    return _attachment(whole_assessment(job).to_html(), "text/html", _file_name(job, session.tables, "report.html"))
 
 
 @router.get(
-    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **_PAGE}, response_class=Response
+    "/jobs/{job_id:key}/report-external.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response
 )
 def download_external_report(job: TheJob, session: TheSession) -> Response:
     """The short report for outsiders, which leaves out what would help an attacker."""
-    page = _assessment(job).to_html(external=True)
+    page = whole_assessment(job).to_html(external=True)
     return _attachment(page, "text/html", _file_name(job, session.tables, "report-external.html"))
 
 
@@ -69,21 +67,32 @@ def download_external_report(job: TheJob, session: TheSession) -> Response:
 def download_json(job: TheJob, session: TheSession) -> JSONResponse:
     """The assessment by its published schema, as `incrowd compare` reads it."""
     name = _file_name(job, session.tables, "assessment.json")
-    return JSONResponse(_assessment(job).to_dict(), headers=_as_attachment(name))
+    return JSONResponse(whole_assessment(job).to_dict(), headers=as_attachment(name))
 
 
 @router.get("/jobs/{job_id:key}/table", responses={**refusals(404, 409), **_FILE}, response_class=Response)
 def download_table(
-    job: TheJob, session: TheSession, format: Annotated[Literal["csv", "parquet"], Query()] = "csv"
+    job: TheJob,
+    server: TheServer,
+    session: TheSession,
+    format: Annotated[Format | Literal["upload"], Query(description="upload: as the table came.")] = "csv",
 ) -> Response:
     """The protected table. In CSV, text that a spreadsheet would run as a formula is escaped."""
-    file = job.answer().file
-    if file is None:
+    release = job.answer().release
+    if release is None:
         raise Refusal(409, "only a protection has a table to download")
-    name = _file_name(job, session.tables, f"protected.{format}")
-    if format == "parquet":
-        return FileResponse(file, media_type="application/vnd.apache.parquet", headers=_as_attachment(name))
-    return StreamingResponse(_as_csv(file), media_type="text/csv", headers=_as_attachment(name))
+    table = session.table(job.table or "")
+    kind = upload_ending(table) if format == "upload" else format
+    name = file_name(table.name, job.name or "protected", kind)
+    if kind == "parquet":
+        return FileResponse(release.file, media_type="application/vnd.apache.parquet", headers=as_attachment(name))
+    if kind == "csv":
+        return StreamingResponse(csv_of(release.file), media_type="text/csv", headers=as_attachment(name))
+    server.check_room(session)
+    with server.limit_concurrency():
+        written = write_as(release, server.store.new_folder() / f"table.{kind}", table)
+    gone = BackgroundTask(shutil.rmtree, written.parent, ignore_errors=True)
+    return FileResponse(written, media_type="application/octet-stream", headers=as_attachment(name), background=gone)
 
 
 @router.post("/jobs/{job_id:key}/apply", status_code=201, responses=refusals(404, 409))
@@ -92,7 +101,8 @@ def apply_protection(job: TheJob, server: TheServer, session: TheSession) -> mod
     return server.open_protected(session, job).info()
 
 
-def _assessment(job: Job) -> Assessment:
+def whole_assessment(job: Job) -> Assessment:
+    """The assessment of a job that is done, or a refusal."""
     found = job.answer().value
     if not isinstance(found, Assessment):
         raise Refusal(409, "only an assessment has a report")
@@ -102,29 +112,12 @@ def _assessment(job: Job) -> Assessment:
     return found
 
 
-def _as_csv(file: Path) -> Iterator[bytes]:
-    """The table as CSV, one block of rows at a time, to bound the memory of a download."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from incrowd.tables.formats.write_delimited import csv_blocks
-
-    with pq.ParquetFile(file) as rows:
-        blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
-        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks))
-
-
 def _file_name(job: Job, tables: Any, ending: str) -> str:
     """A file name for a download, with the name of the table."""
     table = tables.get(job.table)
-    stem = re.sub(r"[^\w-]+", "-", Path(table.name).stem if table else "table").strip("-")[:60] or "table"
-    return f"{stem}-{ending}"
-
-
-def _as_attachment(name: str) -> dict[str, str]:
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
-    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
+    what, _, kind = ending.rpartition(".")
+    return file_name(table.name if table else "table", what, kind)
 
 
 def _attachment(text: str, kind: str, name: str) -> Response:
-    return Response(text, media_type=kind, headers=_as_attachment(name))
+    return Response(text, media_type=kind, headers=as_attachment(name))

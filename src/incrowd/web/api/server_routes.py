@@ -8,6 +8,7 @@ from incrowd import __version__
 from incrowd.tables.formats import EXTENSIONS
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
+from incrowd.web.server import Server
 
 router = APIRouter(tags=["server"])
 
@@ -31,7 +32,18 @@ def read_limits(server: TheServer) -> models.Limits:
         max_jobs=settings.max_jobs,
         folders=[str(folder) for folder in settings.folders],
         endings=list(EXTENSIONS),
+        kept_in=_kept_in(server),
     )
+
+
+@router.get("/session", responses=refusals())
+def read_session(server: TheServer, session: TheSession) -> models.SessionInfo:
+    """Whether the work of this session survives a restart."""
+    return models.SessionInfo(kept_in=_kept_in(server), lost=session.lost)
+
+
+def _kept_in(server: Server) -> str | None:
+    return str(server.settings.keep) if server.settings.keep else None
 
 
 @router.delete("/session", status_code=204, responses=refusals())

@@ -97,35 +97,35 @@ def preview_table(
 @router.get("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def read_settings(table: TheTable) -> models.SettingsState:
     """The roles of the columns and what is asked."""
-    return table.state
+    return table.history.state
 
 
 @router.put("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_settings(settings: models.TableSettings, table: TheTable) -> models.SettingsState:
     """Replace the settings: what is not named is as at first. The old ones can be had back with undo."""
-    table.replace_settings(settings)
-    return table.state
+    table.history.replace(settings)
+    return table.history.state
 
 
 @router.patch("/tables/{table_id:key}/settings", responses=refusals(404, 409))
 def change_some_settings(changes: models.TableSettings, table: TheTable) -> models.SettingsState:
     """Change what is named; all else, roles of other columns too, stays as it is."""
-    table.update_settings(changes)
-    return table.state
+    table.history.update(changes)
+    return table.history.state
 
 
 @router.post("/tables/{table_id:key}/settings/undo", responses=refusals(404, 409))
 def undo_settings(table: TheTable) -> models.SettingsState:
     """Back to the settings before."""
-    table.step(-1)
-    return table.state
+    table.history.step(-1)
+    return table.history.state
 
 
 @router.post("/tables/{table_id:key}/settings/redo", responses=refusals(404, 409))
 def redo_settings(table: TheTable) -> models.SettingsState:
     """Forward to the settings that were undone."""
-    table.step(1)
-    return table.state
+    table.history.step(1)
+    return table.history.state
 
 
 @router.post("/tables/{table_id:key}/live", responses=refusals(404, 409))

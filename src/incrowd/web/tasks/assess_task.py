@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from incrowd._support.progress import Progress
 from incrowd.assessment import Assessment, Question, assess_question
+from incrowd.assessment.verdict import Verdict
 from incrowd.reports import document, verdict_figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -44,4 +46,21 @@ def outcome(found: Assessment) -> Outcome:
         lambda: as_figures(
             [verdict_figure(found), *(figure for section in document(found) for figure in section.figures)], columns
         ),
+        summary={
+            **summary_of(found.verdict),
+            "people": found.facts.people,
+            "k": found.facts.k,
+            "uniqueness": found.facts.uniqueness,
+        },
     )
+
+
+def summary_of(verdict: Verdict) -> dict[str, Any]:
+    """A verdict in a few numbers, for records."""
+    return {
+        "decision": verdict.decision,
+        "headline": verdict.headline,
+        "risk": verdict.risk,
+        "highest": verdict.highest,
+        "basis": verdict.basis,
+    }

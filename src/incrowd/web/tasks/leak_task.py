@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from incrowd._support.progress import Progress
@@ -24,37 +25,89 @@ _DEFAULT = 0.1
 
 def leak_task(table: OpenTable, question: models.LeakQuestion) -> Task:
     """Exact chances for a table, and for classes of `k` people where the question has a `k`."""
-    known, person = table.with_role("quasi-identifier"), table.one_with_role("person")
-    recipient, accepted = in_words(table.settings.recipient), decided_question(table).limits.highest
-    if question.leaked is not None and question.share is not None:
-        raise InputError("a leak is a number of people or a share of them, not both")
+    leaks = _Leaks(table, question)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         progress("counting people who look alike", 0.0)
-        sizes = table.count(table.table.require(known, "quasi-identifiers"), person)
-        leaked = leaked_people(question, sizes.people)
-        targets = sorted(set(question.targets))
-        tables = {"the table": sizes}
-        if question.k is not None:
-            tables[f"classes of {question.k:,}"] = uniform_sizes(sizes.people, question.k)
-        lines: dict[str, list[LeakRisk]] = {}
-        for done, (name, one) in enumerate(tables.items()):
-            for place, wanted in enumerate(targets):
-                progress("computing chances", 0.1 + 0.8 * (done + place / len(targets)) / len(tables))
+        result, risks = leaks.answer()
+        leaked, lines = result["leaked"], {}
+        for done, (name, sizes) in enumerate(leaks.tables().items()):
+            for place, wanted in enumerate(leaks.targets):
+                progress("computing chances", 0.1 + 0.8 * (done + place / len(leaks.targets)) / len(risks))
                 label = f"{name}, {counted(wanted, 'target', 'targets')}"
-                steps = leaks_to_draw(wanted, leaked, one.people)
-                lines[label] = [leak_risk(one, step, targets=wanted) for step in steps]
-        risks = {name: [leak_risk(one, leaked, targets=wanted) for wanted in targets] for name, one in tables.items()}
-        result = _result(question, sizes, leaked, targets, risks)
-        result["accepted"] = {
-            "for": recipient,
-            "at_most": accepted,
-            "kept": all(judge(risk.probability, accepted) == "within" for risk in risks["the table"]),
-        }
-        bounds = [question.at_most or accepted]
-        return Outcome(risks, lambda: result, lambda: as_figures([_figure(lines, risks, bounds, leaked, sizes)]))
+                steps = leaks_to_draw(wanted, leaked, sizes.people)
+                lines[label] = [leak_risk(sizes, step, targets=wanted) for step in steps]
+        bounds = [question.at_most or leaks.accepted]
+        figure = partial(_figure, lines, risks, bounds, leaked, leaks.sizes)
+        return Outcome(risks, lambda: result, lambda: as_figures([figure()]))
 
     return run
+
+
+def leak_at_once(table: OpenTable, question: models.LeakQuestion) -> dict[str, Any]:
+    """The numbers of a leak without its figure, for sliders."""
+    return _Leaks(table, question).answer()[0]
+
+
+def leak_curve(table: OpenTable, question: models.LeakCurveQuestion) -> dict[str, Any]:
+    """The chance for leaks of every size, a line a number of targets; counted once for each."""
+    sizes = _Leaks(table, models.LeakQuestion()).sizes
+    lines = [
+        table.remember(("leaks", sizes, wanted), partial(_curve_line, sizes, wanted))
+        for wanted in sorted(set(question.targets))
+    ]
+    return {"people": sizes.people, "lines": lines}
+
+
+def _curve_line(sizes: ClassSizes, targets: int) -> dict[str, Any]:
+    steps = _few_leaks(targets, sizes.people)
+    chances = [leak_risk(sizes, step, targets=targets).probability for step in steps]
+    return {"targets": targets, "leaked": steps, "probability": chances}
+
+
+def _few_leaks(targets: int, people: int, steps: int = 24) -> list[int]:
+    """Sizes of leaks from the smallest possible to the whole table, close together where they are small."""
+    rest = max(people - targets, 0)
+    found = {targets + round((rest + 1) ** (step / steps)) - 1 for step in range(steps + 1)}
+    return sorted(size for size in found if size <= people)
+
+
+class _Leaks:
+    """A leak of a table as its settings are now: the limits are those of the recipient."""
+
+    def __init__(self, table: OpenTable, question: models.LeakQuestion) -> None:
+        if question.leaked is not None and question.share is not None:
+            raise InputError("a leak is a number of people or a share of them, not both")
+        self._table, self._question = table, question
+        self._known, self._person = table.with_role("quasi-identifier"), table.one_with_role("person")
+        self._recipient = in_words(table.settings.recipient)
+        self.accepted = decided_question(table).limits.highest
+        self.targets = sorted(set(question.targets))
+
+    @property
+    def sizes(self) -> ClassSizes:
+        return self._table.count(self._table.table.require(self._known, "quasi-identifiers"), self._person)
+
+    def tables(self) -> dict[str, ClassSizes]:
+        """The table, and one of classes of `k` people where that is asked about."""
+        sizes, k = self.sizes, self._question.k
+        return {"the table": sizes} | ({f"classes of {k:,}": uniform_sizes(sizes.people, k)} if k is not None else {})
+
+    def answer(self) -> tuple[dict[str, Any], dict[str, list[LeakRisk]]]:
+        """The result as JSON, and the chances for each table."""
+        tables = self.tables()
+        leaked = leaked_people(self._question, self.sizes.people)
+        risks = {
+            name: [leak_risk(sizes, leaked, targets=wanted) for wanted in self.targets]
+            for name, sizes in tables.items()
+        }
+        result = _result(self._question, self.sizes, leaked, self.targets, risks)
+        result["accepted"] = {
+            "for": self._recipient,
+            "at_most": self.accepted,
+            "kept": all(judge(risk.probability, self.accepted) == "within" for risk in risks["the table"]),
+        }
+        return result, risks
 
 
 def leaked_people(question: models.LeakQuestion, people: int) -> int:

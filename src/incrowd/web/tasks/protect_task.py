@@ -4,87 +4,174 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from incrowd._support.progress import Progress, part
-from incrowd.assessment import judge_protected
+from incrowd.assessment import find_release, judge_protected
+from incrowd.assessment.solver import Solution
+from incrowd.assessment.verdict import Verdict
 from incrowd.classes import ClassSizes
+from incrowd.errors import InputError
 from incrowd.evaluation import Evaluation, distributions
 from incrowd.figures.assessment_charts import class_size_bins
 from incrowd.figures.protection_charts import before_and_after, distribution_chart
 from incrowd.measures import measure
-from incrowd.protection import Protected, protect, write_protected
+from incrowd.protection import Hierarchy, Protected, protect, write_protected
+from incrowd.protection.original_facts import remove_release
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
+from incrowd.web.tasks.assess_task import summary_of
 from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
+_PASSED_ON = (
+    *("resolution", "suppress", "top", "bottom", "importance", "keep", "widest", "nominal", "output"),
+    *("diversity", "c"),
+)
+_DEFAULT = {name: models.Protection.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
 def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
     """The arguments of `protect` for a question; the columns come from the roles."""
+    left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
+    others = [name for name in table.decided_as("other") if name not in left_out]
     options: dict[str, Any] = {
-        "quasi_identifiers": table.with_role("quasi-identifier"),
+        "quasi_identifiers": [name for name in table.with_role("quasi-identifier") if name not in left_out],
         "k": asked.k,
         "t": asked.t,
         "l": asked.l,
-        "sensitive": [asked.sensitive] if asked.sensitive else None,
+        "sensitive": asked.secrets or None,
         "method": asked.method,
         "person": table.one_with_role("person"),
-        "identifiers": table.with_role("identifier"),
-        "other": table.decided_as("other") or None,
+        "identifiers": [name for name in table.with_role("identifier") if name not in left_out],
+        "leave_out": left_out,
+        "other": others or None,
         "aim": asked.aim,
     }
-    for name in ("resolution", "suppress", "top", "bottom"):
+    for name in _PASSED_ON:
         value = getattr(asked, name)
-        if value not in (None, {}):
+        if value not in (None, {}, [], _DEFAULT[name]):
             options[name] = value
+    if asked.hierarchies:
+        options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     if asked.steps:
         options["steps"] = [(step.column, step.action) for step in asked.steps]
     return options
 
 
+def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
+    """A hierarchy by a rule or by rows; never by the path of a file."""
+    if not isinstance(given, str):
+        return Hierarchy.from_rows(given)
+    if not given[0].isdigit():
+        return Hierarchy.parse(given)
+    widths = [float(part) for part in given.split(",")]
+    if min(widths) <= 0:
+        raise InputError("the widths of intervals must be above 0", hint="hierarchy")
+    return Hierarchy.intervals(sorted(widths))
+
+
 def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Task:
     """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
-    options = options_of(asked, table)
-    secret = list(dict.fromkeys([*table.with_role("sensitive"), *([asked.sensitive] if asked.sensitive else [])]))
-    roles, about, question = table.settings.roles, question_of(table), decided_question(table)
-    limits = question.limits
+    options, describe = options_of(asked, table), _Describing(table, asked, folder)
 
     def run(progress: Progress, publish: Publish) -> Outcome:
         safe = protect(table.table, **options, progress=part(progress, 0.0, 0.5))
-        cost = safe.evaluate(progress=part(progress, 0.5, 0.8))
+        return describe(safe, None, part(progress, 0.5, 1.0))
+
+    return run
+
+
+def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path) -> Task:
+    """Search for the protection with the least loss that passes, and write what was found."""
+    asked = question.protection or table.settings.protection
+    options, describe = solver_options(asked, table), _Describing(table, asked, folder)
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        found = find_release(
+            table.table, describe.question, seconds=question.seconds, progress=part(progress, 0.0, 0.7), **options
+        )
+        outcome = describe(found.protected, found.verdict, part(progress, 0.7, 1.0))
+        result = {
+            **outcome.to_json(),
+            "passes": found.passes,
+            "trials": [trial.to_dict() for trial in found.trials],
+            "protection": _solved(asked, found, options["sensitive"]).model_dump(mode="json"),
+        }
+        return replace(outcome, to_json=lambda: result)
+
+    return run
+
+
+def solver_options(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
+    """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
+    options = options_of(asked, table)
+    del options["k"]
+    return options | {"sensitive": options["sensitive"] or table.decided_as("sensitive") or None}
+
+
+def _solved(asked: models.Protection, found: Solution, secrets: list[str] | None) -> models.Protection:
+    """The settings that make again what was found."""
+    passed = [trial for trial in found.trials if trial.decision == "within"]
+    trial = min(passed, key=lambda trial: trial.k) if passed else found.trials[-1]
+    left_out = list(dict.fromkeys([*asked.leave_out, *trial.left_out]))
+    changes = {"k": trial.k, "l": trial.l, "leave_out": left_out}
+    return asked.model_copy(update=changes | ({"sensitive": secrets} if trial.l is not None else {}))
+
+
+class _Describing:
+    """Turns a protected table into an outcome with its cost, verdict and file, by the settings at the start."""
+
+    def __init__(self, table: OpenTable, asked: models.Protection, folder: Path) -> None:
+        self._table, self._folder = table, folder
+        self._secrets = list(dict.fromkeys([*table.with_role("sensitive"), *asked.secrets]))
+        self._roles, self._about, self.question = table.settings.roles, question_of(table), decided_question(table)
+        self._recipient = in_words(table.settings.recipient)
+
+    def __call__(self, safe: Protected, verdict: Verdict | None, progress: Progress) -> Outcome:
+        table, limits = self._table, self.question.limits
+        cost = safe.evaluate(progress=part(progress, 0.0, 0.6))
         before = table.count(list(safe.quasi_identifiers), safe.person)
-        progress("comparing distributions", 0.85)
+        progress("comparing distributions", 0.7)
         figures = as_figures(
             [_sizes_figure(before, safe.classes), *_distribution_figures(table, safe)], table.table.columns
         )
-        progress("judging the protected table", 0.9)
-        verdict = judge_protected(safe, question)
+        if verdict is None:
+            progress("judging the protected table", 0.8)
+            verdict = judge_protected(safe, self.question)
         result = {
             **safe.to_dict(),
             "evaluation": cost.to_dict(),
             "before": _risk(before),
             "after": _after(cost),
-            "sensitive": _secrets(table, safe, secret),
+            "sensitive": _secrets(table, safe, self._secrets),
             "limits": limits.to_dict(),
             "threshold": limits.of_average,
-            "recipient": in_words(table.settings.recipient),
-            **basis_of(table, about).after(safe.classes),
+            "recipient": self._recipient,
+            **basis_of(table, self._about).after(safe.classes),
             "verdict": verdict.to_dict(),
-            "unchanged": _unchanged(table, safe, roles),
+            "unchanged": _unchanged(table, safe, self._roles),
         }
-        progress("writing the protected table", 0.95)
-        file = _write(safe, folder)
-        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size)
-
-    return run
+        progress("writing the protected table", 0.9)
+        file = _write(safe, self._folder)
+        released = safe.released_quasi_identifiers or safe.quasi_identifiers
+        release = Release(file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed))
+        summary = {
+            **summary_of(verdict),
+            "people": cost.people,
+            "k": cost.k,
+            "uniqueness": cost.uniqueness,
+            "detail": cost.granularity,
+        }
+        return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
 def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
@@ -129,7 +216,7 @@ def _write(safe: Protected, folder: Path) -> Path:
     try:
         return write_protected(safe, file)
     except BaseException:
-        file.unlink(missing_ok=True)
+        remove_release(file)
         raise
 
 

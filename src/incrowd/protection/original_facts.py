@@ -1,0 +1,219 @@
+"""What only the original tells about a release, and the mark beside a released file that keeps it.
+
+A kept column can tell single values behind ranges that the release alone does not show, and the column that numbers
+people may be gone. `write_protected` counts both and writes them to `NAME.incrowd.json` beside the file: names of
+columns and counts, no cell. A mark holds for the bytes of its file alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd._support.files import written_whole
+from incrowd.backends import encode
+from incrowd.errors import InputError
+from incrowd.measures import GivenBack, kept_column_facts
+from incrowd.results import Result
+from incrowd.tables import RowKind, Table, describe_rows, escape_formula, read_table
+from incrowd.tables.write import is_text
+
+if TYPE_CHECKING:
+    from incrowd.protection.result import Protected
+
+SCHEMA = "incrowd/release/1"
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalFacts(Result):
+    """What only the original tells about a release.
+
+    Attributes:
+        kept: the columns that are released as they were, and were compared with the original.
+        given_back: those of them that give a coarsened quasi-identifier back.
+        rows: what a row of the original is.
+        pseudonymised: columns that hold random numbers in place of people's.
+        perturbed: quasi-identifiers that were changed by chance, so that classes do not show the risk.
+    """
+
+    kept: tuple[str, ...]
+    given_back: tuple[GivenBack, ...]
+    rows: RowKind
+    pseudonymised: tuple[str, ...] = ()
+    perturbed: tuple[str, ...] = ()
+
+
+def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
+    """What the original tells about a protected table; None where it was protected in a cluster.
+
+    Args:
+        safe: what `protect` returned.
+        rows: what a row of the original is, where that is known already.
+
+    >>> from incrowd import protect
+    >>> ages = [age for age in range(30, 40) for _ in range(3)]
+    >>> table = {"age": ages, "born": [2000 - age for age in ages]}
+    >>> safe = protect(table, quasi_identifiers=["age"], k=11, output="midpoint", other=["born"], identifiers=[])
+    >>> [fact.column for fact in facts_of_protected(safe).given_back]
+    ['born']
+    """
+    if safe.original is None:
+        return None
+    ranges = read_table(safe.table if safe.generalised is None else safe.generalised)
+    spoken_for = {*safe.quasi_identifiers, safe.person, *safe.original.nested}
+    kept = [name for name in ranges.columns if name not in spoken_for]
+    given_back = safe.given_back
+    if given_back is None:
+        coarse = [name for name, cells in safe.changed_cells.items() if cells]
+        given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
+    seen = rows or describe_rows(safe.original)
+    return OriginalFacts(tuple(kept), given_back, seen, safe.pseudonymised, safe.guarantee.perturbed)
+
+
+def facts_of_tables(
+    original: Any,
+    released: Table,
+    quasi_identifiers: Sequence[str],
+    kept: Sequence[str],
+    person: str | None,
+    rows: RowKind | None = None,
+) -> OriginalFacts:
+    """What an original tells about a released table; their rows need not be the same.
+
+    Args:
+        original: whatever `read_table` reads; a table that was collected in ranges is its own original.
+        released: the released table.
+        quasi_identifiers: its columns that others may know.
+        kept: its other columns.
+        person: the column that says whose record it is, where people have several.
+        rows: what a row of the original is, where that is known already.
+
+    Raises:
+        ColumnNotFoundError: the original lacks a column.
+
+    >>> table = {"age": ["[30;39]"] * 4, "score": [1, 2, 3, 4]}
+    >>> facts_of_tables(table, read_table(table), ["age"], ["score"], None).given_back
+    ()
+    """
+    before = read_table(original)
+    before.require([*quasi_identifiers, *kept], "columns of the original")
+    coarse = [name for name in quasi_identifiers if not _is_same(before, released, name)]
+    facts = kept_column_facts(before, released, quasi_identifiers, kept, person, coarse=coarse) if coarse else ()
+    return OriginalFacts(tuple(kept), facts, rows or describe_rows(before))
+
+
+def _is_same(one: Table, other: Table, name: str) -> bool:
+    """Whether a column has the same cells in both tables, row by row; it counts as changed where rows are missing."""
+    if one.rows != other.rows:
+        return False
+    (before,), (after,) = encode(one, [name]), encode(other, [name])
+    return bool(before.values.to_pylist() == after.values.to_pylist() and (before.codes == after.codes).all())
+
+
+def mark_of(file: Path) -> Path:
+    """Where the mark of a released file is.
+
+    >>> mark_of(Path("safe.csv")).name
+    'safe.csv.incrowd.json'
+    """
+    return file.with_name(f"{file.name}.incrowd.json")
+
+
+def write_mark(safe: Protected, written: Path, target: Path) -> None:
+    """Write what the original tells beside a released file, in place of an older mark.
+
+    Args:
+        safe: the protected table that was written.
+        written: the file that holds it now.
+        target: the name that the file will have.
+    """
+    facts = facts_of_protected(safe)
+    if facts is None:
+        return
+    if is_text(target):  # where names of columns are escaped too
+        given_back = tuple(
+            replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
+            for one in facts.given_back
+        )
+        named = (facts.kept, facts.pseudonymised, facts.perturbed)
+        kept, drawn, perturbed = (tuple(map(escape_formula, names)) for names in named)
+        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn, perturbed=perturbed)
+    text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
+    with written_whole(mark_of(target), force=True) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def copy_release(file: Path, target: Path) -> Path:
+    """Copy a released file together with its mark; the path of the copy."""
+    shutil.copyfile(file, target)
+    if mark_of(file).is_file():
+        shutil.copyfile(mark_of(file), mark_of(target))
+    return target
+
+
+def remove_release(file: Path) -> None:
+    """Delete a released file and its mark, as far as they are there."""
+    for path in (file, mark_of(file)):
+        path.unlink(missing_ok=True)
+
+
+def read_mark(table: Table) -> OriginalFacts | None:
+    """What the mark beside a table's file tells; None where there is no mark.
+
+    Args:
+        table: a table that was read from a file.
+
+    Raises:
+        InputError: the mark is damaged, or is about another content of the file.
+    """
+    file = Path(table.source or "")
+    if table.source is None or not file.is_file() or not mark_of(file).is_file():
+        return None
+    mark = mark_of(file)
+    try:
+        found = json.loads(mark.read_text(encoding="utf-8"))
+        facts = OriginalFacts(
+            tuple(map(str, found["kept"])),
+            tuple(_given_back(one) for one in found["given_back"]),
+            RowKind(**found["rows"]),
+            tuple(map(str, found["pseudonymised"])),
+            tuple(map(str, found["perturbed"])),
+        )
+        schema, made_for = found["schema"], found["sha256"]
+    except (ValueError, KeyError, TypeError, OSError):
+        raise InputError(f"{mark.name} cannot be read") from None
+    if schema != SCHEMA:
+        raise InputError(f"{mark.name} is of another version")
+    if made_for != _hash(file):
+        raise InputError(f"{mark.name} is about another content: the file was changed after it was written")
+    return facts
+
+
+def pseudonyms_in(table: Table, original: Any = None) -> tuple[str, ...]:
+    """The columns of a table that hold random numbers in place of people's, as far as that is known.
+
+    Args:
+        table: a table that may be a release.
+        original: what its original tells (`OriginalFacts`), where that is at hand; else its mark is read.
+    """
+    if isinstance(original, OriginalFacts):
+        return original.pseudonymised
+    try:
+        facts = read_mark(table)
+    except InputError:  # told where the mark would answer a question
+        return ()
+    return () if facts is None else facts.pseudonymised
+
+
+def _given_back(saved: dict[str, Any]) -> GivenBack:
+    return GivenBack(**{name: value for name, value in saved.items() if name != "undoes"})
+
+
+def _hash(file: Path) -> str:
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,0 +1,109 @@
+"""Actions of an assessment as buttons: what each would change or start, read from its commands and hints."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from incrowd.assessment import Assessment
+from incrowd.assessment.actions import Action
+from incrowd.web.models import Id, Model, Protection, Role, SettingsState, TableSettings
+from incrowd.web.session_table import OpenTable
+from incrowd.wording import counted
+
+
+class Choice(Model):
+    """A button: the settings that it changes, or the protection that it starts."""
+
+    label: str
+    settings: TableSettings | None = None
+    protection: Protection | None = None
+
+
+class ActionView(Model):
+    """One thing to do; one without choices is advice only."""
+
+    number: int
+    does: Literal["rows", "columns", "protect", "advice"]
+    sentence: str
+    expected: dict[str, Any] | None
+    choices: list[Choice]
+
+
+class ActionQuestion(Model):
+    """Which of the choices of an action is taken."""
+
+    choice: int = 0
+
+
+class ActionDone(Model):
+    """What came of it: the job that was started, or the settings as they are now."""
+
+    job: Id | None = None
+    settings: SettingsState | None = None
+
+
+def list_actions(found: Assessment, table: OpenTable) -> list[ActionView]:
+    """The actions of an assessment, each with what a click on it does."""
+    return [_view(number, action, found, table) for number, action in enumerate(found.verdict.actions)]
+
+
+def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> ActionView:
+    does: Literal["rows", "columns", "protect", "advice"] = "advice"
+    choices: list[Choice] = []
+    if "rows_are_people" in action.hint:
+        does, choices = "rows", _row_choices(found, table)
+    elif "quasi_identifiers" in action.hint and "other" in action.hint:
+        does, choices = "columns", _column_choices(found, table)
+    elif action.commands and shlex.split(action.commands[0])[1] == "protect":
+        asked = protection_of(action.commands[0], table.table.columns)
+        does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}", protection=asked)]
+    return ActionView(number=number, does=does, sentence=action.sentence, expected=action.expected, choices=choices)
+
+
+def _row_choices(found: Assessment, table: OpenTable) -> list[Choice]:
+    """Who the rows are: a column of people, if one looks like it, or every row another person."""
+    person = found.roles.unused_person or found.evidence.rows.person
+    choices = [Choice(label="Every row is another person", settings=TableSettings(rows_are_people=True))]
+    if person in table.table.columns:
+        named = TableSettings(roles={person: "person"})
+        choices.insert(0, Choice(label=f"{person} tells whose record it is", settings=named))
+    return choices
+
+
+def _column_choices(found: Assessment, table: OpenTable) -> list[Choice]:
+    """Confirm what is suggested for the columns that nobody has decided about."""
+    decided = {*table.settings.decided}
+    roles: dict[str, Role] = {name: role for name, role in table.settings.roles.items() if name not in decided}
+    if not roles:
+        return []
+    label = f"Confirm what is suggested for {counted(len(roles), 'column', 'columns')}"
+    return [Choice(label=label, settings=TableSettings(roles=roles))]
+
+
+def protection_of(command: str, columns: Sequence[str]) -> Protection:
+    """The protection that a command asks for.
+
+    >>> asked = protection_of("incrowd protect x.csv --qi age --k 11 --sensitive ill --l=2 --drop a,b --out y", ["a"])
+    >>> asked.k, asked.l, asked.secrets, asked.leave_out
+    (11, 2.0, ['ill'], ['a', 'b'])
+    """
+    given: dict[str, list[str]] = {}
+    words = iter(shlex.split(command)[3:])
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if flag.startswith("--"):
+            given.setdefault(flag, []).append(value if equals else next(words, ""))
+    known = {*columns}
+
+    def names(flag: str) -> list[str]:
+        return [name for text in given.get(flag, []) for name in ([text] if text in known else text.split(","))]
+
+    asked: dict[str, Any] = {"k": int(given["--k"][0]), "leave_out": names("--drop")}
+    for name in ("l", "c"):
+        if f"--{name}" in given:
+            asked[name] = float(given[f"--{name}"][0])
+    if "--diversity" in given:
+        asked["diversity"] = given["--diversity"][0]
+    return Protection(**asked, sensitive=names("--sensitive") or None)

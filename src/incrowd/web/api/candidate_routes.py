@@ -1,0 +1,65 @@
+"""Routes of candidates: the shelf, names, comparisons, rows side by side, and the search for the least loss."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from incrowd.web import candidate_models as models
+from incrowd.web import equivalents
+from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.job_routes import TableJob
+from incrowd.web.candidates import card, compare_pair, is_candidate, rows_side_by_side
+from incrowd.web.models import JobInfo, SolutionQuestion
+from incrowd.web.refusals import Refusal
+
+router = APIRouter(tags=["candidates"])
+
+
+@router.get("/tables/{table_id:key}/candidates", responses=refusals(404, 409))
+def list_candidates(table: TheTable, server: TheServer, session: TheSession) -> list[models.Candidate]:
+    """The protected tables that were made of a table, the newest first, each with the settings that made it."""
+    jobs = server.jobs.of_session(session.key)
+    return [card(job, table) for job in jobs if job.table == table.id and is_candidate(job)]
+
+
+@router.post("/tables/{table_id:key}/candidates/compare", responses=refusals(404, 409))
+def compare_candidates(
+    question: models.PairQuestion, table: TheTable, server: TheServer, session: TheSession
+) -> models.Pair:
+    """Two candidates side by side: numbers and distributions."""
+    jobs = [server.jobs.get(session.key, key) for key in (question.a, question.b)]
+    if any(job.table != table.id for job in jobs):
+        raise Refusal(409, "both candidates must be protections of this table")
+    with server.limit_concurrency():
+        return compare_pair(jobs[0], jobs[1], table)
+
+
+@router.post("/tables/{table_id:key}/solutions", status_code=202, responses=refusals(404, 409))
+def start_solution(
+    start: TableJob, server: TheServer, session: TheSession, question: SolutionQuestion | None = None
+) -> JobInfo:
+    """Find the protection with the least loss that passes; the result is a candidate."""
+    from incrowd.web.tasks.protect_task import solve_task
+
+    server.check_room(session)
+    folder = server.store.folder
+    asked = question or SolutionQuestion()
+    return start("solution", lambda table, asked: solve_task(table, asked, folder), equivalents.solution, asked)
+
+
+@router.post("/jobs/{job_id:key}/name", responses=refusals(404, 409))
+def name_candidate(new: models.NewName, job: TheJob) -> JobInfo:
+    """Call a candidate something."""
+    job.name = new.name
+    return job.info()
+
+
+@router.post("/jobs/{job_id:key}/rows", responses=refusals(404, 409))
+def read_rows(
+    job: TheJob, server: TheServer, session: TheSession, question: models.RowsQuestion | None = None
+) -> models.RowPairs:
+    """Rows of a protected table beside those of its original, with the cells that changed marked."""
+    table = session.table(job.table or "")
+    table.check_file()
+    with server.limit_concurrency():
+        return rows_side_by_side(job, table, question or models.RowsQuestion())

@@ -1,0 +1,39 @@
+"""Routes of single columns: triage, what they add, histograms, and reading the file in another way."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from incrowd.web import column_models as models
+from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
+from incrowd.web.columns import count_added, draw_histogram, list_columns
+from incrowd.web.models import TableInfo
+
+router = APIRouter(tags=["columns"])
+
+
+@router.get("/tables/{table_id:key}/columns", responses=refusals(404, 409))
+def read_columns(table: TheTable, server: TheServer) -> models.Triage:
+    """What the columns are, what is suggested and why, and which are decided."""
+    with server.limit_concurrency():
+        return list_columns(table)
+
+
+@router.post("/tables/{table_id:key}/columns/adds", responses=refusals(404, 409))
+def count_adds(question: models.AddsQuestion, table: TheTable, server: TheServer) -> models.Adds:
+    """What each of some columns would add to the risk if others knew it."""
+    with server.limit_concurrency():
+        return count_added(table, question)
+
+
+@router.post("/tables/{table_id:key}/columns/histogram", responses=refusals(404, 409))
+def read_histogram(question: models.HistogramQuestion, table: TheTable, server: TheServer) -> models.Histogram:
+    """How the values of a column are spread; the values only if they are to be shown."""
+    with server.limit_concurrency():
+        return draw_histogram(table, question)
+
+
+@router.post("/tables/{table_id:key}/reading", responses=refusals(404, 409))
+def read_again(new: models.NewReading, table: TheTable, server: TheServer, session: TheSession) -> TableInfo:
+    """Read the file again with other scales, missing codes, sheet or separator; decisions about columns stay."""
+    return server.read_again(session, table, new.reading).info()

@@ -1,0 +1,104 @@
+"""Routes of projects: saving and loading them, decisions, the audit trail and the decision record."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+
+from incrowd.web import project_models as models
+from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
+from incrowd.web.api.result_routes import HTML_PAGE
+from incrowd.web.candidates import card, is_candidate
+from incrowd.web.decision_record import record_page
+from incrowd.web.downloads import as_attachment, file_name
+from incrowd.web.jobs import Job
+from incrowd.web.projects import load_project, save_project
+from incrowd.web.refusals import Refusal, not_found
+from incrowd.web.server import Server
+from incrowd.web.session_table import OpenTable
+from incrowd.web.sessions import Session
+from incrowd.web.table_history import now_in_words
+
+router = APIRouter(tags=["projects"])
+
+
+@router.get("/tables/{table_id:key}/project", responses=refusals(404, 409), response_model=models.Project)
+def download_project(
+    table: TheTable,
+    server: TheServer,
+    session: TheSession,
+    cells: Annotated[bool, Query(description="Also save values that were named, such as secrets.")] = False,
+) -> JSONResponse:
+    """The project of a table as a file: question, roles, runs and decisions, no cells unless they are asked for."""
+    project = save_project(table, _jobs(table, server, session), cells=cells)
+    name = file_name(table.name, "project", "incrowd")
+    return JSONResponse(project.model_dump(mode="json"), headers=as_attachment(name))
+
+
+@router.post("/tables/{table_id:key}/project", responses=refusals(404, 409))
+def upload_project(project: models.Project, table: TheTable) -> models.Loaded:
+    """Go on with a saved project on this table: settings and decisions are taken over, differences are told."""
+    return load_project(table, project)
+
+
+@router.get("/tables/{table_id:key}/decisions", responses=refusals(404, 409))
+def list_decisions(table: TheTable) -> list[models.Decision]:
+    """The decisions about a table, the oldest first."""
+    return list(table.history.decisions)
+
+
+@router.post("/tables/{table_id:key}/decisions", status_code=201, responses=refusals(404, 409))
+def add_decision(new: models.NewDecision, table: TheTable, server: TheServer, session: TheSession) -> models.Decision:
+    """Write down a decision, with the numbers that it rests on."""
+    jobs = _jobs(table, server, session)
+    assessed = next((job for job in jobs if job.kind == "assessment" and job.state == "done" and not job.stale), None)
+    candidate = None
+    if new.candidate is not None:
+        candidate = server.jobs.get(session.key, new.candidate)
+        if not is_candidate(candidate) or candidate.table != table.id:
+            raise Refusal(409, "only a protection of this table can be decided about")
+    elif new.decision == "release" and assessed is None:
+        raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
+    if len(table.history.decisions) >= 1_000:
+        raise Refusal(409, "1,000 decisions were written down already; save the project and open the table anew")
+    decision = models.Decision(
+        at=now_in_words(),
+        **new.model_dump(exclude={"candidate"}),
+        recipient=table.settings.recipient,
+        before=assessed.answer().summary if assessed else None,
+        after=candidate.answer().summary if candidate else None,
+        candidate=card(candidate, table).name if candidate else None,
+    )
+    table.history.decisions.append(decision)
+    table.history.note(f"decided: {new.decision}", by=new.by, candidate=decision.candidate)
+    return decision
+
+
+@router.get("/tables/{table_id:key}/trail", responses=refusals(404, 409))
+def read_trail(table: TheTable) -> list[models.TrailEntry]:
+    """What was done with a table, the oldest first."""
+    return list(table.history.trail)
+
+
+@router.get(
+    "/tables/{table_id:key}/record.html", responses={**refusals(404, 409), **HTML_PAGE}, response_class=Response
+)
+def download_record(
+    table: TheTable, number: Annotated[int | None, Query(ge=0, le=10_000, description="Which decision.")] = None
+) -> Response:
+    """The record of a decision as one page to sign: the last one, unless another is asked for."""
+    if not table.history.decisions:
+        raise Refusal(409, "nothing was decided yet; write down a decision first")
+    place = len(table.history.decisions) - 1 if number is None else number
+    if place >= len(table.history.decisions):
+        raise not_found("decision")
+    name = file_name(table.name, "decision", "html")
+    return Response(
+        record_page(table, table.history.decisions[place]), media_type="text/html", headers=as_attachment(name)
+    )
+
+
+def _jobs(table: OpenTable, server: Server, session: Session) -> list[Job]:
+    return [job for job in server.jobs.of_session(session.key) if job.table == table.id]

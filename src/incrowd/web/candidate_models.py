@@ -1,0 +1,109 @@
+"""Requests and responses about candidates: protections and solutions that are kept side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from incrowd.web.models import _WHOLE, Id, Model, Protection, Short
+
+
+class CandidateRisk(Model):
+    """What is counted in a table."""
+
+    k: int
+    uniqueness: float
+    correctness: float
+
+
+class Candidate(Model):
+    """A protected table with the settings that made it, what is left of risk and detail, and the verdict on it."""
+
+    id: str
+    kind: Literal["protection", "solution"]
+    name: str
+    file_name: str
+    created: str
+    stale: bool
+    protection: Protection
+    before: CandidateRisk
+    after: CandidateRisk
+    risk: float | None
+    basis: Literal["table", "population"]
+    detail: float
+    decision: str
+    headline: str
+    sentence: str
+    recipient: str
+    rows: int
+    suppressed_rows: int
+
+
+class NewName(Model):
+    """How a candidate is called."""
+
+    name: Short
+
+
+class PairQuestion(Model):
+    """Two candidates of one table."""
+
+    a: Id
+    b: Id
+
+
+class ComparedNumber(Model):
+    """A number of both; `better` is the one with less risk or more detail."""
+
+    name: str
+    a: float | None
+    b: float | None
+    better: Literal["a", "b"] | None
+
+
+class ComparedColumn(Model):
+    """The shares of rows in groups of a column's values, in the original and in both; distances are to the original."""
+
+    column: str
+    groups: list[str]
+    original: list[float]
+    a: list[float]
+    b: list[float]
+    distance_a: float
+    distance_b: float
+
+
+class Pair(Model):
+    """Two candidates side by side."""
+
+    a: Candidate
+    b: Candidate
+    numbers: list[ComparedNumber]
+    columns: list[ComparedColumn]
+
+
+class RowsQuestion(Model):
+    """Some rows of a protected table and of its original; cells are masked unless they are to be shown."""
+
+    start: Annotated[int, Field(ge=0, le=10**10), _WHOLE] = 0
+    rows: Annotated[int, Field(ge=1, le=200), _WHOLE] = 20
+    show: bool = False
+
+
+class RowPair(Model):
+    """A record before and after; `changed` marks the cells that differ."""
+
+    record: int
+    before: list[str]
+    after: list[str]
+    changed: list[bool]
+
+
+class RowPairs(Model):
+    """Rows side by side; a column that was removed is empty after."""
+
+    columns: list[str]
+    rows: list[RowPair]
+    total: int
+    masked: bool

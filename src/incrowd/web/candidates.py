@@ -1,0 +1,164 @@
+"""Candidates: protections that are kept as cards, compared with each other, and shown beside their original."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from incrowd.evaluation import distributions
+from incrowd.protection import METHODS
+from incrowd.web import candidate_models as models
+from incrowd.web.cells import cell_text, masked_cell
+from incrowd.web.downloads import file_name, upload_ending
+from incrowd.web.jobs import Job
+from incrowd.web.models import Protection
+from incrowd.web.refusals import Refusal
+from incrowd.web.releases import Release
+from incrowd.web.session_table import OpenTable
+from incrowd.wording import number
+
+_HIDDEN = "••••"
+
+
+def is_candidate(job: Job) -> bool:
+    """Whether a job made a protected table."""
+    return job.state == "done" and job.outcome is not None and job.outcome.release is not None
+
+
+def card(job: Job, table: OpenTable) -> models.Candidate:
+    """A candidate as a card."""
+    found = _found(job)
+    made_by = Protection(**found.get("protection", job.question))
+    verdict = found["verdict"]
+    name = job.name or name_of(made_by)
+    return models.Candidate(
+        id=job.id,
+        kind="solution" if job.kind == "solution" else "protection",
+        name=name,
+        file_name=file_name(table.name, name, upload_ending(table)),
+        created=job.created.isoformat(timespec="milliseconds"),
+        stale=job.stale,
+        protection=made_by,
+        before=models.CandidateRisk(**found["before"]),
+        after=models.CandidateRisk(**found["after"]),
+        risk=found["risk"],
+        basis=found["basis"],
+        detail=found["evaluation"]["granularity"],
+        decision=verdict["decision"],
+        headline=verdict["headline"],
+        sentence=verdict["recommendation"],
+        recipient=found["recipient"],
+        rows=found["rows"],
+        suppressed_rows=found["suppressed_rows"],
+    )
+
+
+def name_of(made_by: Protection) -> str:
+    """A name that says how a table was protected.
+
+    >>> name_of(Protection(k=11, l=2, sensitive="illness"))
+    'partition, k = 11, l = 2'
+    """
+    parts = [METHODS[made_by.method].label]
+    if METHODS[made_by.method].guarantees_k:
+        parts.append(f"k = {made_by.k:,}")
+    parts += [f"l = {number(made_by.l)}"] if made_by.l is not None else []
+    parts += [f"t = {made_by.t if isinstance(made_by.t, str) else number(made_by.t)}"] if made_by.t is not None else []
+    return ", ".join(parts)
+
+
+def compare_pair(first: Job, second: Job, table: OpenTable) -> models.Pair:
+    """Two candidates side by side: numbers, and the distributions of the columns that either made coarser."""
+    a, b = card(first, table), card(second, table)
+    releases = [_release(job) for job in (first, second)]
+    names = [name for name in table.table.columns if all(_is_changed_in(one, name) for one in releases)]
+    spread = [distributions(table.table, one.table, columns=names) if names else () for one in releases]
+    return models.Pair(
+        a=a,
+        b=b,
+        numbers=[_compared(*entry) for entry in _numbers(_found(first), _found(second))],
+        columns=[
+            models.ComparedColumn(
+                column=one.column,
+                groups=list(one.groups),
+                original=list(one.before),
+                a=list(one.after),
+                b=list(other.after),
+                distance_a=one.distance,
+                distance_b=other.distance,
+            )
+            for one, other in zip(*spread, strict=True)
+        ],
+    )
+
+
+def _is_changed_in(release: Release, name: str) -> bool:
+    return name in release.quasi_identifiers and name in release.table.columns
+
+
+def _numbers(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
+    """Each number of two results with its name, and whether less of it is better."""
+    rows: list[tuple[str, tuple[str, ...], bool]] = [
+        ("smallest class", ("after", "k"), False),
+        ("alone", ("after", "uniqueness"), True),
+        ("average risk within the table", ("after", "correctness"), True),
+        ("average risk", ("risk",), True),
+        ("highest risk", ("verdict", "highest"), True),
+        ("detail kept", ("evaluation", "granularity"), False),
+        ("information loss", ("evaluation", "information_loss"), True),
+        ("rows left out", ("suppressed_rows",), True),
+        ("share of cells changed", ("share_changed",), True),
+    ]
+    return [(name, _at(a, path), _at(b, path), less) for name, path, less in rows]
+
+
+def _at(found: dict[str, Any], path: tuple[str, ...]) -> Any:
+    for key in path:
+        found = found[key]
+    return found
+
+
+def _compared(name: str, a: float | None, b: float | None, less_is_better: bool) -> models.ComparedNumber:
+    better: Literal["a", "b"] | None = None
+    if a is not None and b is not None and a != b:
+        better = "a" if (a < b) == less_is_better else "b"
+    return models.ComparedNumber(name=name, a=a, b=b, better=better)
+
+
+def rows_side_by_side(job: Job, table: OpenTable, question: models.RowsQuestion) -> models.RowPairs:
+    """Some rows of the original and of the protected table, with the cells that changed marked."""
+    release = _release(job)
+    total = release.table.rows
+    count = max(0, min(question.rows, total - question.start))
+    records = [release.record_of(question.start + row) for row in range(count)]
+    names = list(table.table.columns)
+    columns = []
+    if records:
+        first, last = records[0], records[-1]
+        cells = table.rows_between(first, last + 1)
+        before = [[cell_text(cells[name][record - first].as_py()) for record in records] for name in names]
+        columns = list(zip(names, before, release.cells(names, question.start, count), strict=True))
+    rows = []
+    for place, record in enumerate(records):
+        pairs = [(name, was[place], now[place]) for name, was, now in columns]
+        rows.append(
+            models.RowPair(
+                record=record,
+                before=[was if question.show else masked_cell(table.kind_of(name)) for name, was, _ in pairs],
+                after=["" if now is None else now if question.show else _HIDDEN for _, _, now in pairs],
+                changed=[was != now for _, was, now in pairs],
+            )
+        )
+    return models.RowPairs(columns=names, rows=rows, total=total, masked=not question.show)
+
+
+def _found(job: Job) -> dict[str, Any]:
+    if not is_candidate(job):
+        raise Refusal(409, "only a protection that is done can be looked at so")
+    return job.answer().to_json()
+
+
+def _release(job: Job) -> Release:
+    _found(job)
+    release = job.answer().release
+    assert release is not None
+    return release

@@ -1,0 +1,109 @@
+"""Single columns of a table: what they are, what each would add if others knew it, how its values are spread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.backends import Coded, encode
+from incrowd.protection.problem import as_days, offset_of, positions
+from incrowd.web import column_models as models
+from incrowd.web.cells import cell_text
+from incrowd.web.crowd import settle_columns
+from incrowd.web.session_table import OpenTable
+
+
+def list_columns(table: OpenTable) -> models.Triage:
+    """The columns with their roles, suggestions, scales and codes that may stand for missing values."""
+    info, hints = table.info(), table.reading_hints()
+    columns = [
+        models.TriageColumn(
+            **column.model_dump(),
+            confidence=one.confidence,
+            topic=one.topic,
+            scale=table.table.scale_of(one.column),
+            scale_suggested=hints.scales.get(one.column),
+            missing_codes=list(hints.missing_codes.get(one.column, ())),
+        )
+        for column, one in zip(info.columns, table.columns, strict=True)
+    ]
+    return models.Triage(decided=sum(one.decided for one in columns), columns=columns)
+
+
+def count_added(table: OpenTable, question: models.AddsQuestion) -> models.Adds:
+    """What each column adds to what others know; of a column that they know, what it adds to the others."""
+    known, person = settle_columns(table, question)
+    asked = list(dict.fromkeys(question.columns))
+    table.check_names(asked)
+    now = table.count(known, person)
+    columns = []
+    for name in asked:
+        is_known = name in known
+        other = [one for one in known if one != name] if is_known else [*known, name]
+        then = now if name == person else table.count(other, person)
+        sign = -1 if is_known else 1
+        columns.append(
+            models.Added(
+                column=name,
+                known=is_known,
+                uniques=then.uniques,
+                correctness=then.correctness,
+                added_uniques=sign * (then.uniques - now.uniques),
+                added_correctness=sign * (then.correctness - now.correctness),
+            )
+        )
+    return models.Adds(people=now.people, uniques=now.uniques, correctness=now.correctness, columns=columns)
+
+
+def draw_histogram(table: OpenTable, question: models.HistogramQuestion) -> models.Histogram:
+    """How many rows have which values: ranges of numbers and dates, or the most common values."""
+    table.check_names([question.column])
+    (column,) = encode(table.table, [question.column])
+    tally = np.bincount(column.codes, minlength=column.size)
+    filled = column.size - column.has_null
+    found = models.Histogram(
+        column=question.column,
+        kind="values",
+        counts=[],
+        edges=None,
+        labels=None,
+        missing=int(tally[filled:].sum()),
+        others=0,
+        masked=not question.show,
+    )
+    if column.has_distances and filled > 1:
+        return _in_ranges(found, column, tally[:filled], question)
+    common = np.argsort(-tally[:filled], kind="stable")[: question.bins]
+    found.counts = tally[common].tolist()
+    found.others = int(tally[:filled].sum()) - sum(found.counts)
+    if question.show:
+        found.labels = [cell_text(column.values[int(code)].as_py()) for code in common]
+    return found
+
+
+def _in_ranges(
+    found: models.Histogram, column: Coded, tally: np.ndarray, question: models.HistogramQuestion
+) -> models.Histogram:
+    """Ranges of equal length from the smallest value to the largest; whole numbers are not cut apart."""
+    place = positions(column)[: tally.size]
+    low, high = float(place[0]), float(place[-1])
+    is_whole = pa.types.is_integer(column.values.type)
+    bins = min(question.bins, int(high - low) + 1) if is_whole else question.bins
+    end = high + 1 if is_whole else high
+    edges = np.linspace(low, end, bins + 1)
+    found.kind = "ranges"
+    found.counts = np.histogram(place, edges, weights=tally)[0].astype(np.int64).tolist()
+    if question.show:
+        found.edges = _edge_values(column, edges)
+    return found
+
+
+def _edge_values(column: Coded, edges: np.ndarray) -> list[float | str]:
+    """The ends of ranges as numbers, or as days."""
+    kind = column.values.type
+    first = offset_of(column)
+    if pa.types.is_temporal(kind) and not pa.types.is_time(kind) and not pa.types.is_duration(kind):
+        unit = pa.int32() if pa.types.is_date32(kind) else pa.int64()
+        days = as_days(pa.array([int(edge) + first for edge in edges], unit).cast(kind))
+        return [str(day) for day in days.to_pylist()]
+    return [float(edge) + first for edge in edges]

@@ -1,0 +1,82 @@
+"""The decision record: one page with the question, the numbers before and after, the decision, and lines to sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from incrowd.recipients import in_words, settle_limits
+from incrowd.reports.template_values import TEMPLATES
+from incrowd.web.project_models import Decision
+from incrowd.web.session_table import OpenTable
+from incrowd.wording import counted, percent
+
+_DECIDED = {"release": "May go out", "refuse": "Must not go out", "later": "Not decided yet"}
+_NUMBERS = {
+    "headline": "verdict",
+    "people": "people",
+    "k": "smallest class (k)",
+    "uniqueness": "alone in their class",
+    "risk": "average risk",
+    "highest": "person at highest risk",
+    "detail": "detail kept",
+}
+_PLAIN = ("headline", "people", "k")
+
+
+def record_page(table: OpenTable, decision: Decision) -> str:
+    """The page as HTML; it holds no cells."""
+    settings = table.settings
+    limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
+    average = "no limit" if limits.average is None else percent(limits.average)
+    about = f"the protected table “{decision.candidate}”" if decision.candidate else "the table as it is"
+    question = [
+        ("table", f"{table.name}, {counted(table.table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
+        ("recipient", in_words(decision.recipient)),
+        ("accepted", f"highest risk 1/{limits.class_size}, average risk {average}"),
+        ("population", "the table itself" if settings.population is None else f"{settings.population:,} people"),
+    ]
+    roles = [
+        (one.column, settings.roles[one.column], "yes" if one.column in settings.decided else "no", one.reason)
+        for one in table.columns
+    ]
+    numbers = [
+        (words, _shown(decision.before, key), _shown(decision.after, key))
+        for key, words in _NUMBERS.items()
+        if key in {**(decision.before or {}), **(decision.after or {})}
+    ]
+    body = (
+        f"<h1>{escape(_DECIDED[decision.decision])}: {escape(about)}</h1>"
+        f"<p><strong>{escape(decision.by)}</strong>, {escape(decision.at)}</p>"
+        + (f"<p>{escape(decision.note)}</p>" if decision.note else "")
+        + f"<h2>Question</h2>{_table(('', ''), question)}"
+        f"<h2>Before and after</h2>{_table(('', 'before', 'after'), numbers)}"
+        f"<h2>Columns</h2>{_table(('column', 'role', 'decided', 'what speaks for its suggestion'), roles)}"
+        "<h2>Signatures</h2><p>Name, date: ______________________________</p>"
+        "<p>Name, date: ______________________________</p>"
+    )
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>Decision on {escape(table.name)}</title><style>{style}</style></head>"
+        f"<body><main>{body}</main></body></html>\n"
+    )
+
+
+def _shown(numbers: dict[str, Any] | None, key: str) -> str:
+    value = (numbers or {}).get(key)
+    if value is None:
+        return "–"
+    if key in _PLAIN:
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    return percent(float(value))
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

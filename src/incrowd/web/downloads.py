@@ -1,0 +1,81 @@
+"""Downloads: file names, and protected tables in the format that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Literal, get_args
+from urllib.parse import quote
+
+from incrowd._support.compressed_files import full_suffix
+from incrowd.classes import ClassSizes
+from incrowd.errors import UnsupportedError
+from incrowd.tables import read_table
+from incrowd.tables.write import is_text, write_into
+from incrowd.web.releases import Release
+from incrowd.web.session_table import OpenTable
+
+Format = Literal["csv", "tsv", "parquet", "feather", "orc", "sav", "zsav", "dta", "xpt"]
+_ROWS = 50_000  # of a table, in memory at a time
+
+
+def upload_ending(table: OpenTable) -> Format:
+    """The format of the file that a table came from, or CSV where it cannot be written."""
+    name = table.source.file if table.source.kind == "path" else table.name
+    ending = full_suffix(Path(name)).lower().split(".")
+    found = next((one for one in ending if one in get_args(Format)), "parquet" if "pq" in ending else "csv")
+    return "parquet" if table.source.kind in ("demo", "protection") else found  # type: ignore[return-value]
+
+
+def file_name(table: str, what: str, ending: str) -> str:
+    """A file name for a download, of the name of the table and what it is.
+
+    >>> file_name("people 2024.csv", "partition, k = 5", "csv")
+    'people-2024-partition-k-5.csv'
+    """
+    stem = re.sub(r"[^\w-]+", "-", f"{Path(table).stem[:60]}-{what}").strip("-")
+    return f"{re.sub('-+', '-', stem) or 'table'}.{ending}"
+
+
+def as_attachment(name: str) -> dict[str, str]:
+    """The header that makes a browser save an answer under this name."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}
+
+
+def csv_of(file: Path) -> Iterator[bytes]:
+    """A Parquet file as CSV, one block of rows at a time, to bound the memory of a download."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from incrowd.tables.formats.write_delimited import csv_blocks
+
+    with pq.ParquetFile(file) as rows:
+        blocks = (pa.Table.from_batches([block]) for block in rows.iter_batches(_ROWS))
+        yield from csv_blocks(chain([rows.schema_arrow.empty_table()], blocks))
+
+
+def write_as(release: Release, target: Path, table: OpenTable) -> Path:
+    """A protected table in another format, read again and counted: a type that the format lacks may part classes.
+
+    Raises:
+        UnsupportedError: the file would not keep the smallest class.
+    """
+    import pyarrow.parquet as pq
+
+    write_into(pq.read_table(release.file), target, table.table.codebook)
+    if is_text(target):
+        return target
+    written = read_table(target)
+    same = written.rows == release.table.rows and set(release.quasi_identifiers) <= {*written.columns}
+    if same:
+        sizes = ClassSizes.from_table(written, quasi_identifiers=release.quasi_identifiers, person=release.person)
+        same = sizes.smallest >= int(release.classes.people.min())
+    if not same:
+        target.unlink()
+        raise UnsupportedError(
+            f"written as {target.suffix} the table would not be as it was judged; take CSV or Parquet"
+        )
+    return target

@@ -1,0 +1,95 @@
+"""The project file (.incrowd), decisions with name, date and note, and the audit trail."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from incrowd.web.models import Id, Kind, Model, Reading, SettingsState, Short, TableSettings
+
+FORMAT: Literal["incrowd project"] = "incrowd project"
+Text = Annotated[str, StringConstraints(max_length=5_000)]
+Details = Annotated[dict[str, Any], Field(max_length=200)]
+
+
+class TrailEntry(Model):
+    """Something that was done, and when (UTC)."""
+
+    at: Short
+    what: Text
+    details: Details = Field(default_factory=dict)
+
+
+class NewDecision(Model):
+    """What somebody decides; `candidate` is the protected table that it is about, none where it is the table itself."""
+
+    decision: Literal["release", "refuse", "later"]
+    by: Short
+    note: Text = ""
+    candidate: Id | None = None
+
+
+class Decision(Model):
+    """A decision with the numbers that it was made on: of the table before, and of the candidate after."""
+
+    at: Short
+    decision: Literal["release", "refuse", "later"]
+    by: Short
+    note: Text = ""
+    recipient: Short
+    before: Details | None = None
+    after: Details | None = None
+    candidate: Text | None = None
+
+
+class ProjectColumn(Model):
+    """A column as it was."""
+
+    name: str
+    type: str
+    distinct: int | None
+    nulls: int
+    reason: str
+
+
+class ProjectTable(Model):
+    """The table that the project is about; no cells."""
+
+    name: str
+    rows: int
+    columns: Annotated[list[ProjectColumn], Field(max_length=20_000)]
+    reading: Reading
+
+
+class ProjectRun(Model):
+    """Work that was done: what was asked, and what came out in a few numbers."""
+
+    kind: Kind
+    at: Short
+    name: Text = ""
+    question: Details
+    summary: Details
+
+
+class Project(Model):
+    """All that is needed to go on tomorrow, or with next year's file. `left_out` says what was not saved."""
+
+    format: Literal["incrowd project"]
+    version: Literal[1]
+    made_with: Short
+    saved: Short
+    table: ProjectTable
+    settings: TableSettings
+    runs: Annotated[list[ProjectRun], Field(max_length=1_000)] = Field(default_factory=list)
+    decisions: Annotated[list[Decision], Field(max_length=1_000)] = Field(default_factory=list)
+    trail: Annotated[list[TrailEntry], Field(max_length=10_000)] = Field(default_factory=list)
+    left_out: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)
+
+
+class Loaded(Model):
+    """A project on this table: the settings now, what is different from the saved table, and the work to do again."""
+
+    settings: SettingsState
+    changed: list[str]
+    replay: list[ProjectRun]

@@ -1,0 +1,113 @@
+"""Projects: saving the question, the decisions and the runs of a table without its cells, and going on with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from incrowd import __version__
+from incrowd.web import project_models as models
+from incrowd.web.jobs import Job
+from incrowd.web.models import Reading, TableSettings
+from incrowd.web.session_table import OpenTable
+from incrowd.web.table_history import now_in_words
+from incrowd.wording import counted, listed
+
+_REPLAYED = ("assessment", "protection", "solution", "forecast")
+
+
+def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Project:
+    """The project of a table; values that somebody named, such as secrets, are cells, and left out unless asked for."""
+    left_out: list[str] = []
+    settings = table.settings if cells else _without_cells(table.settings, left_out)
+    runs = [
+        models.ProjectRun(
+            kind=job.kind,
+            at=job.created.isoformat(timespec="seconds"),
+            name=job.name,
+            question=job.question if cells else _without_rows(job.question),
+            summary=job.answer().summary,
+        )
+        for job in sorted(jobs, key=lambda job: job.created)
+        if job.state == "done" and job.kind != "leak"
+    ]
+    return models.Project(
+        format=models.FORMAT,
+        version=1,
+        made_with=__version__,
+        saved=now_in_words(),
+        table=models.ProjectTable(
+            name=table.name,
+            rows=table.table.rows,
+            reading=Reading(**table.source.how),
+            columns=[
+                models.ProjectColumn(
+                    name=one.column,
+                    type=one.kind,
+                    distinct=one.distinct if one.distinct >= 0 else None,
+                    nulls=one.nulls,
+                    reason=one.reason,
+                )
+                for one in table.columns
+            ],
+        ),
+        settings=settings,
+        runs=runs[-1_000:],
+        decisions=table.history.decisions[-1_000:],
+        trail=table.history.trail[-10_000:],
+        left_out=left_out,
+    )
+
+
+def _without_cells(settings: TableSettings, left_out: list[str]) -> TableSettings:
+    """Settings without the values that they name; what is gone is told."""
+    changes: dict[str, Any] = {}
+    if settings.secrets:
+        left_out.append(f"{counted(len(settings.secrets), 'secret value', 'secret values')}: name them again")
+        changes["secrets"] = []
+    by_rows = [name for name, given in settings.protection.hierarchies.items() if not isinstance(given, str)]
+    if by_rows:
+        left_out.append(f"hierarchies that list values, of {listed(by_rows)}: load them again")
+        rules = {name: given for name, given in settings.protection.hierarchies.items() if isinstance(given, str)}
+        changes["protection"] = settings.protection.model_copy(update={"hierarchies": rules})
+    return settings.model_copy(update=changes)
+
+
+def _without_rows(question: dict[str, Any]) -> dict[str, Any]:
+    """A question without the values in its hierarchies."""
+    found = dict(question)
+    for key, value in question.items():
+        if key == "hierarchies":
+            found[key] = {name: given for name, given in value.items() if isinstance(given, str)}
+        elif isinstance(value, dict):
+            found[key] = _without_rows(value)
+    return found
+
+
+def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
+    """Take over the settings and decisions of a project for a table, and say what differs from the saved one.
+
+    A column that is new, or whose kind of values changed, counts as not decided.
+    """
+    was = {one.name: one for one in project.table.columns}
+    kinds = {one.column: one.kind for one in table.columns}
+    settled = [name for name, kind in kinds.items() if name in was and was[name].type == kind]
+    table.history.adopt(project.settings, settled)
+    table.history.prepend(project.decisions, project.trail)
+    changed = list(_changes(table, project, kinds))
+    table.history.note("project loaded", saved=project.saved, of=project.table.name, changed=changed[:100])
+    replay = [run for run in project.runs if run.kind in _REPLAYED]
+    return models.Loaded(settings=table.history.state, changed=changed, replay=replay)
+
+
+def _changes(table: OpenTable, project: models.Project, kinds: dict[str, str]) -> Iterator[str]:
+    was = {one.name: one for one in project.table.columns}
+    if table.table.rows != project.table.rows:
+        yield f"there were {project.table.rows:,} rows and are {table.table.rows:,}"
+    if gone := [name for name in was if name not in kinds]:
+        yield f"gone: {listed(gone)}"
+    if new := [name for name in kinds if name not in was]:
+        yield f"new, and not decided: {listed(new)}"
+    if other := [name for name, kind in kinds.items() if name in was and was[name].type != kind]:
+        yield f"other kinds of values, and not decided: {listed(other)}"
+    yield from project.left_out

@@ -1,0 +1,114 @@
+"""A protected table as a job keeps it: its file, which records are left, and its classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.classes import Classes, assign_classes
+from incrowd.tables import Table, read_table
+from incrowd.web.cells import cell_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incrowd.assessment import Question
+
+CellChange = Literal["kept", "coarser", "removed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A protected table in a file; nothing of it is in memory until it is asked for.
+
+    Attributes:
+        file: the Parquet file.
+        quasi_identifiers: the columns by which people are compared in it.
+        person: the column that says whose record it is.
+        kept_rows: which records of the original are left, in order; None where all are.
+        question: the question about it.
+    """
+
+    file: Path
+    quasi_identifiers: tuple[str, ...]
+    person: str | None = None
+    kept_rows: NDArray[np.int64] | None = None
+    question: Question | None = None
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, opened once."""
+        return read_table(self.file)
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes of its records, counted once."""
+        return assign_classes(self.table, self.quasi_identifiers, self.person)
+
+    def row_of(self, record: int) -> int | None:
+        """Where a record of the original is; None where it was left out."""
+        if self.kept_rows is None:
+            return record
+        row = int(np.searchsorted(self.kept_rows, record))
+        return row if row < self.kept_rows.size and self.kept_rows[row] == record else None
+
+    def record_of(self, row: int) -> int:
+        """Which record of the original a row is."""
+        return row if self.kept_rows is None else int(self.kept_rows[row])
+
+    def alike(self, row: int) -> int:
+        """How many people look like the one of a row."""
+        return int(self.classes.people[self.classes.numbers[row]])
+
+    def cell_after(self, column: str, row: int, before: str) -> tuple[CellChange, str]:
+        """What was made of a cell of the original, and the text of it now."""
+        (cells,) = self.cells([column], row, 1)
+        return change_of(before, cells[0]), "" if cells[0] is None else cells[0]
+
+    def cells(self, columns: list[str], start: int, count: int) -> list[list[str | None]]:
+        """The texts of some rows, a list a column; None where there is no such cell. Two bounds are one range."""
+        wanted = {end for name in columns for end in (name, *_bounds(name))}
+        arrow = _read_rows(self.file, [name for name in self.table.columns if name in wanted], start, count)
+        return [_column_texts(arrow, name) for name in columns]
+
+
+def change_of(before: str, after: str | None) -> CellChange:
+    """What happened to a cell, by its texts."""
+    if after is None or (after in ("", "*") and before != after):
+        return "removed"
+    return "kept" if before == after else "coarser"
+
+
+def _read_rows(file: Path, columns: list[str], start: int, count: int) -> pa.Table:
+    """Some rows of a Parquet file; of its parts only those that hold them are read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file) as parts:
+        found = [parts.schema_arrow.empty_table().select(columns)]
+        for number in range(parts.num_row_groups):
+            rows = parts.metadata.row_group(number).num_rows
+            if start < rows and count:
+                found.append(parts.read_row_group(number, columns).slice(max(start, 0), count))
+                count -= found[-1].num_rows
+            start -= rows
+    return pa.concat_tables(found)
+
+
+def _bounds(name: str) -> tuple[str, str]:
+    return f"{name}_low", f"{name}_high"
+
+
+def _column_texts(arrow: pa.Table, name: str) -> list[str | None]:
+    if name in arrow.column_names:
+        return [cell_text(value) for value in arrow[name].to_pylist()]
+    ends = _bounds(name)
+    if all(end in arrow.column_names for end in ends):
+        pairs = zip(*(arrow[end].to_pylist() for end in ends), strict=True)
+        return [f"[{cell_text(low)};{cell_text(high)}]" for low, high in pairs]
+    return [None] * arrow.num_rows

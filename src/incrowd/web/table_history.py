@@ -1,0 +1,201 @@
+"""The settings of a table with undo, the decisions about it, and the audit trail."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from incrowd.errors import InputError
+from incrowd.tables import SuggestedRole, Table
+from incrowd.web import models
+from incrowd.web.project_models import Decision, TrailEntry
+from incrowd.web.refusals import Refusal
+
+_STEPS = 100  # settings to go back
+_TRAIL = 5_000  # entries of the audit trail
+
+
+class TableHistory:
+    """What was said about a table, and when. `version` counts changes of the settings."""
+
+    def __init__(self, table: Table, columns: Sequence[SuggestedRole]) -> None:
+        self._table = table
+        self.suggested: dict[str, models.Role] = {
+            one.column: "other" if one.secondary else cast(models.Role, one.role) for one in columns
+        }
+        self._steps = [models.TableSettings(roles=self.suggested)]
+        self._now, self.version = 0, 0
+        self._lock = threading.Lock()
+        self.trail: list[TrailEntry] = []
+        self.decisions: list[Decision] = []
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain JSON types."""
+        return {
+            "steps": [step.model_dump(mode="json") for step in self._steps],
+            "now": self._now,
+            "version": self.version,
+            "trail": [entry.model_dump(mode="json") for entry in self.trail],
+            "decisions": [decision.model_dump(mode="json") for decision in self.decisions],
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from what `to_dict` gave."""
+        steps = [models.TableSettings(**step) for step in saved["steps"]]
+        for step in steps:
+            self._check(step, self.suggested | step.roles)
+        self._steps, self._now, self.version = steps, saved["now"], saved["version"]
+        self.trail[:] = [TrailEntry(**entry) for entry in saved["trail"]]
+        self.decisions[:] = [Decision(**decision) for decision in saved["decisions"]]
+
+    def note(self, what: str, **details: Any) -> None:
+        """Write something down in the audit trail; the last few thousand entries are kept."""
+        self.trail.append(TrailEntry(at=now_in_words(), what=what, details=details))
+        del self.trail[:-_TRAIL]
+
+    @property
+    def settings(self) -> models.TableSettings:
+        """The current settings."""
+        return self._steps[self._now]
+
+    @property
+    def state(self) -> models.SettingsState:
+        """The current settings, and whether there are earlier or later ones."""
+        return models.SettingsState(
+            settings=self.settings, can_undo=self._now > 0, can_redo=self._now < len(self._steps) - 1
+        )
+
+    def replace(self, wanted: models.TableSettings) -> None:
+        """Replace the settings; steps that were undone are dropped."""
+        with self._lock:
+            self._change(wanted.model_copy(update={"decided": _decided_by(wanted)}))
+
+    def update(self, changes: models.TableSettings) -> None:
+        """Change only the given settings and roles, so that two pages can change different ones."""
+        with self._lock:
+            named = {name: getattr(changes, name) for name in changes.model_fields_set}
+            named["roles"] = self.settings.roles | changes.roles
+            before = [name for name in self.settings.decided if name not in changes.roles]
+            named["decided"] = [*before, *_decided_by(changes)]
+            self._change(self.settings.model_copy(update=named))
+
+    def _change(self, wanted: models.TableSettings) -> None:
+        roles = self.suggested | wanted.roles
+        self._check(wanted, roles)
+        decided = sorted({*wanted.decided})
+        full = wanted.model_copy(update={"roles": roles, "decided": decided})
+        if full != self.settings:
+            self.note("settings changed", **_difference(self.settings, full))
+            self._steps[self._now + 1 :] = [full]
+            self._steps[: max(0, len(self._steps) - _STEPS)] = []
+            self._now = len(self._steps) - 1
+            self.version += 1
+
+    def inherit(self, decided: models.TableSettings) -> None:
+        """Take over the settings of the original of this table, as far as its columns still exist.
+
+        Settings of protection are not taken over: they name values that no longer exist.
+        """
+        there = set(self._table.columns)
+        roles = {name: role for name, role in decided.roles.items() if name in there}
+        groups = {
+            label: left
+            for label, members in decided.groups.items()
+            if (left := [one for one in members if one in there])
+        }
+        kept = {"decided": [name for name in decided.decided if name in there]}
+        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection(), **kept})
+        self._check(first, self.suggested | roles)
+        self._steps[:] = [first.model_copy(update={"roles": self.suggested | roles})]
+
+    def continue_from(self, earlier: TableHistory) -> None:
+        """Take over the settings of the same file as it was read before, and the steps back."""
+        now = set(self._table.columns)
+        for place, settings in enumerate(earlier._steps):
+            if {*settings.roles} - now:
+                raise InputError("read in this way the table has other columns; open the file anew for it")
+            self._steps[place:] = [settings.model_copy(update={"roles": self.suggested | settings.roles})]
+        self._now, self.version = earlier._now, earlier.version + 1
+        self.trail[:0], self.decisions = earlier.trail, earlier.decisions
+
+    def prepend(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:
+        """Put what was decided and done earlier before what is written down here, each once."""
+        self.decisions[:] = [*decisions, *(one for one in self.decisions if one not in decisions)]
+        self.trail[:] = [*trail, *(one for one in self.trail if one not in trail)]
+
+    def adopt(self, saved: models.TableSettings, settled: Sequence[str]) -> None:
+        """Take over saved settings, as far as the columns exist; only `settled` ones stay decided."""
+        columns = {*self._table.columns}
+        groups = {
+            label: left for label, names in saved.groups.items() if (left := [one for one in names if one in columns])
+        }
+        protection = (
+            saved.protection if {*saved.protection.named} <= columns else models.Protection(k=saved.protection.k)
+        )
+        kept = {
+            "roles": {name: role for name, role in saved.roles.items() if name in settled},
+            "decided": [name for name in saved.decided if name in settled],
+            "groups": groups,
+            "protection": protection,
+        }
+        with self._lock:
+            self._change(saved.model_copy(update=kept))
+
+    def step(self, by: int) -> None:
+        """Undo or redo one step."""
+        with self._lock:
+            if not 0 <= self._now + by < len(self._steps):
+                raise Refusal(409, f"there is nothing to {'undo' if by < 0 else 'redo'}")
+            before = self.settings
+            self._now += by
+            self.version += 1
+            self.note("undone" if by < 0 else "done again", **_difference(before, self.settings))
+
+    def _require(self, names: Sequence[str]) -> None:
+        if names:
+            self._table.require(list(dict.fromkeys(names)))
+
+    def _check(self, wanted: models.TableSettings, roles: dict[str, Any]) -> None:
+        """Refuse columns that do not exist, and two columns with a role that only one can have."""
+        self._require([*wanted.roles, *wanted.decided])
+        for label, members in wanted.groups.items():
+            if not members:
+                raise InputError(f"group {label!r} has no columns; name some, or leave the group out")
+            self._require(members)
+        for role in ("person", "weight"):
+            several = [name for name in roles if roles[name] == role]
+            if len(several) > 1:
+                raise InputError(f"only one column can be the {role} column; {len(several)} are")
+        self._require(wanted.protection.named)
+
+
+def now_in_words() -> str:
+    """The time now, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _difference(before: models.TableSettings, after: models.TableSettings) -> dict[str, Any]:
+    """What changed between two settings: old and new, but no values that somebody named."""
+    plain = ("population", "recipient", "threshold", "highest", "tolerate", "certain", "rows_are_people")
+    found: dict[str, Any] = {
+        name: [getattr(before, name), getattr(after, name)]
+        for name in plain
+        if getattr(before, name) != getattr(after, name)
+    }
+    roles = {
+        name: [before.roles.get(name), role] for name, role in after.roles.items() if before.roles.get(name) != role
+    }
+    decided = [name for name in after.decided if name not in before.decided]
+    open_again = [name for name in before.decided if name not in after.decided]
+    found |= {"roles": roles} if roles else {}
+    found |= {"decided": decided} if decided else {}
+    found |= {"open again": open_again} if open_again else {}
+    others = [name for name in ("secrets", "groups", "protection") if getattr(before, name) != getattr(after, name)]
+    return found | ({"also": others} if others else {})
+
+
+def _decided_by(sent: models.TableSettings) -> list[str]:
+    """The columns that whoever sent the settings decided about: as they say, else all to which they gave a role."""
+    return list(sent.decided if "decided" in sent.model_fields_set else sent.roles)

@@ -1,0 +1,89 @@
+"""Random tables through every protection method, format and kind of frame, with the bytes of the release searched.
+
+    python -m tests.fuzz.releases --tables 2000 --seed 7
+
+A release is a broken promise where its bytes hold an original that none of its cells holds, or where its rows, read by
+another reader and counted in plain Python, have a class that is too small.
+"""
+
+import argparse
+import pickle
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.fuzz.run import _call_forked
+from tests.protection import planted
+
+from incrowd.errors import UnsupportedError
+from incrowd.protection import write_protected
+from incrowd.tables import read_table, write_table
+from incrowd.tables.formats import limited_reading
+
+FRAMES = {
+    "arrow": lambda table, folder: table,
+    "pandas": lambda table, folder: table.replace_schema_metadata(None).to_pandas(),
+    "polars": lambda table, folder: pl.DataFrame(table),
+    "lazy": lambda table, folder: pl.DataFrame(table).lazy(),
+    "parquet": lambda table, folder: read_table(write_table(table, folder / "original.parquet", force=True)),
+    "spss": lambda table, folder: read_table(write_table(table, folder / "original.sav", force=True)),
+}
+
+
+def broken_promises(seed, name, ending, frame, folder):
+    """What one release holds that it must not; None where the method refuses the table."""
+    table = planted.planted(seed, rows=(12, 30, 60, 90)[seed % 4])
+    original = FRAMES[frame](table, folder)
+    try:
+        safe = planted.protected(original, planted.METHODS[name])
+    except UnsupportedError:
+        return None
+    cells = safe.table.collect() if isinstance(safe.table, pl.LazyFrame) else safe.table
+    released = cells.to_arrow() if isinstance(cells, pl.DataFrame) else cells
+    released = released if isinstance(released, pa.Table) else pa.Table.from_pandas(released)
+    file = write_protected(safe, folder / f"safe{ending}", force=True)
+    rows = planted.rows_of_file(file)
+    raw = planted.raw_bytes(file) + (pickle.dumps(cells) if frame == "pandas" else b"")
+    found = [f"{text!r} is in the bytes" for text in planted.gone(table, released) if text in raw]
+    names = safe.released_quasi_identifiers or safe.quasi_identifiers
+    if len(rows) != safe.rows:
+        found.append(f"{len(rows)} rows of {safe.rows}")
+    if safe.guarantee.asked_k and name != "histories" and planted.smallest_class(rows, names) < safe.guarantee.asked_k:
+        found.append("a class is too small")
+    return found
+
+
+def releases(tables, seed):
+    """Every method on every table, formats and frames in turn: how many releases of each kind, and what is broken."""
+    counts, failures = Counter(), []
+    limited_reading.call_limited = _call_forked
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patches:
+        planted.unpacked_files(patches)
+        for number in range(tables):
+            for turn, name in enumerate(planted.METHODS, start=number):
+                ending, frame = planted.FORMATS[turn % len(planted.FORMATS)], list(FRAMES)[number % len(FRAMES)]
+                found = broken_promises(seed + number, name, ending, frame, Path(place))
+                counts[name, "refused" if found is None else "released"] += 1
+                counts["all", ending if found is not None else "refused"] += 1
+                if found:
+                    failures.append((seed + number, name, ending, frame, found[:3]))
+    return counts, failures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    counted, broken = releases(given.tables, given.seed)
+    for (kind, what), times in sorted(counted.items()):
+        sys.stdout.write(f"{kind:27} {what}: {times:,}\n")
+    for one in broken:
+        sys.stdout.write(f"BROKEN {one}\n")
+    written = sum(times for (kind, what), times in counted.items() if what == "released")
+    sys.stdout.write(f"{given.tables:,} tables, {written:,} releases, {len(broken):,} broken promises\n")
+    sys.exit(bool(broken))

@@ -1,0 +1,141 @@
+"""What only the original tells about a released file, and the mark that keeps it."""
+
+import json
+import random
+
+import pytest
+
+from incrowd import assess, check, protect, read_table
+from incrowd.assessment import Question, judge_protected
+from incrowd.errors import ColumnNotFoundError
+from incrowd.protection import Hierarchy, write_protected
+from incrowd.protection.original_facts import copy_release, mark_of, read_mark, remove_release
+
+LADDER = Hierarchy.from_rows([[f"t{number}", "north" if number < 4 else "south"] for number in range(8)])
+NAMED = {"quasi_identifiers": ["town"], "other": ["code"]}
+
+
+def table_of(altered=0):
+    """Towns, and codes that tell them."""
+    towns = [number % 8 for number in range(400)]
+    codes = [100 + 7 * number for number in towns]
+    return {"town": [f"t{number}" for number in towns], "code": [*codes[altered:], *codes[:altered]]}
+
+
+def undone():
+    """Labels hide the towns, and codes that are kept give them back: the file alone does not show it."""
+    return protect(table_of(), **NAMED, k=60, method="generalise", hierarchies={"town": LADDER}, identifiers=[])
+
+
+def unrelated(seed=0, output=None):
+    draw = random.Random(seed)
+    table = {"age": [draw.randrange(18, 90) for _ in range(300)], "score": [draw.randrange(40) for _ in range(300)]}
+    named = {"quasi_identifiers": ["age"], "other": ["score"]}
+    return table, named, protect(table, **named, k=11, identifiers=[], output=output)
+
+
+def answers(file, named, **more):
+    """The decisions of `assess` and of `check`, which must not differ."""
+    found = assess(str(file), **named, recipient="public", protection=False, **more)
+    question = Question(**named, recipient="public")
+    gate = check(str(file), quasi_identifiers=named["quasi_identifiers"], question=question, **more)
+    assert found.verdict.decision == gate.verdict.decision
+    assert found.passed == gate.passed
+    return found.verdict
+
+
+@pytest.mark.parametrize("ending", ["csv.gz", "parquet", "dta"])
+def test_a_file_that_protect_says_no_to_gets_no_yes_later(tmp_path, ending):
+    safe = undone()
+    assert judge_protected(safe, Question(**NAMED)).decision == "exposed"
+    file = write_protected(safe, tmp_path / f"safe.{ending}")
+    found = answers(file, NAMED)
+    assert (found.decision, found.giving_back) == ("exposed", ("code",))
+    assert "code is kept and gives town back" in " ".join(found.exposures)
+
+
+@pytest.mark.parametrize("output", [None, "midpoint"])
+def test_a_file_that_protect_says_yes_to_gets_a_yes_later(tmp_path, output):
+    _, named, safe = unrelated(output=output)
+    assert judge_protected(safe, Question(**named)).decision == "within"
+    assert answers(write_protected(safe, tmp_path / "safe.csv"), named).decision == "within"
+
+
+def test_ranges_without_their_mark_are_undecided_until_the_original_is_given(tmp_path):
+    table, named, safe = unrelated()
+    file = write_protected(safe, tmp_path / "safe.csv")
+    mark_of(file).unlink()
+    found = answers(file, named)
+    assert found.decision == "undecided"
+    assert found.unanswered[0].hint == ("original",)
+    assert answers(file, named, original=table).decision == "within"
+    assert answers(file, named, original=str(file)).decision == "within"  # collected in ranges
+    assert answers(file, {"quasi_identifiers": ["age", "score"]}).decision != "undecided"  # nothing is kept beside
+
+
+def test_an_original_tells_what_a_mark_would(tmp_path):
+    safe = undone()
+    file = write_protected(safe, tmp_path / "safe.csv")
+    mark_of(file).unlink()
+    assert answers(file, NAMED, original=table_of()).giving_back == ("code",)
+    assert answers(file, NAMED, original={**table_of(), "further": [1] * 400}).giving_back == ("code",)
+    with pytest.raises(ColumnNotFoundError, match="code"):
+        answers(file, NAMED, original={"town": table_of()["town"]})
+
+
+def test_a_mark_holds_for_the_bytes_of_its_file_alone(tmp_path):
+    _, named, safe = unrelated()
+    file = write_protected(safe, tmp_path / "safe.csv")
+    file.write_text(file.read_text() + file.read_text().splitlines()[-1] + "\n")
+    found = answers(file, named)
+    assert found.decision == "undecided"
+    assert "changed after it was written" in found.unanswered[0].sentence
+    for damaged in ("", "[]", "{", '{"schema": "incrowd/release/9", "sha256": "", "kept": [], "given_back": []}'):
+        mark_of(file).write_text(damaged)
+        assert answers(file, named).decision == "undecided"
+
+
+def test_no_mark_makes_a_no_a_yes(tmp_path):
+    ages = [age for age in range(20, 60) for _ in range(10)]
+    table = {"age": ages, "born": [2000 - age for age in ages]}
+    named = {"quasi_identifiers": ["age"], "other": ["born"]}
+    file = write_protected(protect(table, **named, k=11, identifiers=[]), tmp_path / "safe.parquet")
+    forged = json.loads(mark_of(file).read_text())
+    forged["given_back"] = []
+    mark_of(file).write_text(json.dumps(forged))
+    assert answers(file, named).decision == "exposed"  # the file shows it by itself
+    crowded = {"quasi_identifiers": ["age", "born"]}
+    assert answers(file, crowded).decision == "over"
+
+
+def test_a_column_that_the_mark_does_not_speak_of_is_open(tmp_path):
+    _, named, safe = unrelated()
+    file = write_protected(safe, tmp_path / "safe.parquet")
+    forged = json.loads(mark_of(file).read_text())
+    forged["kept"] = []
+    mark_of(file).write_text(json.dumps(forged))
+    assert answers(file, named).decision == "undecided"
+
+
+def test_people_whose_numbers_were_removed_are_asked_about_later_too(tmp_path):
+    people = [person for person in range(60) for _ in range(4)]
+    table = {"id": people, "age": [30 + person % 2 for person in people]}
+    safe = protect(table, quasi_identifiers=["age"], k=11, identifiers=["id"])
+    file = write_protected(safe, tmp_path / "safe.csv")
+    named = {"quasi_identifiers": ["age"]}
+    assert answers(file, named).decision == "undecided"
+    assert assess(str(file), **named, rows_are_people=True, protection=False).passed
+
+
+def test_a_mark_holds_no_cell_and_goes_with_its_file(tmp_path):
+    table = {"=age": [f"secret{number // 12}" for number in range(48)], "+note": ["hidden"] * 48}
+    safe = protect(table, quasi_identifiers=["=age"], k=11, other=["+note"], identifiers=[])
+    file = write_protected(safe, tmp_path / "safe.csv")
+    text = mark_of(file).read_text()
+    assert "secret" not in text
+    assert "hidden" not in text
+    assert read_mark(read_table(str(file))).kept == ("'+note",)
+    copy = copy_release(file, tmp_path / "copy.csv")
+    assert read_mark(read_table(str(copy))) == read_mark(read_table(str(file)))
+    remove_release(copy)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["safe.csv", "safe.csv.incrowd.json"]

@@ -1,0 +1,176 @@
+"""Candidates: cards with the settings that made them, comparisons, rows side by side, downloads, and the search."""
+
+import io
+
+import pyarrow.parquet
+import pytest
+
+pytest.importorskip("fastapi")
+
+from incrowd import ClassSizes
+from incrowd.web.candidates import name_of
+from incrowd.web.models import Protection
+
+NAMES = ["age", "sex", "city", "illness"]
+ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in range(200)]
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "quasi-identifier", "illness": "sensitive"}
+
+
+@pytest.fixture
+def table(script):
+    text = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))})
+    address = f"/api/v1/tables/{answer.json()['id']}"
+    assert script.put(f"{address}/settings", json={"roles": ROLES, "rows_are_people": True}).status_code == 200
+    return address
+
+
+@pytest.fixture
+def protect(script, table, wait_for):
+    def made(**asked):
+        job = script.post(f"{table}/protections", json={"protection": asked}).json()
+        ended = wait_for(script, job)
+        assert ended["state"] == "done", ended["message"]
+        return job["id"]
+
+    return made
+
+
+def test_each_candidate_keeps_its_own_settings_risk_and_verdict(script, table, protect):
+    first, second = protect(k=4), protect(k=11, l=2, sensitive=["illness"])
+    script.patch(f"{table}/settings", json={"protection": {"k": 77}})
+    b, a = script.get(f"{table}/candidates").json()
+    assert (a["id"], b["id"]) == (first, second)
+    assert (a["protection"]["k"], b["protection"]["k"], b["protection"]["l"]) == (4, 11, 2)
+    assert (a["name"], b["name"]) == ("partition, k = 4", "partition, k = 11, l = 2")
+    assert b["file_name"] == "people-partition-k-11-l-2.csv"
+    for one in (a, b):
+        found = script.get(f"/api/v1/jobs/{one['id']}/result").json()
+        assert one["decision"] == found["verdict"]["decision"]
+        assert one["detail"] == found["evaluation"]["granularity"]
+        assert one["after"]["k"] >= one["protection"]["k"]
+    assert a["decision"] == "over"
+    assert a["detail"] > b["detail"]
+    script.post(f"/api/v1/jobs/{first}/name", json={"name": "for the ministry"})
+    assert script.get(f"{table}/candidates").json()[1]["name"] == "for the ministry"
+
+
+def test_two_candidates_are_compared(script, table, protect):
+    first, second = protect(k=4), protect(k=20)
+    found = script.post(f"{table}/candidates/compare", json={"a": first, "b": second}).json()
+    numbers = {one["name"]: one for one in found["numbers"]}
+    assert numbers["smallest class"]["better"] == "b"
+    assert numbers["detail kept"]["better"] == "a"
+    assert numbers["rows left out"]["better"] is None
+    ages = next(one for one in found["columns"] if one["column"] == "age")
+    for shares in ("original", "a", "b"):
+        assert sum(ages[shares]) == pytest.approx(1)
+    moved = sum(abs(was - now) for was, now in zip(ages["original"], ages["b"], strict=True)) / 2
+    assert ages["distance_b"] == pytest.approx(moved)
+
+
+def test_rows_are_shown_side_by_side_with_changes_marked(script, table, protect):
+    job = protect(k=5)
+    hidden = script.post(f"/api/v1/jobs/{job}/rows").json()
+    shown = script.post(f"/api/v1/jobs/{job}/rows", json={"show": True, "start": 7, "rows": 5}).json()
+    released = script.get(f"/api/v1/jobs/{job}/table").text.splitlines()[1:]
+    assert hidden["columns"] == NAMES
+    assert (len(hidden["rows"]), hidden["total"], hidden["masked"]) == (20, 200, True)
+    for pair in shown["rows"]:
+        assert pair["before"] == [str(value) for value in ROWS[pair["record"]]]
+        assert pair["after"] == released[pair["record"]].replace('"', "").split(",")
+        assert pair["changed"] == [was != now for was, now in zip(pair["before"], pair["after"], strict=True)]
+        assert pair["changed"] == hidden["rows"][pair["record"]]["changed"]
+    assert [pair["record"] for pair in shown["rows"]] == [7, 8, 9, 10, 11]
+    cells = {cell for pair in hidden["rows"] for cell in (*pair["before"], *pair["after"])}
+    assert all(cell.startswith("••••") for cell in cells)
+    assert script.post(f"/api/v1/jobs/{job}/rows", json={"start": 200}).json()["rows"] == []
+
+
+def test_rows_that_were_left_out_are_passed_over(script, wait_for):
+    text = "age,city\n" + "30,A\n" * 20 + "99,Z\n" + "30,A\n" * 20
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
+    address = f"/api/v1/tables/{answer['id']}"
+    script.put(f"{address}/settings", json={"roles": {"age": "quasi-identifier", "city": "quasi-identifier"}})
+    asked = {"k": 5, "method": "generalise", "suppress": 0.1}
+    job = script.post(f"{address}/protections", json={"protection": asked}).json()
+    wait_for(script, job)
+    found = script.post(f"/api/v1/jobs/{job['id']}/rows", json={"start": 19, "rows": 2, "show": True}).json()
+    assert [pair["record"] for pair in found["rows"]] == [19, 21]
+    assert all(pair["before"] == ["30", "A"] for pair in found["rows"])
+
+
+@pytest.mark.parametrize("kind", ["upload", "tsv", "feather", "dta", "sav"])
+def test_a_protected_table_is_downloaded_in_the_format_that_is_asked_for(script, table, protect, tmp_path, kind):
+    job = protect(k=5)
+    answer = script.get(f"/api/v1/jobs/{job}/table", params={"format": kind})
+    assert answer.status_code == 200, answer.text
+    ending = "csv" if kind == "upload" else kind
+    assert f"people-protected.{ending}" in answer.headers["content-disposition"]
+    file = tmp_path / f"protected.{ending}"
+    file.write_bytes(answer.content)
+    assert ClassSizes.from_table(file, quasi_identifiers=["age", "sex", "city"]).smallest >= 5
+
+
+def test_a_table_comes_back_as_it_was_uploaded(script, demo, wait_for):
+    table = demo(script)
+    job = script.post(f"/api/v1/tables/{table['id']}/protections").json()
+    assert wait_for(script, job)["state"] == "done"
+    answer = script.get(f"/api/v1/jobs/{job['id']}/table", params={"format": "upload"})
+    assert pyarrow.parquet.read_table(io.BytesIO(answer.content)).num_rows == 1_000
+
+
+def test_the_least_loss_that_passes_is_found_and_can_be_made_again(script, table, wait_for, protect):
+    job = script.post(f"{table}/solutions", json={"seconds": 60}).json()
+    assert wait_for(script, job)["state"] == "done"
+    found = script.get(f"/api/v1/jobs/{job['id']}/result").json()
+    assert found["passes"]
+    assert found["verdict"]["decision"] == "within"
+    (candidate,) = script.get(f"{table}/candidates").json()
+    assert (candidate["kind"], candidate["decision"]) == ("solution", "within")
+    again = protect(**{name: value for name, value in candidate["protection"].items() if value is not None})
+    same = script.get(f"/api/v1/jobs/{again}/result").json()
+    assert same["after"] == found["after"]
+    assert same["verdict"]["decision"] == "within"
+    script_text = script.get(f"/api/v1/jobs/{job['id']}/equivalent").json()["python"]
+    assert "find_release(" in script_text
+
+
+def test_wishes_hierarchies_and_outputs_reach_the_library(script, table, protect):
+    job = protect(k=5, importance={"age": 3}, keep=["sex"], hierarchies={"age": "5,10"})
+    rows = script.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json()
+    assert all(pair["before"][1] == pair["after"][1] for pair in rows["rows"])
+    commands = script.get(f"/api/v1/jobs/{job}/equivalent").json()
+    assert "--importance age=3" in commands["cli"]
+    assert "--hierarchy age=5,10" in commands["cli"]
+    groups = [[city, "north" if city in "AB" else "south"] for city in "ABCDE"]
+    named = protect(k=5, method="generalise", hierarchies={"city": groups}, suppress=0.2)
+    cities = {
+        pair["after"][2] for pair in script.post(f"/api/v1/jobs/{named}/rows", json={"show": True}).json()["rows"]
+    }
+    assert cities <= {*"ABCDE", "north", "south", "*"}
+    assert "Hierarchy.from_rows([['A', 'north']" in script.get(f"/api/v1/jobs/{named}/equivalent").json()["python"]
+    middle = protect(k=5, output="midpoint")
+    assert script.get(f"/api/v1/jobs/{middle}/table").text.splitlines()[1].split(",")[0].replace(".", "").isdigit()
+
+
+@pytest.mark.parametrize("rule", ["/etc/passwd", "..", "0", "0,5", "prefix:", "hierarchy.csv", "5;10"])
+def test_a_hierarchy_is_never_read_from_a_file_of_the_server(script, table, wait_for, rule):
+    answer = script.post(f"{table}/protections", json={"protection": {"hierarchies": {"age": rule}}})
+    assert answer.status_code in (400, 422), answer.text
+
+
+def test_columns_can_be_left_out_and_names_say_what_was_asked(script, table, protect):
+    job = protect(k=5, leave_out=["illness"])
+    assert script.get(f"/api/v1/jobs/{job}/result").json()["removed"] == ["illness"]
+    assert script.post(f"/api/v1/jobs/{job}/rows").json()["rows"][0]["after"][3] == ""
+    assert name_of(Protection(method="coarsen", resolution=8)) == "same ranges for everybody"
+
+
+def test_only_protections_of_a_table_are_candidates(script, table, wait_for):
+    leak = script.post(f"{table}/leaks").json()
+    wait_for(script, leak)
+    assert script.get(f"{table}/candidates").json() == []
+    assert script.post(f"/api/v1/jobs/{leak['id']}/rows").status_code == 409
+    assert script.get(f"/api/v1/jobs/{leak['id']}/table").status_code == 409
+    assert script.post(f"{table}/candidates/compare", json={"a": leak["id"], "b": leak["id"]}).status_code == 409

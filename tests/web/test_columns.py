@@ -1,0 +1,115 @@
+"""Single columns: triage, what they add, histograms, and reading the file again."""
+
+import io
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+NAMES = ["age", "race", "city", "income"]
+ROWS = [(20 + n * n % 13, 1 + n % 4, "ABCDE"[n % 5], [-9, 1000 + 7 * n][n % 9 > 0]) for n in range(120)]
+
+
+@pytest.fixture
+def table(script):
+    text = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))})
+    address = f"/api/v1/tables/{answer.json()['id']}"
+    roles = {"age": "quasi-identifier", "city": "quasi-identifier", "race": "other", "income": "other"}
+    settings = {"roles": roles, "decided": ["age", "city"]}
+    assert script.put(f"{address}/settings", json=settings).status_code == 200
+    return address
+
+
+def test_every_column_says_what_it_is_and_whether_it_is_decided(script, table):
+    found = script.get(f"{table}/columns").json()
+    by_name = {one["name"]: one for one in found["columns"]}
+    assert found["decided"] == 2
+    assert list(by_name) == NAMES
+    assert by_name["age"]["decided"]
+    assert not by_name["race"]["decided"]
+    assert by_name["race"]["scale"] == "numeric"
+    assert by_name["race"]["scale_suggested"] == "nominal"
+    assert by_name["income"]["missing_codes"] == [-9]
+    assert all(one["confidence"] in ("high", "medium", "low") and one["reason"] for one in found["columns"])
+    assert not any(str(value) in str(found) for value in (1007, "'A'"))
+
+
+def test_what_a_column_adds_is_counted(script, table):
+    found = script.post(f"{table}/columns/adds", json={"columns": ["race", "age"]}).json()
+
+    def counted(*names):
+        classes = Counter(tuple(row[NAMES.index(name)] for name in names) for row in ROWS)
+        return sum(size == 1 for size in classes.values()), len(classes) / len(ROWS)
+
+    now = counted("age", "city")
+    assert (found["uniques"], found["correctness"]) == now
+    race, age = found["columns"]
+    assert (race["known"], race["uniques"], race["correctness"]) == (False, *counted("age", "city", "race"))
+    assert race["added_uniques"] == counted("age", "city", "race")[0] - now[0]
+    assert (age["known"], age["uniques"], age["correctness"]) == (True, *counted("city"))
+    assert age["added_correctness"] == pytest.approx(now[1] - counted("city")[1])
+
+
+def test_a_histogram_counts_every_row_and_shows_values_only_when_asked(script, table):
+    hidden = script.post(f"{table}/columns/histogram", json={"column": "income", "bins": 10}).json()
+    shown = script.post(f"{table}/columns/histogram", json={"column": "income", "bins": 10, "show": True}).json()
+    assert (hidden["edges"], hidden["labels"], hidden["masked"]) == (None, None, True)
+    assert hidden["counts"] == shown["counts"]
+    assert sum(hidden["counts"]) + hidden["missing"] == len(ROWS)
+    edges = shown["edges"]
+    for place, count in enumerate(shown["counts"]):
+        assert count == sum(edges[place] <= row[3] < edges[place + 1] for row in ROWS)
+    cities = script.post(f"{table}/columns/histogram", json={"column": "city", "bins": 2, "show": True}).json()
+    assert (cities["kind"], cities["labels"], cities["counts"], cities["others"]) == (
+        "values",
+        ["A", "B"],
+        [24, 24],
+        72,
+    )
+
+
+def test_small_whole_numbers_have_a_range_each(script, table):
+    found = script.post(f"{table}/columns/histogram", json={"column": "race", "show": True}).json()
+    assert (found["counts"], found["edges"]) == ([30] * 4, [1, 2, 3, 4, 5])
+
+
+def test_days_have_edges_that_are_days(script):
+    text = "born\n" + "".join(f"19{50 + n % 40}-03-0{1 + n % 9}\n" for n in range(60)) + "\n"
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))}).json()
+    asked = {"column": "born", "bins": 4, "show": True}
+    found = script.post(f"/api/v1/tables/{answer['id']}/columns/histogram", json=asked).json()
+    assert found["edges"][0] == "1950-03-01"
+    assert sum(found["counts"]) == 60
+
+
+def test_reading_again_keeps_decisions_and_makes_results_stale(script, table, wait_for):
+    job = script.post(f"{table}/leaks").json()
+    wait_for(script, job)
+    how = {"null": "-9", "scales": {"race": "nominal"}}
+    info = script.post(f"{table}/reading", json={"reading": how})
+    assert info.status_code == 200, info.text
+    assert info.json()["id"] == table[-16:]
+    columns = {one["name"]: one for one in script.get(f"{table}/columns").json()["columns"]}
+    assert columns["race"]["scale"] == "nominal"
+    assert columns["income"]["nulls"] == sum(row[3] == -9 for row in ROWS)
+    assert columns["age"]["decided"]
+    assert script.get(f"/api/v1/jobs/{job['id']}").json()["stale"]
+    state = script.get(f"{table}/settings").json()
+    assert state["can_undo"]
+    again = script.post(f"{table}/leaks").json()
+    commands = script.get(f"/api/v1/jobs/{again['id']}/equivalent").json()
+    assert "--null=-9 --scale race=nominal" in commands["cli"]
+    assert "null='-9', scales={'race': 'nominal'}" in commands["python"]
+
+
+@pytest.mark.parametrize(
+    "how", [{"scales": {"race": "colour"}}, {"scales": {"nobody": "nominal"}}, {"sheet": "x"}, {"separator": ";"}]
+)
+def test_a_reading_that_cannot_be_leaves_the_table_as_it_was(script, table, how):
+    before = script.get(table).json()
+    answer = script.post(f"{table}/reading", json={"reading": how})
+    assert answer.status_code == 400
+    assert "data.csv" not in answer.text
+    assert script.get(table).json() == before

@@ -1,0 +1,131 @@
+"""Projects: saved without cells, loaded on the same and on another file; decisions, the trail and the record."""
+
+import io
+import json
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], ["flu", "secretitis", "cold"][n % 3]) for n in range(120)]
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "other", "illness": "sensitive"}
+
+
+def upload(client, text, name="people.csv"):
+    answer = client.post("/api/v1/tables", files={"file": (name, io.BytesIO(text.encode()))})
+    assert answer.status_code == 201, answer.text
+    return f"/api/v1/tables/{answer.json()['id']}"
+
+
+def as_csv(rows, names="age,sex,city,illness"):
+    return names + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+@pytest.fixture
+def table(script):
+    address = upload(script, as_csv(ROWS))
+    settings = {
+        "roles": ROLES,
+        "rows_are_people": True,
+        "recipient": "trusted",
+        "secrets": ["illness=secretitis"],
+        "protection": {"k": 7, "hierarchies": {"city": [[city, "all"] for city in "ABCDE"], "age": "5,10"}},
+    }
+    assert script.put(f"{address}/settings", json=settings).status_code == 200
+    return address
+
+
+@pytest.fixture
+def protected(script, table, wait_for):
+    job = script.post(f"{table}/protections", json={"protection": {"k": 3}}).json()
+    assert wait_for(script, job)["state"] == "done"
+    return job["id"]
+
+
+def test_a_project_holds_the_question_and_the_runs_but_no_cells(script, table, protected):
+    answer = script.get(f"{table}/project")
+    assert 'filename="people-project.incrowd"' in answer.headers["content-disposition"]
+    project = answer.json()
+    assert project["settings"]["roles"] == ROLES
+    assert project["settings"]["secrets"] == []
+    assert project["settings"]["protection"]["hierarchies"] == {"age": "5,10"}
+    assert len(project["left_out"]) == 2
+    assert [(run["kind"], run["question"]["k"]) for run in project["runs"]] == [("protection", 3)]
+    assert project["runs"][0]["summary"]["k"] >= 3
+    assert "secretitis" not in answer.text
+    whole = script.get(f"{table}/project", params={"cells": True}).json()
+    assert whole["settings"]["secrets"] == ["illness=secretitis"]
+    assert whole["left_out"] == []
+
+
+def test_a_project_goes_on_on_the_same_file(script, table, protected):
+    project = script.get(f"{table}/project", params={"cells": True}).json()
+    again = upload(script, as_csv(ROWS))
+    loaded = script.post(f"{again}/project", json=project).json()
+    assert loaded["changed"] == []
+    assert loaded["settings"]["settings"] == script.get(f"{table}/settings").json()["settings"]
+    assert [run["kind"] for run in loaded["replay"]] == ["protection"]
+    trail = [entry["what"] for entry in script.get(f"{again}/trail").json()]
+    assert trail[-1] == "project loaded"
+    assert "protection done" in trail
+
+
+def test_on_another_file_what_changed_is_told_and_open(script, table):
+    project = script.get(f"{table}/project", params={"cells": True}).json()
+    rows = [(f"about {age}", sex, illness, n) for n, (age, sex, _, illness) in enumerate(ROWS[:90])]
+    other = upload(script, as_csv(rows, "age,sex,illness,visits"))
+    loaded = script.post(f"{other}/project", json=project).json()
+    told = " | ".join(loaded["changed"])
+    for words in ("there were 120 rows and are 90", "gone: city", "not decided: visits", "not decided: age"):
+        assert words in told
+    settings = loaded["settings"]["settings"]
+    assert settings["decided"] == ["illness", "sex"]
+    assert settings["recipient"] == "trusted"
+    assert settings["protection"]["k"] == 7
+
+
+@pytest.mark.parametrize(
+    "damage", [{"format": "other"}, {"version": 2}, {"settings": {"recipient": "nobody"}}, {"x": 1}]
+)
+def test_what_is_no_project_is_refused(script, table, damage):
+    project = script.get(f"{table}/project").json() | damage
+    assert script.post(f"{table}/project", json=project).status_code == 422
+
+
+def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, table, protected):
+    new = {"decision": "release", "by": "A. <Reviewer>", "note": "only <b>this</b> year", "candidate": protected}
+    decided = script.post(f"{table}/decisions", json=new)
+    assert decided.status_code == 201, decided.text
+    found = decided.json()
+    (candidate,) = script.get(f"{table}/candidates").json()
+    assert found["after"]["decision"] == candidate["decision"]
+    assert found["after"]["k"] == candidate["after"]["k"]
+    assert (found["by"], found["candidate"], found["before"]) == (new["by"], candidate["name"], None)
+    page = script.get(f"{table}/record.html").text
+    assert "A. &lt;Reviewer&gt;" in page
+    assert "only &lt;b&gt;this&lt;/b&gt; year" in page
+    assert candidate["headline"] in page
+    assert "secretitis" not in page
+    assert script.get(f"{table}/project").json()["decisions"] == [found]
+    assert script.get(f"{table}/record.html", params={"number": 1}).status_code == 404
+
+
+def test_a_table_that_nobody_assessed_is_not_released(script, table):
+    new = {"decision": "release", "by": "me"}
+    assert script.post(f"{table}/decisions", json=new).status_code == 409
+    assert script.post(f"{table}/decisions", json=new | {"decision": "refuse"}).status_code == 201
+    assert script.get(f"{table}/record.html").status_code == 200
+    assert script.get(f"{table}/decisions").json()[0]["decision"] == "refuse"
+
+
+def test_the_trail_says_what_changed_and_names_no_values(script, table):
+    script.patch(f"{table}/settings", json={"recipient": "public", "roles": {"city": "drop"}, "secrets": []})
+    script.post(f"{table}/settings/undo")
+    trail = script.get(f"{table}/trail").json()
+    assert [entry["what"] for entry in trail] == ["opened", "settings changed", "settings changed", "undone"]
+    changed = trail[2]["details"]
+    assert changed["recipient"] == ["trusted", "public"]
+    assert changed["roles"] == {"city": ["other", "drop"]}
+    assert changed["also"] == ["secrets"]
+    assert trail[3]["details"]["recipient"] == ["public", "trusted"]
+    assert "secretitis" not in json.dumps(trail)

@@ -1,0 +1,110 @@
+"""What follows from results: actions that are buttons, reports of protected tables, attacks on them."""
+
+import io
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from incrowd.web.actions import protection_of
+
+NAMES = ["age", "sex", "city", "illness"]
+ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in range(200)]
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "quasi-identifier", "illness": "sensitive"}
+
+
+@pytest.fixture
+def table(script):
+    text = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+    answer = script.post("/api/v1/tables", files={"file": ("people.csv", io.BytesIO(text.encode()))})
+    return f"/api/v1/tables/{answer.json()['id']}"
+
+
+@pytest.fixture
+def done(script, wait_for):
+    def finished(address, **asked):
+        answer = script.post(address, json=asked)
+        assert answer.status_code == 202, answer.text
+        ended = wait_for(script, answer.json())
+        assert ended["state"] == "done", ended["message"]
+        return f"/api/v1/jobs/{ended['id']}"
+
+    return finished
+
+
+def test_advice_leads_from_an_open_table_to_a_yes_by_clicks(script, table, done, wait_for):
+    assessed = done(f"{table}/assessments", protection=True)
+    seen = set()
+    for _ in range(4):
+        actions = script.get(f"{assessed}/actions").json()
+        first = next(action for action in actions if action["choices"])
+        seen.add(first["does"])
+        last = len(first["choices"]) - 1
+        answer = script.post(f"{assessed}/actions/{first['number']}", json={"choice": last})
+        assert answer.status_code == 200, answer.text
+        if first["does"] == "protect":
+            break
+        assert answer.json()["settings"]["can_undo"]
+        assessed = done(f"{table}/assessments", protection=True)
+    assert seen >= {"columns", "protect"}
+    assert wait_for(script, {"id": answer.json()["job"]})["state"] == "done"
+    (candidate,) = script.get(f"{table}/candidates").json()
+    assert candidate["decision"] == first["expected"]["decision"] == "within"
+    assert candidate["after"]["k"] >= first["expected"]["k"]
+
+
+def test_advice_on_other_settings_is_not_taken(script, table, done):
+    assessed = done(f"{table}/assessments", protection=False)
+    actions = script.get(f"{assessed}/actions").json()
+    assert script.post(f"{assessed}/actions/99").status_code == 404
+    assert script.post(f"{assessed}/actions/0", json={"choice": 99}).status_code == 404
+    script.patch(f"{table}/settings", json={"recipient": "trusted"})
+    assert script.post(f"{assessed}/actions/{actions[0]['number']}").status_code == 409
+
+
+def test_a_command_is_read_with_names_that_hold_commas():
+    command = "incrowd protect x.csv --qi age --k 7 --drop 'income, net' --drop=-dash --sensitive 'a,b' --out y"
+    asked = protection_of(command, ["income, net", "-dash", "a", "b"])
+    assert (asked.k, asked.leave_out, asked.secrets) == (7, ["income, net", "-dash"], ["a", "b"])
+
+
+def test_a_protected_table_has_a_report_that_agrees_with_its_card(script, table, done):
+    script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 11, "l": 2, "sensitive": "illness"})
+    reported = done(f"{protected}/reports")
+    (candidate,) = script.get(f"{table}/candidates").json()
+    found = script.get(f"{reported}/result").json()
+    assert found["verdict"]["decision"] == candidate["decision"]
+    assert found["facts"]["k"] == candidate["after"]["k"]
+    page = script.get(f"{reported}/report.html")
+    assert page.status_code == 200
+    assert found["verdict"]["headline"] in page.text
+    assert script.get(f"{reported}/report-external.html").status_code == 200
+    assert script.get(f"/jobs/{reported[-16:]}/view").status_code == 200
+    assert "incrowd assess protected.parquet" in script.get(f"{reported}/equivalent").json()["cli"]
+    assert script.post(f"{reported}/reports").status_code == 409
+
+
+def test_a_release_is_attacked(script, table, done):
+    script.put(f"{table}/settings", json={"roles": ROLES, "rows_are_people": True})
+    protected = done(f"{table}/protections", protection={"k": 5})
+    attacked = done(f"{table}/attacks", released=protected[-16:], kinds=["linkage", "inference"], secret="illness")
+    found = script.get(f"{attacked}/result").json()
+    linkage = next(one for one in found["attacks"] if one["kind"] == "linkage")
+    assert 0 <= linkage["attack"]["value"] <= 0.5
+    itself = done(f"{table}/attacks", released=table[-16:], kinds=["linkage"])
+    (whole,) = script.get(f"{itself}/result").json()["attacks"]
+    assert whole["attack"]["value"] == pytest.approx(len({row[:3] for row in ROWS}) / len(ROWS))
+    page = script.get(f"{attacked}/attacks.html").text
+    assert found["sentence"] in page
+    assert "attack_release(" in script.get(f"{attacked}/equivalent").json()["python"]
+    assert script.get(f"{protected}/attacks.html").status_code == 409
+
+
+def test_what_cannot_be_attacked_is_refused(script, table):
+    script.put(f"{table}/settings", json={"roles": ROLES})
+    for asked in ({"released": "0" * 16}, {"released": table[-16:], "holdout": "0" * 16}):
+        assert script.post(f"{table}/attacks", json=asked).status_code == 404
+    for more in ({"known": ["nobody"]}, {"secret": "nobody"}, {"known": {"x": ["nobody"]}}):
+        assert script.post(f"{table}/attacks", json={"released": table[-16:], **more}).status_code == 400
+    assert script.post(f"{table}/attacks", json={"released": table[-16:], "kinds": ["guessing"]}).status_code == 422
