@@ -138,4 +138,5 @@ def test_a_mark_holds_no_cell_and_goes_with_its_file(tmp_path):
     copy = copy_release(file, tmp_path / "copy.csv")
     assert read_mark(read_table(str(copy))) == read_mark(read_table(str(file)))
     remove_release(copy)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["safe.csv", "safe.csv.incrowd.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["safe.csv", "safe.csv.incrowd"]
+    assert read_table(str(tmp_path)).rows == 48  # a folder of releases is still read as one table

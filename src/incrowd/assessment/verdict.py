@@ -229,7 +229,7 @@ def decide(
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
-        internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
+        internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),
     )
 
