@@ -135,6 +135,9 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
     facts = facts_of_protected(safe)
     if facts is None:
         return
+    mark = mark_of(target)
+    if mark.exists() and SCHEMA.rpartition("/")[0] not in mark.read_text(encoding="utf-8", errors="replace")[:200]:
+        raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
     if is_text(target):  # where names of columns are escaped too
         given_back = tuple(
             replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
@@ -144,7 +147,7 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
         kept, drawn, perturbed = (tuple(map(escape_formula, names)) for names in named)
         facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn, perturbed=perturbed)
     text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
-    with written_whole(mark_of(target), force=True) as temporary:
+    with written_whole(mark, force=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
