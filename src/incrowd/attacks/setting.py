@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.attacks.encoding import Encoded, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
@@ -23,6 +24,7 @@ from incrowd.wording import counted, listed, percent
 
 ORIGINAL, RELEASED, HOLDOUT = 0, 1, 2
 _FEWEST_ROWS = 2
+_BYTES_A_RECORD, _BYTES_A_CELL = 60, 50  # of memory, as measured
 _OVERLAP = 0.05  # of the holdout that may be identical to original records, beyond what is usual in the original
 _ERRORS_APART = 3.0  # standard errors that the share of such records may be above this by chance
 
@@ -154,12 +156,15 @@ def prepare(
 
     Raises:
         InputError: the tables have no columns or values in common, or the holdout overlaps the original.
-        UnsupportedError: there are too few rows.
+        UnsupportedError: there are too few rows, or more than the memory limit holds.
     """
     names = _known_columns(tables, known, secrets, options.others)
     _check_sizes(tables, targets)
     progress("reading", 0.0)
     wanted = [*names, *(name for name in options.others if name not in names), *secrets]
+    rows = sum(table.rows for table in tables)
+    needed = rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(wanted))
+    require_memory(f"attacking tables of {rows:,} records by {len(wanted):,} columns", needed, tables[ORIGINAL].memory)
     encoded = encode_tables(tables, wanted)
     notes = list(_check_columns(encoded))
     if len(tables) > HOLDOUT:
