@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal, Unpack
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
-from incrowd.protection.blank import BlankOptions
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
+from incrowd.protection.method_options import BlankOptions, MethodKeywords, MethodName, MethodOptions
 from incrowd.protection.outputs import OutputKind, read_outputs
-from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
+from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
-from incrowd.protection.registry import MethodName, choose_method
+from incrowd.protection.registry import choose_method
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
@@ -49,16 +50,6 @@ def protect(
     other: Sequence[str] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     aim: Aim | None = None,
-    resolution: float | str | Mapping[str, float | str] | None = None,
-    levels: Mapping[str, int] | None = None,
-    suppress: float | None = None,
-    steps: Sequence[Any] | None = None,
-    top: Mapping[str, float] | None = None,
-    bottom: Mapping[str, float] | None = None,
-    drop: bool | None = None,
-    wildcards: bool | None = None,
-    subsets: int | None = None,
-    seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
@@ -68,6 +59,7 @@ def protect(
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Progress = silent,
+    **of_method: Unpack[MethodKeywords],
 ) -> Protected:
     """Protect a table so that everybody shares their quasi-identifiers with at least k - 1 others.
 
@@ -102,18 +94,6 @@ def protect(
         hierarchies: by column, a `Hierarchy`, or what `Hierarchy.parse` reads: "5,10,20", "prefix:3,1", "quantiles:10",
             or the path of a CSV file.
         aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
-        resolution: for "coarsen": the number of intervals, or the share of the domain that each covers, by column or
-            for all.
-        levels: for "coarsen": levels of the hierarchies, by column.
-        suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
-        steps: for "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such
-            as `Noise`, of columns of any role.
-        top: for "mask": limits by column; values from there on become one range.
-        bottom: for "mask": limits by column; values up to there become one range.
-        drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
-        wildcards: for "blank": whether a blank may be any value, which needs fewer of them. Default: it is a value.
-        subsets: for "blank" with wildcards: k holds by every so many quasi-identifiers alone, not by all together.
-        seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
         keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
@@ -128,6 +108,9 @@ def protect(
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
         progress: called with what is done and how far it is.
+        of_method: the options that only some methods have, as `MethodKeywords` lists them: `resolution` and `levels`
+            of "coarsen", `suppress` of "generalise" and "partition", `steps`, `top`, `bottom` and `drop` of "mask",
+            `wildcards` and `subsets` of "blank", `steps` and `seed` of "perturb".
 
     Returns:
         The protected table in the caller's kind of frame, its guarantee, and what changed.
@@ -140,15 +123,7 @@ def protect(
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    single: dict[str, Any] = {
-        "resolution": resolution,
-        "levels": levels,
-        "suppress": suppress,
-        "steps": steps,
-        "top": top,
-    }
-    single |= {"bottom": bottom, "drop": drop, "wildcards": wildcards, "subsets": subsets, "seed": seed}
-    given = {option: value for option, value in single.items() if value is not None}
+    given = {option: value for option, value in of_method.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
@@ -164,9 +139,9 @@ def protect(
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
         check_wishes(wishes, method_name, entry, person)
-    by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
+    by_column = [one for one in (hierarchies, widest, output, *given.values()) if isinstance(one, Mapping)]
     told = {name for one in by_column for name in one}  # what it is like
-    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
+    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in of_method.get("steps") or ()}
     notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
@@ -268,6 +243,19 @@ def protect(
         method_help=entry.help,
         perturbed=recoding.perturbed,
     )
+
+
+def _spelled_out() -> Signature:
+    """The signature of `protect` with the options of methods one by one, as help and notebooks show it."""
+    plain = signature(protect)
+    of_methods = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=getattr(hint, "__forward_arg__", hint))
+        for name, hint in MethodKeywords.__annotations__.items()
+    ]
+    return plain.replace(parameters=[*list(plain.parameters.values())[:-1], *of_methods])
+
+
+protect.__signature__ = _spelled_out()  # type: ignore[attr-defined]
 
 
 def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded]) -> dict[str, Hierarchy]:
