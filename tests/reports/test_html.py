@@ -11,7 +11,9 @@ import pytest
 from incrowd import InputError, assess
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.section import Section
+from incrowd.recipients import RECIPIENTS
 from incrowd.reports import document, read_assessment, schema, to_html, write_html
+from incrowd.reports.fixed_text import GLOSSARY
 from incrowd.wording import display_names, with_display_names
 
 pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
@@ -156,6 +158,19 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
     assert "Do not look for people in it" in to_html(replace(ordinary, verdict=verdict), external=True)
     assert "What protection would cost" in words
     assert "Glossary" in words
+
+
+def test_the_glossary_names_every_recipient_with_the_classes_it_accepts():
+    limits = dict(GLOSSARY)["limit (threshold)"]
+    assert all(f"{one.name} (classes of {one.limits.class_size}" in limits for one in RECIPIENTS)
+
+
+@pytest.mark.parametrize("recipient", RECIPIENTS, ids=lambda one: one.name)
+def test_only_those_who_are_not_the_public_are_told_to_pass_nothing_on(ordinary, recipient):
+    verdict = replace(ordinary.verdict, decision="within", recipient=recipient.name)
+    page = to_html(replace(ordinary, verdict=verdict), external=True)
+    assert "Do not look for people in it" in page
+    assert ("give it to nobody else" in page) == ("Delete it" in page) == (recipient.name in ("trusted", "restricted"))
 
 
 def test_names_and_values_are_data_and_never_markup(nasty):

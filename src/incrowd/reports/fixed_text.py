@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from incrowd.recipients import choices
+
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("quasi-identifier", "An attribute that others may know about a person, such as age, sex or place of living."),
     ("sensitive", "An attribute that people keep to themselves, such as an illness or an income."),
@@ -41,9 +43,9 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("detail kept (granularity)", "1 if no value was made coarser, 0 if nothing is left of any."),
     (
         "limit (threshold)",
-        "The most that is accepted for a kind of recipient: for the person at highest risk 1/3 (classes of 3, "
-        "trusted), 1/11 (classes of 11, public) or 1/20 (strict); with an agreement that forbids attempts, "
-        "1/11 on average and 1/3 at most. A convention, not a law.",
+        f"The most that is accepted, by kind of recipient: {choices()}. In classes of 3 the person at highest risk is "
+        "named with a chance of 1/3. Where an agreement forbids attempts, the average has a limit of its own. "
+        "A convention, not a law.",
     ),
 )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment import Assessment, Verdict
 from incrowd.assessment.actions import Action
 from incrowd.assessment.repeat import to_command
+from incrowd.recipients import find_recipient
 from incrowd.reports.document import document, key_numbers, verdict_figure
 from incrowd.reports.elements import DataTable, Figure, Section
 from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
@@ -76,8 +77,8 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
 
     Of a table that does not go out nothing is asked.
     """
-    owed = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
-    terms = tuple(Action(term) for term in owed)
+    owed = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
+    terms = tuple(Action(term) for term in owed) if verdict.decision == "within" else ()
     return replace(
         verdict,
         exposures=(),
