@@ -11,6 +11,7 @@ import pytest
 from incrowd import InputError, assess
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.section import Section
+from incrowd.populations.estimators import explain_method
 from incrowd.recipients import RECIPIENTS
 from incrowd.reports import document, read_assessment, schema, to_html, write_html
 from incrowd.reports.fixed_text import GLOSSARY
@@ -127,6 +128,26 @@ def test_the_page_has_glossary_methods_and_what_it_takes_to_repeat_it(ordinary):
     assert "incrowd assess" in words
     assert "--qi age_yrs,sex,race,patcnty --sensitive charge" in words
     assert "--population 200000 --recipient restricted --groups census=age_yrs,sex" in words
+
+
+def test_the_page_explains_the_estimator_that_was_used(ordinary):
+    words = " ".join(" ".join(Page(to_html(ordinary)).words).split())
+    assert ordinary.population.method == "combined"
+    assert explain_method("combined").how in words
+    other = replace(ordinary, population=replace(ordinary.population, method="posterior"), forecast=None)
+    words = " ".join(" ".join(Page(to_html(other)).words).split())
+    assert explain_method("posterior").how in words
+    assert explain_method("posterior").source in words
+    assert "The crowd model: each column" not in words
+
+
+def test_every_section_says_how_it_was_computed_and_every_figure_how_to_read_it(ordinary):
+    sections = document(ordinary)
+    assert [section.key for section in sections if not section.methods] == ["columns"]
+    assert all(all(method) for section in sections for method in section.methods)
+    assert all(len(figure.means) > 50 for section in sections for figure in section.figures)
+    unanswered = document(replace(ordinary, population=None, forecast=None, protection=None))
+    assert {one.key for one in unanswered if not one.methods} == {"population", "forecast", "protection", "columns"}
 
 
 def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
