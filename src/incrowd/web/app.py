@@ -77,7 +77,8 @@ async def _sweep(server: Server) -> None:
 def _in_words(request: Request, error: Exception) -> JSONResponse:
     """An error of the library or a refusal of the app as JSON."""
     status = error.status if isinstance(error, Refusal) else 422 if isinstance(error, UnsupportedError) else 400
-    return _problem(status, str(error))
+    choices = {"choices": error.choices} if isinstance(error, Refusal) and error.choices else {}
+    return JSONResponse({"error": str(error), **choices}, status_code=status)
 
 
 def _not_understood(request: Request, error: Exception) -> JSONResponse:
@@ -101,7 +102,8 @@ def _as_usual(request: Request, error: Exception) -> Response:
 def _methods(app: FastAPI, path: str) -> list[str]:
     """The methods of an address, by the OpenAPI document."""
     for template, operations in app.openapi()["paths"].items():
-        if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", re.escape(template)), path):
+        pattern = re.escape(template).replace(r"\{number\}", "[^/]+")
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", pattern), path):
             return sorted(method.upper() for method in operations)
     return []
 

@@ -15,6 +15,7 @@ from typing import Any
 from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.original_facts import copy_release
 from incrowd.tables import write_table
+from incrowd.web.archives import check_unpacked
 from incrowd.web.jobs import Job, Jobs
 from incrowd.web.kept_work import KeptWork
 from incrowd.web.models import Reading, TableSettings
@@ -23,8 +24,8 @@ from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
-from incrowd.web.table_loading import open_table, read_file
-from incrowd.web.upload_store import Store, check_unpacked, ending_of, shown_name
+from incrowd.web.table_loading import open_table
+from incrowd.web.upload_store import Store, ending_of, shown_name
 
 _SAVE_EVERY = 1.0  # seconds
 _log = logging.getLogger("incrowd.web")
@@ -110,7 +111,7 @@ class Server:
         if source.kind == "path":
             self._allowed(str(file))
         table = open_table(
-            lambda: read_file(file, self.settings, source.how),
+            file,
             saved["name"],
             source,
             self.settings,
@@ -179,7 +180,7 @@ class Server:
         source = replace(table.source, how=reading.options())
         with self.limit_concurrency():
             again = open_table(
-                lambda: read_file(file, self.settings, source.how),
+                file,
                 table.name,
                 source,
                 self.settings,
@@ -276,9 +277,7 @@ class Server:
         decided: TableSettings | None = None,
     ) -> OpenTable:
         new_id = secrets.token_hex(8)
-        table = open_table(
-            lambda: read_file(file, self.settings, source.how), name, source, self.settings, new_id, folder
-        )
+        table = open_table(file, name, source, self.settings, new_id, folder)
         if decided is not None:
             table.history.inherit(decided)
         with session.while_open():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from incrowd import __version__
-from incrowd.tables.formats import EXTENSIONS
+from incrowd.tables.formats import ENDINGS
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
 from incrowd.web.server import Server
@@ -31,7 +31,7 @@ def read_limits(server: TheServer) -> models.Limits:
         max_tables=settings.max_tables,
         max_jobs=settings.max_jobs,
         folders=[str(folder) for folder in settings.folders],
-        endings=list(EXTENSIONS),
+        endings=list(ENDINGS),
         kept_in=_kept_in(server),
     )
 
