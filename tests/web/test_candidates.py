@@ -9,7 +9,7 @@ pytest.importorskip("fastapi")
 
 from incrowd import ClassSizes
 from incrowd.web.candidates import name_of
-from incrowd.web.models import Protection
+from incrowd.web.protection_models import Protection
 
 NAMES = ["age", "sex", "city", "illness"]
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in range(200)]

@@ -48,13 +48,16 @@ def find_exposures(
             f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )
-    nearly = question.certain_from < 1
-    certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
-    for column in disclosed:
+    if disclosed:
+        nearly = question.certain_from < 1
+        certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
+        worst, *others = sorted(disclosed, key=lambda column: -column.news)
+        names = listed([f"{column.column} ({percent(column.news_share)})" for column in others])
+        also = f" So {'are' if len(others) > 1 else 'is'} {names}." if others else ""
         yield (
-            f"{column.column} is {certain} for {counted(column.news, 'record', 'records')} "
-            f"({percent(column.news_share)}): {who} who look alike share one value, and it is not one that most people "
-            "have (attribute disclosure)."
+            f"{worst.column} is {certain} for {counted(worst.news, 'record', 'records')} "
+            f"({percent(worst.news_share)}): {who} who look alike share one value, and it is not one that most people "
+            f"have (attribute disclosure).{also}"
         )
 
 
@@ -115,7 +118,7 @@ def list_reasons(
 
 
 def list_internal_reasons(
-    roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
+    question: Question, roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
 ) -> Iterator[Advice]:
     """Reasons that would help an attacker."""
     if facts.uniques and population is not None:
@@ -128,7 +131,9 @@ def list_internal_reasons(
             f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
     yield from evidence.unanswered
-    if evidence.rows.kind != "people":
+    if evidence.rows.kind != "people" and question.rows_are_people:
+        yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")
+    elif evidence.rows.kind != "people" and roles.person is None:
         yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
     for column in evidence.secrets.columns if evidence.secrets else ():
         if column.structural_missing:

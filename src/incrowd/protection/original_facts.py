@@ -1,7 +1,7 @@
 """What only the original tells about a release, and the mark beside a released file that keeps it.
 
 A kept column can tell single values behind ranges that the release alone does not show, and the column that numbers
-people may be gone. `write_protected` counts both and writes them to `NAME.incrowd.json` beside the file: names of
+people may be gone. `write_protected` counts both and writes them to `NAME.incrowd` beside the file: names of
 columns and counts, no cell. A mark holds for the bytes of its file alone.
 """
 
@@ -38,12 +38,14 @@ class OriginalFacts(Result):
         given_back: those of them that give a coarsened quasi-identifier back.
         rows: what a row of the original is.
         pseudonymised: columns that hold random numbers in place of people's.
+        perturbed: quasi-identifiers that were changed by chance, so that classes do not show the risk.
     """
 
     kept: tuple[str, ...]
     given_back: tuple[GivenBack, ...]
     rows: RowKind
     pseudonymised: tuple[str, ...] = ()
+    perturbed: tuple[str, ...] = ()
 
 
 def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
@@ -69,7 +71,8 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
     if given_back is None:
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
-    return OriginalFacts(tuple(kept), given_back, rows or describe_rows(safe.original), safe.pseudonymised)
+    seen = rows or describe_rows(safe.original)
+    return OriginalFacts(tuple(kept), given_back, seen, safe.pseudonymised, safe.guarantee.perturbed)
 
 
 def facts_of_tables(
@@ -116,9 +119,9 @@ def mark_of(file: Path) -> Path:
     """Where the mark of a released file is.
 
     >>> mark_of(Path("safe.csv")).name
-    'safe.csv.incrowd.json'
+    'safe.csv.incrowd'
     """
-    return file.with_name(f"{file.name}.incrowd.json")
+    return file.with_name(f"{file.name}.incrowd")
 
 
 def write_mark(safe: Protected, written: Path, target: Path) -> None:
@@ -140,8 +143,9 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
             replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
             for one in facts.given_back
         )
-        kept, drawn = (tuple(map(escape_formula, names)) for names in (facts.kept, facts.pseudonymised))
-        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn)
+        named = (facts.kept, facts.pseudonymised, facts.perturbed)
+        kept, drawn, perturbed = (tuple(map(escape_formula, names)) for names in named)
+        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn, perturbed=perturbed)
     text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
     with written_whole(mark, force=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
@@ -181,6 +185,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
             tuple(_given_back(one) for one in found["given_back"]),
             RowKind(**found["rows"]),
             tuple(map(str, found["pseudonymised"])),
+            tuple(map(str, found["perturbed"])),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, OSError):

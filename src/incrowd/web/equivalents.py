@@ -10,6 +10,7 @@ from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.assessment.repeat import to_arguments, to_call
 from incrowd.web import models
+from incrowd.web.protection_models import Protection
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
@@ -93,7 +94,7 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
 
 
-def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
+def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
     """`incrowd protect`."""
     out = table.source.protected_file
     options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})
@@ -264,7 +265,7 @@ def _number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _resolution(asked: models.Protection) -> str | None:
+def _resolution(asked: Protection) -> str | None:
     if isinstance(asked.resolution, dict):
         return ",".join(f"{name}={parts}" for name, parts in asked.resolution.items())
     return None if asked.resolution is None else str(asked.resolution)

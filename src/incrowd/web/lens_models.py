@@ -6,15 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from incrowd.web.models import _WHOLE, Columns, ForecastQuestion, Id, Model, Name, People, Seed
+from incrowd.web.fields import WHOLE, Columns, Id, Model, Name, People, Seed
+from incrowd.web.models import ForecastQuestion
 
-Known = Annotated[int, Field(ge=1, le=20), _WHOLE]
+Known = Annotated[int, Field(ge=1, le=20), WHOLE]
 
 
 class CheckQuestion(Model):
     """Draw samples from the fitted law and compare; with `sticks` as published, by stick-breaking."""
 
-    draws: Annotated[int, Field(ge=20, le=1_000), _WHOLE] = 100
+    draws: Annotated[int, Field(ge=20, le=1_000), WHOLE] = 100
     sticks: bool = False
     seed: Seed = 0
 
@@ -24,7 +25,7 @@ class ItemsQuestion(Model):
 
     person: Name
     item: Name
-    known: Annotated[int, Field(ge=1, le=6), _WHOLE] = 2
+    known: Annotated[int, Field(ge=1, le=6), WHOLE] = 2
 
 
 class SparseQuestion(ForecastQuestion):
@@ -33,7 +34,7 @@ class SparseQuestion(ForecastQuestion):
     person: Name
     item: Annotated[Columns, Field(min_length=1, max_length=20)]
     known: Known = 4
-    draws: Annotated[int, Field(ge=1, le=50), _WHOLE] = 5
+    draws: Annotated[int, Field(ge=1, le=50), WHOLE] = 5
 
 
 class RanksQuestion(ForecastQuestion):

@@ -11,8 +11,10 @@ from fastapi.responses import JSONResponse
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.fields import Kind, Model
 from incrowd.web.jobs import Job, Task
 from incrowd.web.points_text import read_points
+from incrowd.web.protection_models import Protection
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -20,7 +22,7 @@ from incrowd.web.sessions import Session
 from incrowd.web.tasks.leak_task import leak_at_once, leak_curve, leak_task
 
 router = APIRouter(tags=["jobs"])
-Question = TypeVar("Question", bound=models.Model)
+Question = TypeVar("Question", bound=Model)
 
 
 class _TableJob:
@@ -33,7 +35,7 @@ class _TableJob:
 
     def __call__(
         self,
-        kind: models.Kind,
+        kind: Kind,
         make_task: Callable[[OpenTable, Question], Task],
         make_equivalent: Callable[[OpenTable, Question], models.Equivalent],
         question: Question,
@@ -137,7 +139,7 @@ def start_protection(
     return start_protection_of(start.table, server, session, asked)
 
 
-def start_protection_of(table: OpenTable, server: Server, session: Session, asked: models.Protection) -> models.JobInfo:
+def start_protection_of(table: OpenTable, server: Server, session: Session, asked: Protection) -> models.JobInfo:
     """Start a protection of a table."""
     from incrowd.web.tasks.protect_task import protect_task
 
