@@ -35,11 +35,12 @@ bench: $(SETUP)
 papers: $(SETUP)
 	$(BIN)/python -m papers all --out out/papers $(if $(INCROWD_DATA),--data $(INCROWD_DATA),--quick)
 
-# hours of mutated files, every fault at every step, and many random calls; what breaks a promise is kept in out/fuzz
+# hours of mutated files, every fault at every step, many random calls, 400 random tables a protection method; what breaks a promise is kept in out/fuzz
 fuzz: $(SETUP)
 	$(BIN)/python -m tests.fuzz.run --seconds $(or $(SECONDS),3600) --corpus out/fuzz
 	$(BIN)/python -m tests.fuzz.faults
 	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py
+	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection
 
 sbom: $(SETUP)
 	mkdir -p out

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from incrowd._support.progress import Progress
     from incrowd.assessment import Assessment
+    from incrowd.attacks import AttackRisk
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
     from incrowd.results import Result
@@ -49,5 +50,25 @@ def _evaluate(protected: Protected, *, sensitive: Sequence[str], secret: Any, pr
         person=protected.person,
         hierarchies=protected.hierarchies,
         kept_rows=protected.kept_rows,
+        progress=progress,
+    )
+
+
+@provide("linkage")
+def _attack(protected: Protected, *, targets: int, seed: int, progress: Progress) -> AttackRisk:
+    from incrowd.attacks import attack
+
+    assert protected.original is not None
+    rows = range(protected.original.rows) if protected.kept_rows is None else protected.kept_rows.tolist()
+    spread = protected.settings.get("spread", {})
+    return attack(
+        protected.original,
+        protected.table if protected.generalised is None else protected.generalised,
+        kind="linkage",
+        known=protected.quasi_identifiers,
+        targets=targets,
+        seed=seed,
+        spread={name: size for name, size in spread.items() if name in protected.quasi_identifiers},
+        kept_rows=rows,
         progress=progress,
     )

@@ -212,7 +212,7 @@ def check(
         person=asked.person,
         progress=progress,
     )
-    roles = settle_roles(table, asked)
+    roles = settle_roles(table, asked, original)
     naming = dict.fromkeys([*roles.identifiers, *roles.identifiers_kept])
     attack, why = _attack(table, original, holdout, kept_rows, known, secrets) if "max_attack" in limits else (0.0, [])
     counted = {"max_identifiers": len(naming), "max_attack": attack}
@@ -247,6 +247,8 @@ def _notes(roles: Roles, naming: Sequence[str]) -> Iterator[str]:
         yield f"these columns name people or their records, or look so: {', '.join(naming)}; remove them"
     if roles.dropped:
         yield f"these columns are to be left out and are still there: {', '.join(roles.dropped)}"
+    if roles.person is not None and roles.person not in (*roles.pseudonyms, *naming):
+        yield f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones"
     if roles.unused_person is not None:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people; name it as the "

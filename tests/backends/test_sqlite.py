@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from tests.backends.databases import to_sqlite
 
-from incrowd import ClassSizes, read_table
+from incrowd import ClassSizes, measure, read_table
 from incrowd.backends.sql.sqlite import Sqlite
 from incrowd.errors import InputError
 
@@ -114,3 +114,27 @@ def test_a_collation_that_only_its_program_knows_is_not_asked_for(tmp_path):
     assert found == expected
     table.to_arrow()
     assert {kind: ClassSizes.from_table(table, quasi_identifiers=[kind]).histogram() for kind in kinds} == expected
+
+
+def with_log(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE people (age INT)")
+        connection.executemany("INSERT INTO people VALUES (?)", [(age,) for age in (30, 30, 31)])
+    connection.close()
+    return path
+
+
+def test_nothing_is_left_beside_a_database_with_a_write_ahead_log(tmp_path):
+    file = with_log(tmp_path / "people.db")
+    assert measure(file, quasi_identifiers=["age"]).k == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["people.db"]
+
+
+def test_what_is_in_the_log_only_is_read_too(tmp_path):
+    file = with_log(tmp_path / "people.db")
+    with sqlite3.connect(file) as writer:
+        writer.execute("INSERT INTO people VALUES (31)")
+        writer.commit()
+        assert measure(file, quasi_identifiers=["age"]).k == 2
+    writer.close()

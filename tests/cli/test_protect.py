@@ -158,6 +158,7 @@ def test_every_method_by_its_options(capsys, people, tmp_path):
             ["--method", "coarsen", "--resolution", "age=1/4,town=1"],
             ["--method", "generalise", "--hierarchy", f"town={tmp_path / 'town.csv'}", "--suppress", "0.2"],
             ["--method", "mask", "--step", "age:ranges=2", "--step", "town:*"],
+            ["--method", "perturb", "--step", "age:noise=0.2", "--step", "town:pram=0.8", "--seed", "1"],
             ["--l", "2", "--sensitive", "pay"],
         ]
     ):
@@ -165,6 +166,41 @@ def test_every_method_by_its_options(capsys, people, tmp_path):
         code, _, err = run(capsys, "protect", people, "--qi", QI, "--k", 3, "--out", out, *options)
         assert code == 0, err
         assert out.exists()
+
+
+def test_a_perturbed_table_shows_an_attack_and_no_k_and_is_never_a_yes(capsys, people, tmp_path):
+    out, said = tmp_path / "safe.csv", tmp_path / "codebook.md"
+    asked = [
+        "protect",
+        people,
+        "--qi",
+        QI,
+        "--method",
+        "perturb",
+        "--step",
+        "pay+age:noise=0.2",
+        "--out",
+        out,
+        "--force",
+    ]
+    code, shown, _ = run(capsys, *asked, "--codebook", said)
+    shown = " ".join(shown.split())
+    assert code == 0
+    assert "no guarantee: age was changed by chance" in shown
+    assert "The right record is named in" in shown
+    assert "smallest class" not in shown
+    assert "a variance is too large by the factor 1 + size² (here 1.04)" in said.read_text()
+    code, shown, _ = run(capsys, *asked, "--recipient", "trusted", "--other", "pay", "--json")
+    found = json.loads(shown)
+    assert code == 1
+    assert found["linkage"]["kind"] == "linkage"
+    assert found["verdict"]["decision"] != "within"
+    assert found["guarantee"]["asked_k"] is None
+    for step in ("age", "age:", "age:noise=x"):
+        code, _, err = run(
+            capsys, "protect", people, "--qi", QI, "--method", "perturb", "--step", step, "--out", "no.csv"
+        )
+        assert (code, "step" in err) == (2, True)
 
 
 def test_evaluate_finds_the_columns_that_differ_and_the_threshold(capsys, people, tmp_path):

@@ -8,6 +8,7 @@ from incrowd import assess, check, read_table
 from incrowd.assessment import Question, judge_release
 from incrowd.errors import InputError
 from incrowd.evaluation import frontier
+from incrowd.reports import key_numbers
 
 CROWD = {"age": [30] * 40 + [40] * 40, "sex": (["f"] * 20 + ["m"] * 20) * 2}
 
@@ -124,7 +125,19 @@ def test_check_leaves_declared_columns_alone():
 def test_the_person_column_is_no_identifier_to_check():
     table = {"patient_id": np.repeat(np.arange(100, 140), 2), "sex": ["f", "f", "m", "m"] * 20}
     found = check(table, quasi_identifiers=["sex"], person="patient_id", min_k=2, max_identifiers=0)
-    assert (found.passed, found.notes) == (True, ())
+    assert found.passed
+    assert found.notes == (
+        "patient_id is taken for numbers that stand in no other file; protect replaces them by random ones",
+    )
+
+
+def test_a_number_of_records_is_no_number_of_people_to_check():
+    table = {"id": range(1000, 1240), "age": [30 + number % 4 for number in range(240)]}
+    named = {"quasi_identifiers": ["age"], "person": "id"}
+    assert not check(table, **named, max_identifiers=0).passed
+    found = assess(table, **named, recipient="public")
+    assert found.verdict.decision == "exposed"
+    assert found.verdict.actions[0].expected["decision"] == "within"  # by random numbers in their place
 
 
 def test_a_threshold_says_that_it_is_one_on_the_average():
@@ -186,3 +199,22 @@ def test_lists_do_not_keep_a_table_of_counts_or_the_way_to_yes_from_being_found(
     found = assess(table, **named, recipient="public")
     (way,) = [one for one in found.verdict.actions if any(" protect " in command for command in one.commands)]
     assert "events" in way.commands[0].partition("--other ")[2].partition(" --")[0]
+
+
+def test_people_in_households_are_advised_to_be_said_so():
+    table = traps.households()
+    table["pid"] = table.pop("person_no")
+    found = assess(table, protection=False)
+    assert found.roles.identifiers == ("hh", "pid")
+    rows, columns = found.verdict.actions[:2]
+    assert "hh groups people by household" in rows.sentence
+    assert rows.hint == ("rows_are_people", "person")
+    assert "--rows-are-people" in columns.commands[0]
+
+
+def test_only_limits_that_are_held_are_shown():
+    accepted = [assess(CROWD, recipient=one, protection=False) for one in ("public", "restricted")]
+    shown = [[number.meaning for number in key_numbers(found)] for found in accepted]
+    assert "1/11 is accepted" in shown[0][2]
+    assert "accepted" not in shown[0][3]
+    assert "9.09% is accepted" in shown[1][3]

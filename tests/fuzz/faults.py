@@ -111,12 +111,10 @@ class Trial:
         private_folders._remove_abandoned(self.temporary)
         files._remove_abandoned(self.folder)  # a file that was to replace another has a hidden name for a moment
         hidden = [path for path in self.folder.iterdir() if path.name != "plain.csv"]
-        left = hidden + [
-            path for path in self.temporary.iterdir() if any(path.iterdir())
-        ]  # an empty one goes in a minute
+        kept = [path for path in self.temporary.iterdir() if any(path.iterdir())]  # an empty one goes in a minute
         for path in self.temporary.iterdir():
             shutil.rmtree(path)
-        return [f"the next run does not remove {path.name}" for path in left]
+        return [f"the next run does not remove {path.name}" for path in hidden + kept]
 
 
 def trials(names=None, *, step=1, sizes=(0, 1, 500, 2_000, 5_000)):

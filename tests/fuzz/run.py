@@ -23,7 +23,8 @@ from tests.fuzz import seeds
 from incrowd._support import limited_process, private_folders
 from incrowd.cli import main
 
-SECONDS, MEMORY = 60, 2_000_000_000
+SECONDS, MEMORY = 60, 2_000_000_000  # of processor time
+PATIENCE = 900  # seconds on the clock, which depend on what else runs
 BROKEN = ("should not have happened", "Traceback", "please tell us")
 
 
@@ -32,7 +33,8 @@ def warm_up(folder):
     from incrowd.tables.formats import limited_reading
 
     limited_reading.call_limited = _call_forked
-    for command in seeds.COMMANDS:
+    (folder / "curve.csv").write_bytes(seeds._CURVE)
+    for command in [*seeds.COMMANDS, ["forecast", str(folder / "curve.csv"), "--at", "100000"]]:
         words = [str(folder / "plain.csv") if word == "FILE" else word for word in command if "OUT" not in word]
         words = [word for word in words if word != "--out"]
         with (
@@ -42,6 +44,7 @@ def warm_up(folder):
             contextlib.redirect_stderr(nothing),
         ):
             main(words)
+    (folder / "curve.csv").unlink()
 
 
 def _call_forked(function, *arguments, memory, seconds, imports=()):
@@ -81,7 +84,7 @@ def _call_forked(function, *arguments, memory, seconds, imports=()):
 
 
 def run_case(folder, words, arm=lambda: None):
-    """Run one command in a fork, after `arm` in it: its exit code, what it printed, its seconds and its peak memory."""
+    """Run one command in a fork, after `arm` in it: exit code, what it printed, processor time and peak memory."""
     started = time.monotonic()
     read, write = os.pipe()
     child = os.fork()
@@ -93,6 +96,7 @@ def run_case(folder, words, arm=lambda: None):
             sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
             os.chdir(folder)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
             arm()
             main(words)
         except SystemExit as end:
@@ -114,8 +118,9 @@ def run_case(folder, words, arm=lambda: None):
             said += pipe.read() or b""
             if pid:
                 code = os.waitstatus_to_exitcode(status)
-                return code, said.decode(errors="replace"), time.monotonic() - started, usage.ru_maxrss * 1_000
-            if time.monotonic() - started > SECONDS:
+                seconds = usage.ru_utime + usage.ru_stime
+                return code, said.decode(errors="replace"), seconds, usage.ru_maxrss * 1_000
+            if time.monotonic() - started > PATIENCE:
                 os.kill(child, signal.SIGKILL)
             time.sleep(0.002)
 
@@ -130,7 +135,7 @@ def broken_promises(folder, data, file, words, temporary, before):
     shown = seeds.PLANTED in said and seeds.PLANTED.encode() not in data[:300]  # in the header it is a column's name
     if shown:
         found.append("a planted value is shown")
-    if seconds > SECONDS:
+    if seconds >= SECONDS:
         found.append(f"{seconds:.0f} seconds")
     if memory > MEMORY:
         found.append(f"{memory / 1e6:.0f} MB")

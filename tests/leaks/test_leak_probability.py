@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.leaks.oracles import by_definition, by_more_digits, by_partitions, by_polynomials
 
-from incrowd import ClassSizes, InputError, leak_risk
+from incrowd import ClassSizes, InputError, UnsupportedError, leak_risk
 from incrowd.leaks import (
     LeakRisk,
     largest_leak,
@@ -255,3 +255,12 @@ def test_the_distribution_of_named_people_and_a_leak_table_are_frames_of_many_ro
     frame = named.to_frame()
     assert (frame["named"] * frame["chance"]).sum() == pytest.approx(named.mean)
     assert leak_table(people=100, ks=[2, 5], shares=[0.1, 0.5, 1.0]).to_frame().shape == (6, 5)
+
+
+def test_a_sum_that_takes_too_long_is_refused_in_words(monkeypatch):
+    sizes = ClassSizes.from_counts({100: 10, 1: 50})
+    known = leak_risk(sizes, 600, targets=40)
+    assert 0 < known.probability < 1
+    monkeypatch.setattr("incrowd.leaks.saddle_point._MOST_NUMBERS", 1_000)
+    with pytest.raises(UnsupportedError, match="fewer targets"):
+        leak_risk(sizes, 600, targets=40)

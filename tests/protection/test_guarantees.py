@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import reference
-from tests.protection.plain import covers
+from tests.protection.plain import TABLES, covers
 
 from incrowd import Hierarchy, InputError, UnsupportedError
 from incrowd import protect as protect_and_remove
@@ -71,13 +71,13 @@ def check(original, safe, k):
     return after
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 6), st.sampled_from(["information", "granularity"]))
 def test_the_partition_gives_k(table, k, aim):
     check(table, protect(table, quasi_identifiers=QIS, k=k, aim=aim), k)
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 6), st.sampled_from(["information", "granularity"]))
 def test_the_partition_makes_classes_of_k_to_2k(table, k, aim):
     problem = Problem(encode(read_table(table), QIS), table.num_rows, Demand(k), aim=aim)
@@ -93,7 +93,7 @@ def test_the_partition_makes_classes_of_k_to_2k(table, k, aim):
         start = end
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 6))
 def test_records_that_k_share_already_need_not_change(table, k):
     safe = protect(table, quasi_identifiers=QIS, k=k)
@@ -106,13 +106,13 @@ def test_records_that_k_share_already_need_not_change(table, k):
         assert all(str(after[i][name]) in spellings(str(before[i][name])) for i in alike for name in QIS)
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 6))
 def test_sorting_gives_k(table, k):
     check(table, protect(table, quasi_identifiers=QIS, k=k, method="sorted"), k)
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 4), st.sampled_from([0.1, 0.3, 0.6]))
 def test_t_is_reached_whatever_ties_there_are(table, k, t):
     safe = protect(table, quasi_identifiers=QIS, k=k, t=t, sensitive=["secret"])
@@ -122,7 +122,7 @@ def test_t_is_reached_whatever_ties_there_are(table, k, t):
     assert float(expected["ordered"]) <= t + 1e-9
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 4))
 def test_s4_makes_classes_of_k_by_its_own_bound(table, k):
     safe = protect(table, quasi_identifiers=QIS, k=k, t="bound", method="tcloseness", sensitive=["secret"])
@@ -132,7 +132,7 @@ def test_s4_makes_classes_of_k_by_its_own_bound(table, k):
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 4), st.integers(2, 4), st.sampled_from(["distinct", "entropy", "recursive"]))
 def test_l_diversity_holds_or_is_refused(table, k, l, kind):  # noqa: E741
     rows = table.to_pylist()
@@ -158,7 +158,7 @@ def all_together_diverse(rows, l, kind):  # noqa: E741
     return len(counts) >= l and counts[0] < 2.0 * sum(counts[l - 1 :])
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 5), st.sampled_from([0.0, 0.2]))
 def test_full_domain_generalisation_gives_k_and_drops_no_more_than_allowed(table, k, limit):
     safe = protect(table, quasi_identifiers=QIS, k=k, method="generalise", suppress=limit)
@@ -166,7 +166,7 @@ def test_full_domain_generalisation_gives_k_and_drops_no_more_than_allowed(table
     assert safe.suppressed_rows <= limit * table.num_rows
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 4))
 def test_masking_gives_k(table, k):
     steps = [("age", "ranges=4"), ("sex", "*"), ("town", "*"), ("age", "*")]
@@ -181,7 +181,7 @@ def test_masking_gives_k(table, k):
     check(table, safe, k)
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(1, 6))
 def test_coarsened_cells_cover_what_they_hide(table, parts):
     safe = protect(table, quasi_identifiers=QIS, method="coarsen", resolution=parts)
@@ -189,7 +189,7 @@ def test_coarsened_cells_cover_what_they_hide(table, parts):
     assert safe.guarantee.asked_k is None
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(tables(12), st.integers(2, 5))
 def test_a_hierarchy_labels_classes_by_what_their_members_share(table, k):
     towns = [value for value in table["town"].to_pylist() if value is not None]
@@ -206,7 +206,7 @@ def test_a_hierarchy_labels_classes_by_what_their_members_share(table, k):
         assert now["town"] in plain | {labels.get(was["town"]), "*"}
 
 
-@settings(max_examples=30)
+@settings(max_examples=TABLES)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5), TOWNS), min_size=10, max_size=50), st.integers(2, 3))
 def test_histories_look_alike_person_by_person(rows, k):
     if len({row[0] for row in rows}) < k or all(row[2] is None for row in rows):

@@ -199,3 +199,13 @@ def test_a_file_with_a_huge_cell_is_refused_without_the_cell(tmp_path):
     finally:
         csv.field_size_limit(before)
     assert "secret" not in str(refused.value)
+
+
+def test_edges_between_decimals_are_written_short_and_hold_their_values():
+    values = [round(0.07 + 0.04 * step, 2) for step in range(100)]
+    safe = protect({"x": values}, quasi_identifiers=["x"], k=2, method="coarsen", resolution=10, identifiers=[])
+    labels = safe.table["x"].to_pylist()
+    assert max(map(len, labels)) <= len("[0.47;0.87)") + 4
+    for label, value in zip(labels, values, strict=True):
+        low, high = map(float, label[1:-1].split(";"))
+        assert low <= value < high or (value == high and label.endswith("]"))

@@ -41,3 +41,30 @@ def test_a_column_that_nobody_outside_knows_is_told_of_only_where_it_gives_somet
     assert not any("score" in note for note in quiet.notes)
     told = protect({**TABLE, "age": YEARS % 7}, quasi_identifiers=["schooling", "age"], k=50, other=["years", "zip"])
     assert any("years is kept and gives" in note for note in told.kept_column_warnings)
+
+
+def test_replicate_weights_are_set_aside_unless_they_are_named():
+    generator = np.random.default_rng(5)
+    weight = generator.uniform(50, 150, 200)
+    replicates = {f"repwt{n}": weight * generator.uniform(0.5, 1.5, 200) for n in range(1, 25)}
+    table = {"age": generator.integers(20, 60, 200), "perwt": weight, **replicates}
+    safe = protect(table, quasi_identifiers=["age"], k=5)
+    assert safe.table.column_names == ["age", "perwt"]
+    assert any(note.startswith("24 replicate weights are set aside (repwt1 to repwt24)") for note in safe.notes)
+    kept = protect(table, quasi_identifiers=["age"], k=5, other=list(replicates))
+    assert kept.table.column_names == list(table)
+    assert not any("replicate" in note for note in kept.notes)
+
+
+def test_twenty_answers_of_one_stem_are_no_replicate_weights():
+    generator = np.random.default_rng(6)
+    answers = {f"q{n}": generator.integers(0, 1 + n, 200) for n in range(1, 25)}
+    safe = protect({"age": generator.integers(20, 60, 200), **answers}, quasi_identifiers=["age"], k=5, warn=False)
+    assert set(answers) <= {*safe.table.column_names}
+
+
+def test_a_value_of_ones_own_is_told_in_the_smallest_table_too():
+    people = {"age": [20, 20, 30, 30], "ward": ["P17", "Q4", "R9", "S2"], "floor": [1, 1, 2, 2]}
+    notes = protect(people, quasi_identifiers=["age"], k=2).notes
+    assert ["ward is passed on unchanged with 4 different values" in note for note in notes].count(True) == 1
+    assert not any(note.startswith("floor is passed on") for note in notes)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from tests.tables.made_files import WRITERS, make_file, people
 
 from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_roles
 from incrowd.backends.relational import count_in_engine
@@ -256,3 +257,18 @@ def test_a_file_that_changes_while_it_is_read_is_said(tmp_path):
     with pytest.raises(InputError, match="changed while it was read"):
         count_in_engine(table.backend, ["a"])
     assert ClassSizes.from_table(str(path), quasi_identifiers=["a"]).people == 3
+
+
+LIBRARIES = [ending for ending in WRITERS if ending not in {".sav", ".zsav", ".por", ".dta", ".xpt", ".rds", ".RData"}]
+
+
+@pytest.mark.parametrize("ending", LIBRARIES)  # the others have tests of their own, by their library's own frame
+def test_every_cell_is_the_one_that_was_written(tmp_path, ending):
+    path, options = make_file(tmp_path, ending)
+    table, frame = read_table(path, **options).to_arrow(), people()
+    for name in frame.columns:
+        written = [None if value != value else value for value in frame[name]]
+        cells = table[name].to_pylist()
+        if name == "born":
+            cells, written = [str(cell)[:10] for cell in cells], [str(value) for value in written]
+        assert cells == written, name

@@ -6,6 +6,7 @@ import openpyxl
 import pytest
 
 from incrowd import InputError, read_table
+from incrowd.backends import encode
 
 
 def written(tmp_path, text, name="t.csv"):
@@ -100,6 +101,64 @@ def test_notations_are_the_same_past_the_memory_limit(tmp_path):
     table = read_table(written(tmp_path, text))
     grouped = table.lazy(table.columns).collect("pyarrow").to_native()
     assert [grouped.column(place).to_pylist() for place in range(6)] == list(table.to_arrow().to_pydict().values())
+
+
+@pytest.mark.parametrize("cells", [["2019-05", "2020-11"], ["2019", "2019-05", "2018-01-31"], ["2019-05", "NA"]])
+def test_partial_dates_stay_text_in_their_order(tmp_path, cells):
+    table = read_table(written(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells)))
+    assert table.to_arrow()["a"].to_pylist() == cells
+    assert table.scale_of("a") == "ordered"
+    assert encode(table, ["a"])[0].values.to_pylist() == sorted(cells)
+    assert "dates without a day or a month are left as text" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    "cells", [["2019-13"], ["2019-00"], ["2019-5"], ["2019-05-32"], ["0019-05"], ["2019-05", "May"]]
+)
+def test_what_is_no_partial_date_is_plain_text(tmp_path, cells):
+    table = read_table(written(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells)))
+    assert (table.scale_of("a"), table.notes) == ("nominal", ())
+
+
+def test_cells_that_differ_in_form_are_said_and_left_as_they_are(tmp_path):
+    text = 'town,name,note\nUlm ,café,"a, b"\nUlm,cafe\u0301,c\n'
+    table = read_table(written(tmp_path, text))
+    assert table.to_arrow()["town"].to_pylist() == ["Ulm ", "Ulm"]
+    assert table.notes == (
+        "cells with blanks at their ends, or accents apart from letters, are other values: town, name; fold joins them",
+    )
+    assert read_table(written(tmp_path, 'note,b\n"a, b",1\nc,2\n')).notes == ()
+
+
+GROUPED = "home,,work,\ntown,zip,town,zip\nUlm,1,Bonn,2\nBonn,3,Ulm,4\n"
+
+
+@pytest.mark.parametrize("text", [GROUPED, GROUPED.replace("home,,work,", "home,home,work,work")])
+def test_a_header_of_two_rows_is_recognised_and_read_when_it_is_said(tmp_path, text):
+    file = written(tmp_path, text)
+    with pytest.raises(InputError, match="the header seems to have two rows") as error:
+        read_table(file)
+    assert error.value.hint == ("header_rows",)
+    table = read_table(file, header_rows=2)
+    assert table.columns == ("home town", "home zip", "work town", "work zip")
+    assert table.to_arrow()["work zip"].to_pylist() == [2, 4]
+    assert table.named[1:] == ("--header-rows", "2")
+
+
+def test_a_sheet_may_have_a_header_of_two_rows(tmp_path):
+    rows = [["home", None, "work"], ["town", "zip", "town"], ["Ulm", 1, "Bonn"]]
+    file = workbook(tmp_path, people=rows)
+    with pytest.raises(InputError, match="the header seems to have two rows"):
+        read_table(file)
+    assert read_table(file, header_rows=2).to_arrow().to_pydict() == {
+        "home town": ["Ulm"], "home zip": [1], "work town": ["Bonn"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [0, 9])
+def test_a_header_that_is_not_there_is_refused(tmp_path, rows):
+    with pytest.raises(InputError, match="header"):
+        read_table(written(tmp_path, GROUPED), header_rows=rows)
 
 
 HEADERLESS = [

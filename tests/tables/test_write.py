@@ -1,5 +1,6 @@
 """Output files: whole or not at all."""
 
+import csv
 import os
 import stat
 
@@ -125,3 +126,25 @@ def test_the_plain_copy_of_a_compressed_file_is_private(tmp_path, monkeypatch, n
     assert not folder.exists()
     assert os.listdir(tmp_path) == ["t.csv.gz"]
     assert read_table(tmp_path / "t.csv.gz").to_arrow().to_pydict() == {"n": [1, 2]}
+
+
+def test_text_that_a_spreadsheet_would_run_is_escaped_in_every_column(tmp_path):
+    starts = ["=1", "+a", "-a", "@a", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠a"]
+    plain = ["-1", "-1.5", "+2", "a=1", " =1", ""]
+    rows = len(starts + plain)
+    table = pa.table(
+        {
+            "text": starts + plain,
+            "bytes": pa.array([text.encode() for text in starts + plain]),
+            "few": pa.array([b"=1"] * rows, pa.binary(2)),
+            "no text": pa.array([b"\xff="] * rows),
+            "＝n": range(rows),
+        }
+    )
+    file = write_table(table, tmp_path / "t.csv")
+    with file.open(encoding="utf-8", newline="") as opened:
+        names, *cells = csv.reader(opened)
+    assert names == ["text", "bytes", "few", "no text", "'＝n"]
+    for column in (0, 1):
+        assert [row[column] for row in cells] == [f"'{text}" for text in starts] + plain
+    assert {(row[2], row[3]) for row in cells} == {("'=1", "ff3d")}

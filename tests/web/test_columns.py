@@ -104,12 +104,17 @@ def test_reading_again_keeps_decisions_and_makes_results_stale(script, table, wa
     assert "null='-9', scales={'race': 'nominal'}" in commands["python"]
 
 
-@pytest.mark.parametrize(
-    "how", [{"scales": {"race": "colour"}}, {"scales": {"nobody": "nominal"}}, {"sheet": "x"}, {"separator": ";"}]
-)
+@pytest.mark.parametrize("how", [{"scales": {"race": "colour"}}, {"scales": {"nobody": "nominal"}}, {"sheet": "x"}])
 def test_a_reading_that_cannot_be_leaves_the_table_as_it_was(script, table, how):
     before = script.get(table).json()
     answer = script.post(f"{table}/reading", json={"reading": how})
     assert answer.status_code == 400
     assert "data.csv" not in answer.text
     assert script.get(table).json() == before
+
+
+def test_a_reading_with_other_columns_keeps_what_still_fits(script, table):
+    again = script.post(f"{table}/reading", json={"reading": {"separator": ";"}})
+    assert [one["name"] for one in again.json()["columns"]] == [",".join(NAMES)]
+    back = script.post(f"{table}/reading", json={"reading": {}}).json()
+    assert [one["name"] for one in back["columns"]] == NAMES

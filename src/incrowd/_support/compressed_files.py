@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import IO, Any
 
 
+def _open_gzip(path: str | Path, mode: str) -> Any:
+    import pyarrow as pa  # reads in two thirds of the time that Python takes
+
+    return pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") if mode == "rb" else gzip.open(path, mode)
+
+
 def _open_zstandard(path: str | Path, mode: str) -> Any:
     import pyarrow as pa  # Python has no Zstandard before 3.14
 
@@ -19,7 +25,7 @@ def _open_zstandard(path: str | Path, mode: str) -> Any:
 
 
 COMPRESSIONS: dict[str, Callable[[Any, Any], IO[bytes]]] = {
-    ".gz": gzip.open,  # type: ignore[dict-item]
+    ".gz": _open_gzip,
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zst": _open_zstandard,

@@ -20,7 +20,7 @@ from incrowd.protection import protect
 from incrowd.protection.original_facts import facts_of_tables
 from incrowd.recipients import KINDS
 from incrowd.results import Result
-from incrowd.tables import Table, read_table
+from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import counted, listed, number, percent
 
 if TYPE_CHECKING:
@@ -63,14 +63,12 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     person = roles.person
     if rows_are_open:
         person = roles.unused_person or evidence.rows.person
-        who = f"name {person} as the person" if person else "name the column that tells whose record it is"
-        yield Action(
-            f"Say what a row is: {who} and assess again, or say that every row is another person.",
-            ("person", "rows_are_people"),
-        )
+        yield _settle_rows(evidence.rows, person)
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
-        yield _settle_columns(replace(question, source=work.table.named[0]), roles, open_columns, person)
+        in_households = rows_are_open and person is None and evidence.rows.kind == "households"
+        asked = replace(question, source=work.table.named[0], rows_are_people=question.rows_are_people or in_households)
+        yield _settle_columns(asked, roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
     if verdict.decision == "undecided" and not open_columns and (asks := verdict.unanswered):
@@ -83,6 +81,21 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
         yield Action("Protect the table and assess the result.", commands=_commands(work, plan))
+
+
+def _settle_rows(rows: RowKind, person: str | None) -> Action:
+    """What a row is, as far as it can be told, for somebody to confirm."""
+    if rows.kind == "households" and person is None:
+        return Action(
+            f"Say what a row is: if {rows.household} groups people by household, say that every row is another person; "
+            "if people have several rows, name the column that tells whose they are.",
+            ("rows_are_people", "person"),
+        )
+    who = f"name {person} as the person" if person else "name the column that tells whose record it is"
+    return Action(
+        f"Say what a row is: {who} and assess again, or say that every row is another person.",
+        ("person", "rows_are_people"),
+    )
 
 
 def _settle_columns(question: Question, roles: Roles, open_columns: Sequence[str], person: str | None) -> Action:
@@ -190,7 +203,7 @@ def _to_remove(work: Work) -> tuple[str, ...]:
     evidence, roles = work.answers["evidence"], work.roles
     undecided = (one.column for one in evidence.undecided)
     gone = [*roles.identifiers, *roles.identifiers_kept, *roles.dropped, *undecided, *evidence.harmless]
-    return tuple(dict.fromkeys(gone))
+    return tuple(name for name in dict.fromkeys(gone) if name != roles.person)  # it gets random numbers
 
 
 def _sizes_to_try(work: Work) -> list[int]:
@@ -215,7 +228,8 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     kept = [name for name in released.columns if name not in {*names, person, *released.nested}]
     rows = work.answers["evidence"].rows
     facts = facts_of_tables(work.table, released, names, kept, person, rows)
-    return judge_release(released, asked, original=facts), detail
+    drawn = () if person is None else (person,)
+    return judge_release(released, asked, original=replace(facts, pseudonymised=drawn)), detail
 
 
 def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
@@ -241,12 +255,14 @@ def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
     """The command that protects the table so, and the one that assesses the result."""
     table, *reading = work.table.named
     out = str(_free_name(Path("table" if "://" in table else table)))
-    roles, spoken_for = work.roles, {*plan.removed, *plan.diverse}
+    roles = work.roles
+    secret = plan.diverse or [name for name in roles.sensitive if name not in plan.removed]
+    spoken_for = {*plan.removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     words = [
         *each("--qi", roles.quasi_identifiers),
         *("--k", str(plan.k)),
-        *each("--sensitive", plan.diverse),
+        *each("--sensitive", secret),
         *(word for name, value in plan.demand.items() for word in given(f"--{name}", _typed(value))),
         *given("--person", roles.person),
         *each("--drop", plan.removed),

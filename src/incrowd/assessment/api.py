@@ -17,6 +17,7 @@ from incrowd.assessment.sections import evidence, facts, leaks
 from incrowd.assessment.sections import population as population_section
 from incrowd.assessment.sections.section import PENDING, Work
 from incrowd.assessment.verdict import Verdict, decide
+from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
 from incrowd.tables import Table, read_table
@@ -164,6 +165,7 @@ def judge_release(
     question: Question,
     *,
     original: Any = None,
+    linkage: AttackRisk | None = None,
     progress: Progress = silent,
 ) -> Verdict:
     """The verdict that `assess` gives, without the sections that the decision does not rest on.
@@ -173,6 +175,7 @@ def judge_release(
         question: what is asked; a yes needs a role for every column.
         original: the table that this one was made from, or what it tells (`OriginalFacts`), where the question does not
             name it.
+        linkage: an attack on the release, where its values were changed by chance and classes do not show the risk.
         progress: told how far the work is.
 
     Raises:
@@ -184,17 +187,18 @@ def judge_release(
     """
     work = _begin(read_table(data), question, progress, original)
     work.answers["population"] = None
-    for section in (facts.SECTION, evidence.SECTION, population_section.SECTION):
+    by_population = () if linkage is not None else (population_section.SECTION,)
+    for section in (facts.SECTION, evidence.SECTION, *by_population):
         if section.is_asked is None or section.is_asked(work):
             work.answer(section, section.answer)
-    return decide(work.question, work.roles, **work.answers)
+    return decide(work.question, work.roles, **work.answers, linkage=linkage)
 
 
 def _begin(table: Table, question: Question, progress: Progress, original: Any) -> Work:
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
-    roles = settle_roles(table, question)
+    roles = settle_roles(table, question, original)
     settled = question.about(table).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:

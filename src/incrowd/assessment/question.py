@@ -89,8 +89,14 @@ class Question:
     skip_bad_lines: bool = reading("switch", "--skip-bad-lines", "Leave out lines that do not fit.", default=False)
     sheet: str | None = reading("text", "--sheet", "One of several tables: a sheet, a member of a .zip, an R object.")
     layout: str | None = reading("text", "--layout", "Layout of a fixed-width file: CSV of name,start,end.")
+    header_rows: int | None = reading("whole", "--header-rows", "Rows that name the columns, if several.")
     scales: str | None = reading(
         "text", "--scale", "Scales of columns: race=nominal,pain=low<middle<high; or numeric, date, place."
+    )
+    explode: str | None = reading("text", "--explode", "Column of lists, records or maps: a row for each item.")
+    serial_dates: str | None = reading("text", "--serial-dates", "Columns of whole numbers that are Excel's dates.")
+    fold: bool = reading(
+        "switch", "--fold", "Texts that differ only in case, blanks or Unicode form are one value.", default=False
     )
     allow_network: bool = reading(
         "switch", "--allow-network", "Fetch a table from https://, s3://, gs:// or abfs://.", default=False

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence
+    from incrowd.attacks import AttackRisk
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -34,7 +35,8 @@ def find_exposures(
     if roles.dropped:
         yield f"The table still holds what you want left out: {listed(roles.dropped)}."
     for name in roles.identifiers_kept:
-        yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: remove it."
+        mend = "let protect replace its numbers" if name == roles.person else "remove it"
+        yield f"{name} names people or their records, and is kept as {roles.role_in_words(name)}: {mend}."
     if roles.unused_person is not None and not question.rows_are_people:
         yield (
             f"{roles.unused_person} looks like whose record it is, and records were counted as people: somebody with "
@@ -76,6 +78,15 @@ def describe_highest_risk(facts: Measurement, population: PopulationRisk | None,
     return f"The record at highest risk is named with a chance of {percent(highest)} {where}."
 
 
+def describe_linkage(linkage: AttackRisk) -> str:
+    """What an attack on a perturbed table showed, and what it cannot show."""
+    return (
+        f"Values were changed by chance, so classes do not show the risk. Linkage does: {linkage.sentence} "
+        "It says nothing about the person at highest risk, nor about attackers who know more; attack the release with "
+        "what they may know."
+    )
+
+
 def list_reasons(
     facts: Measurement, population: PopulationRisk | None, pending: bool, weight: str | None
 ) -> Iterator[str]:
@@ -111,6 +122,10 @@ def list_internal_reasons(
         yield Advice(
             f"{people(facts.uniques)} ({percent(facts.uniqueness)}) look like nobody else in the table; whoever knows "
             "that one of them is in it finds them, so keep secret whose records these are."
+        )
+    if roles.person is not None and roles.person not in (*roles.pseudonyms, *roles.identifiers_kept):
+        yield Advice(
+            f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
     yield from evidence.unanswered
     if evidence.rows.kind != "people":

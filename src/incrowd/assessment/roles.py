@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd.errors import InputError
 from incrowd.populations.design import read_weights, refuse_other_columns
+from incrowd.protection.original_facts import pseudonyms_in
 from incrowd.results import Result
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
 
 if TYPE_CHECKING:
     from incrowd.assessment.question import Question
 
-_DIRECT = ("person name", "contact", "address", "national number", "account")  # known outside the file as well
 _WITH_ARTICLE = {
     "quasi-identifier": "a quasi-identifier",
     "sensitive": "a sensitive column",
@@ -37,10 +37,11 @@ _STATED = {  # the fields of a question that give columns a role, and how messag
 class Roles(Result):
     """The columns by role, and the suggestions they were taken from (none where they were not asked for).
 
-    `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named.
+    `dropped` are columns that are to be left out of the release, `stated` those whose role the caller named,
+    `pseudonyms` those that hold random numbers in place of people's, as `protect` draws them.
     """
 
-    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated"})
+    _hidden: ClassVar[frozenset[str]] = frozenset({"suggested", "stated", "pseudonyms"})
     _derived: ClassVar[tuple[str, ...]] = ("columns",)
 
     quasi_identifiers: tuple[str, ...]
@@ -52,6 +53,7 @@ class Roles(Result):
     suggested: tuple[SuggestedRole, ...] = ()
     confirmed: bool = True
     stated: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] = ()
 
     @property
     def overlooked_quasi_identifiers(self) -> tuple[str, ...]:
@@ -77,14 +79,13 @@ class Roles(Result):
     def identifiers_kept(self) -> tuple[str, ...]:
         """Columns that clearly name people or records, by their form or name, and were given another role.
 
-        Others that look like it, such as amounts that all differ, are left to the person who judged them.
+        Others that look like it, such as amounts that all differ, are left to the person who judged them. Random
+        numbers that `protect` drew in place of people's name nobody.
         """
-        named = (one for one in self.suggested if one.role == "identifier" and one.confidence == "high")
-        kept = {name for name in self.stated if self.role(name) in ("sensitive", "other", "weight")}
-        direct = {one.column for one in self.suggested if one.topic in _DIRECT and one.confidence == "high"}
-        return tuple(
-            one.column for one in named if one.column in kept or (one.column == self.person and one.column in direct)
-        )
+        named = (one.column for one in self.suggested if one.role == "identifier" and one.confidence == "high")
+        roles = ("sensitive", "other", "weight", "person")
+        kept = {name for name in self.stated if self.role(name) in roles and name not in self.pseudonyms}
+        return tuple(name for name in named if name in kept)
 
     def role_in_words(self, column: str) -> str:
         """The role of a column with its article."""
@@ -180,11 +181,11 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
     )
 
 
-def settle_roles(table: Table, question: Question) -> Roles:
+def settle_roles(table: Table, question: Question, original: Any = None) -> Roles:
     """The roles as the question names them; where it names no quasi-identifiers, as suggested and not confirmed.
 
     `other` columns have no role, whatever they look like. Weights are used only if they are named: their sum would be
-    the population, and a wrong guess would make the risk look small.
+    the population, and a wrong guess would make the risk look small. `original` tells which columns hold pseudonyms.
 
     Raises:
         InputError: a column does not exist or has two roles, no quasi-identifier is left, or a weight is none.
@@ -216,6 +217,7 @@ def settle_roles(table: Table, question: Question) -> Roles:
         suggested=proposed.suggested,
         confirmed=not guess,
         stated=tuple(stated),
+        pseudonyms=pseudonyms_in(table, original),
     )
     if roles.weight is not None:
         _check_weight(table, roles.weight, roles.suggested)

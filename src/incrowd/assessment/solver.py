@@ -82,8 +82,8 @@ def find_release(
     sizes = list(_sizes(question, table.rows))
     for done, size in enumerate(sizes):
         last = search.attempt(size, part(progress, done / len(sizes), (done + 1) / len(sizes)), must=done == 0)
-        if last is None or last[1].decision == "undecided":  # no class size judges a column
-            break
+        if last is None or last[1].decision == "undecided" or last[0].guarantee.perturbed:
+            break  # no class size judges a column, or makes up for values that were changed by chance
         if last[1].decision == "within":
             best = size
             break
@@ -151,7 +151,10 @@ class _Search:
         options = {**self.options, "k": k, "l": values}
         if left_out:
             options["leave_out"] = [*(options.get("leave_out") or ()), *left_out]
-            options["other"] = [name for name in options.get("other") or () if name not in left_out] or None
+            for role in ("other", "sensitive"):
+                options[role] = [name for name in options.get(role) or () if name not in left_out] or None
+            if options["sensitive"] is None:  # nothing is left to be diverse or close
+                options |= {"l": None, "t": None}
         safe = protect(self.table, **options)
         return safe, judge_protected(safe, self.question, rows=self.rows)
 
@@ -183,4 +186,6 @@ def judge_protected(
     asked = question.about_release(safe.removed)
     if question.quasi_identifiers is not None:  # guessed ones stay guessed, and never make a yes
         asked = replace(asked, quasi_identifiers=names)
-    return judge_release(safe.table if released is None else released, asked, original=facts_of_protected(safe, rows))
+    judged = safe.table if released is None else released
+    linkage = safe.attack() if safe.guarantee.perturbed else None
+    return judge_release(judged, asked, original=facts_of_protected(safe, rows), linkage=linkage)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.reasons import (
     describe_highest_risk,
+    describe_linkage,
     find_exposures,
     list_internal_reasons,
     list_reasons,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
+    from incrowd.attacks import AttackRisk
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -170,6 +172,7 @@ def decide(
     evidence: Evidence,
     population: PopulationRisk | None,
     pending: bool = False,
+    linkage: AttackRisk | None = None,
     **others: Any,
 ) -> Verdict:
     """Hold the risks against the limits, count every column nobody judged as known, and say why.
@@ -181,24 +184,29 @@ def decide(
         evidence: undecided columns, secrets, columns that give others back, what a row is.
         population: the risk in the population, where it is known.
         pending: whether the population is still being estimated.
+        linkage: of a perturbed table, how often an attacker finds the right record; classes of values that were changed
+            by chance are then not looked at, and the highest risk is not known, so that there is no yes.
         others: answers of sections that the decision does not rest on.
     """
     limits = question.limits
     risk = facts.correctness if population is None else population.overall
     interval = None if population is None else population.overall_interval
     highest, highest_interval = highest_risk(facts.sizes, population)
+    if linkage is not None:
+        risk, interval = linkage.risk.value, (linkage.risk.low, linkage.risk.high)
+        highest, highest_interval = float(linkage.successes.max()), (linkage.risk.low, 1.0)
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = tuple(_disclosed(question, evidence))
+    disclosed = tuple(_disclosed(question, evidence)) if linkage is None else ()
     exposures = tuple(find_exposures(question, roles, facts, evidence, disclosed))
-    if of_highest == "over":
+    if of_highest == "over" and linkage is None:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
     if of_average == "over":
         decision = "over"
     elif exposures:
         decision = "exposed"
-    elif "borderline" in (of_average, of_highest):
+    elif "borderline" in (of_average, of_highest) or linkage is not None:
         decision = "borderline"
     elif _is_undecided(question, roles, evidence):
         decision = "undecided"
@@ -214,7 +222,9 @@ def decide(
         highest_interval=highest_interval,
         basis="table" if population is None else "population",
         exposures=exposures,
-        reasons=tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
+        reasons=(describe_linkage(linkage),)
+        if linkage is not None
+        else tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
         undecided=evidence.undecided if decision == "undecided" else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),

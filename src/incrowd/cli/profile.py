@@ -19,25 +19,39 @@ _FEW = 20  # columns that are shown one by one
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
-    from incrowd.tables.suggest_reading import apply_scales, suggest_scales, suspect_missing_codes
+    from incrowd.tables.suggest_reading import (
+        apply_scales,
+        find_spellings,
+        suggest_scales,
+        suspect_missing_codes,
+        suspect_serial_dates,
+    )
 
     with terminal.working("looking at the columns"):
         roles = suggest_roles(table)
         apply_scales(table, table.columns)
         scales = suggest_scales(table, roles)
         codes = suspect_missing_codes(table)
+        dates = suspect_serial_dates(table, roles)
+        spellings = find_spellings(table, roles)
     if json:
         columns = [{**one.to_dict(), **_reading(table, one.column)} for one in roles]
         suspected = {name: list(numbers) for name, numbers in codes.items()}
-        terminal.as_json(
-            {"rows": table.rows, "columns": columns, "suggested_scales": scales, "suspected_missing": suspected}
-        )
+        suggested = {"suggested_scales": scales, "suspected_missing": suspected, "suspected_serial_dates": dates}
+        terminal.as_json({"rows": table.rows, "columns": columns, **suggested, "spellings": spellings})
         return
     terminal.heading(
         f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"
     )
     _show_roles(table, roles)
     _show_reading(table, scales, codes)
+    if dates:
+        terminal.line("Whole numbers that look like Excel's dates; to say so:")
+        terminal.line(f"  --serial-dates {','.join(dates)}")
+    if spellings:
+        told = ", ".join(f"{column} ({times:,})" for column, times in spellings.items())
+        terminal.line(f"Values that differ from others only in case, blanks or Unicode form: {told}. To join them:")
+        terminal.line("  --fold")
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
@@ -75,9 +89,9 @@ def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, S
         reasons = ", ".join(f"{kind} ({times:,})" for kind, times in kinds.items())
         terminal.line(f"Missing in {column}: {reasons}.")
     if table.guessed_scales:
-        codes = [column for column in table.columns if column in table.guessed_scales]
-        terminal.line(f"Taken as codes, not quantities, by their names: {', '.join(codes)}. To say otherwise:")
-        terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in codes)}")
+        taken = [column for column in table.columns if column in table.guessed_scales]
+        terminal.line(f"Taken as codes, not quantities, by their names: {', '.join(taken)}. To say otherwise:")
+        terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in taken)}")
     if scales:
         stated = ",".join(f"{column}={scale}" for column, scale in scales.items())
         terminal.line("Columns that look like codes; to say so:")

@@ -14,11 +14,12 @@ from incrowd.assessment.question import Question
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import show_tables
 from incrowd.errors import InputError
-from incrowd.wording import listed, percent
+from incrowd.wording import listed, number, percent
 
 if TYPE_CHECKING:
     from incrowd.assessment import Verdict
     from incrowd.assessment.solver import Trial
+    from incrowd.attacks import AttackRisk
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
@@ -42,6 +43,13 @@ def protect_table(
         str | None, typer.Option("--t", help="No class is farther than t from the table; or 'bound': what k allows.")
     ] = None,
     l: Annotated[float | None, typer.Option("--l", help="Every class has l different secrets.")] = None,  # noqa: E741
+    beta: Annotated[
+        float | None,
+        typer.Option("--beta", help="No secret is over 1 + beta times as common in a class as in all."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="No secret is over e^delta times as common, or as rare, in a class.")
+    ] = None,
     sensitive: options.Sensitive = None,
     method: Annotated[str, typer.Option("--method", help=f"{_METHODS}.")] = "partition",
     diversity: Annotated[
@@ -74,13 +82,25 @@ def protect_table(
         float | None, typer.Option("--suppress", help="For generalise: share of rows that may go.")
     ] = None,
     step: Annotated[
-        list[str] | None, typer.Option("--step", help="For mask, in order: age:ranges=20 zip:keep=3 sex:*. Repeat.")
+        list[str] | None,
+        typer.Option(
+            "--step", help="In order. For mask: age:ranges=20, zip:keep=3, sex:*. For perturb: age:noise=0.1. Repeat."
+        ),
     ] = None,
     top: Annotated[
         list[str] | None, typer.Option("--top", help="For mask: values from here on are one range, age=85. Repeat.")
     ] = None,
     bottom: Annotated[
         list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
+    ] = None,
+    wildcards: Annotated[
+        bool, typer.Option("--wildcards", help="For blank: a blank may be any value. Default: it is a value.")
+    ] = False,
+    subsets: Annotated[
+        int | None, typer.Option("--subsets", help="For blank with --wildcards: k by every so many columns alone.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="For perturb: seed of every draw, to keep secret. Default: none.")
     ] = None,
     importance: Annotated[
         list[str] | None, typer.Option("--importance", help="What a loss weighs by column: age=3,zip=0. Default 1.")
@@ -130,7 +150,11 @@ def protect_table(
         )
         _ = question.limits  # refuses a recipient that is not known before any work
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
-    given |= _read_options(resolution, suppress, step)
+    given |= _read_options(resolution, suppress, step) | {
+        "wildcards": wildcards or None,
+        "subsets": subsets,
+        "seed": seed,
+    }
     given |= _read_numbers(top=top, bottom=bottom, importance=importance, widest=widest)
     given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
     given["output"] = _read_output(output)
@@ -143,6 +167,8 @@ def protect_table(
             "quasi_identifiers": wanted,
             "t": _read_t(t),
             "l": l,
+            "beta": beta,
+            "delta": delta,
             "sensitive": options.names(sensitive, table.columns) or None,
             "c": c,
             "person": person,
@@ -158,16 +184,19 @@ def protect_table(
         else:
             given |= {"k": 5 if k is None else k, "out": place if in_cluster else None, "force": force}
             safe = protect(table, progress=progress, **given)
-        cost = None
+        cost = linkage = None
         if not in_cluster:
             progress("measuring what it cost", 0.9)
             cost = safe.evaluate()
+            linkage = safe.attack() if safe.guarantee.perturbed else None
             write_protected(safe, out, force=force, progress=progress)
             if codebook is not None:
                 make_codebook(safe).write(codebook, force=force)
         verdict = None if question is None else _judge(safe, out, question)
     if json:
         found = {"file": masked(out), **safe.to_dict(), "evaluation": cost.to_dict() if cost else None}
+        if linkage is not None:
+            found["linkage"] = linkage.to_dict()
         if trials:
             found["trials"] = [trial.to_dict() for trial in trials]
         terminal.as_json(found if verdict is None else {**found, "verdict": verdict.to_dict()})
@@ -176,7 +205,7 @@ def protect_table(
             values = f", {trial.l:g} values of every secret" if trial.l else ""
             gone = f", {', '.join(trial.left_out)} left out" if trial.left_out else ""
             terminal.note(f"tried classes of {trial.k:,}{values}{gone}: {trial.decision}")
-        _show(safe, cost, masked(out))
+        _show(safe, cost, masked(out), linkage)
         for text in () if verdict is None else (verdict.recommendation, verdict.sentence, *verdict.exposures):
             terminal.line(text)
     if table.written and Path(out).suffix.lower() in {".csv", ".tsv"}:
@@ -252,12 +281,24 @@ def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:
     return {name.strip(): kind.strip() for name, _, kind in (part.partition("=") for part in parts)} or None
 
 
-def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
+def _show(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRisk | None) -> None:
     from incrowd.protection.original_facts import mark_of
 
     terminal.heading(f"{out}: {safe.guarantee.sentence}")
-    terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
-    if cost is None:
+    changed = [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()]
+    if linkage is None:
+        terminal.line(f"Counted by the quasi-identifiers {listed(safe.quasi_identifiers)}.")
+    else:
+        terminal.line(f"Attacked by whoever knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
+        terminal.line(f"For other attacks: incrowd attack ORIGINAL {out} --known {','.join(safe.quasi_identifiers)}")
+    if linkage is not None:
+        terminal.table(("column", "cells changed"), changed)
+        if cost is not None and cost.correlation_change is not None:
+            mean, most = cost.correlation_change
+            terminal.line(
+                f"Correlations of quasi-identifiers moved by {number(mean)} on average, {number(most)} at most."
+            )
+    elif cost is None:
         terminal.table(
             ("", "", "what it means"),
             [
@@ -269,10 +310,7 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
                 ),
             ],
         )
-        terminal.table(
-            ("column", "cells changed"),
-            [(name, percent(cells / safe.rows)) for name, cells in safe.changed_cells.items()],
-        )
+        terminal.table(("column", "cells changed"), changed)
     else:
         show_tables(cost)
     if safe.removed:
@@ -283,6 +321,7 @@ def _show(safe: Protected, cost: Evaluation | None, out: str) -> None:
         terminal.line(f"Passed on unchanged: {', '.join(safe.unchanged)}.")
     for text in safe.notes:
         terminal.note(text)
-    terminal.line(f"Counted again on the file itself. Written to {out}.")
+    again = "" if linkage is not None else "Counted again on the file itself. "
+    terminal.line(f"{again}Written to {out}.")
     if cost is not None:
         terminal.note(f"{mark_of(Path(out))} tells the next assess what the original tells; keep it beside the file")

@@ -28,13 +28,17 @@ def serve_app(
     max_upload: Annotated[str, typer.Option("--max-upload", help="Largest file that may be dropped.")] = "4GB",
     jobs: Annotated[int, typer.Option("--jobs", min=1, max=64, help="Jobs that run at the same time.")] = 2,
     memory: Annotated[str | None, typer.Option("--memory", help="Memory limit of work on a table: 2GB.")] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", help="Private folder to keep tables and work in, for the next start. Default: delete."),
+    ] = None,
 ) -> None:
     """Start the web app on this machine and print the address to open. Nothing is sent anywhere.
 
     [bold]incrowd serve --open[/bold]
 
     The address holds a token that is new at every start; without it nothing is answered. Ctrl+C stops the app and
-    deletes everything that was uploaded.
+    deletes everything that was uploaded, unless it is to be kept (--keep).
     """
     try:
         import uvicorn  # noqa: F401 - to say which extra is missing
@@ -58,6 +62,7 @@ def serve_app(
             max_bytes=memory_in_bytes(max_upload),
             workers=jobs,
             memory=memory,
+            keep=None if keep is None else keep.resolve(),
         )
         if memory is not None:
             memory_in_bytes(memory)  # said now, not when the first table is opened
@@ -65,10 +70,11 @@ def serve_app(
             terminal.note("this address can be reached from other machines, and what is sent to it is not encrypted")
         app = create_app(settings)
         terminal.line(f"incrowd is ready: open {settings.address}")
-        terminal.line("The address holds your key: do not pass it on. Ctrl+C stops it and deletes what was uploaded.")
+        end = "deletes what was uploaded" if keep is None else f"keeps what was uploaded in {keep}"
+        terminal.line(f"The address holds your key: do not pass it on. Ctrl+C stops it and {end}.")
         sys.stdout.flush()  # somebody may wait for the address at the other end of a pipe
         if open_browser:
-            _open_later(settings.address, app.state.server.store.folder)
+            _open_later(settings.address, app.state.server.store.scratch)
         serve_until_stopped(app, [socket])
 
 

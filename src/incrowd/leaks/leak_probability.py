@@ -48,7 +48,7 @@ def leak_risk(
 
     Raises:
         InputError: there are fewer people than leak or are looked for, or the quasi-identifiers of a table are missing.
-        UnsupportedError: the recursion has too many states to follow.
+        UnsupportedError: the recursion has too many states to follow, or the exact sum too many terms.
 
     >>> sizes = ClassSizes.from_sizes([3, 2, 1])
     >>> leak_risk(sizes, leaked=4, targets=2).probability

@@ -174,7 +174,7 @@ def leak_table(
 
     Args:
         people: how many people the table will hold.
-        ks: class sizes; without them 2, 3, 5, 10, 15, 20 and 50, as far as there are so many people.
+        ks: class sizes; without them 2, 3, 5, 10, 11, 15, 20 and 50, as far as there are so many people.
         shares: of the people that leak, rounded up to whole people.
         targets: people whom the attacker looks for at once.
 
@@ -192,7 +192,7 @@ def leak_table(
     """
     people, targets = whole_number(people, "a table"), whole_number(targets, "a number of targets")
     if ks is None:
-        ks = [k for k in (2, 3, 5, 10, 15, 20, 50) if k <= people] or [1]
+        ks = [k for k in (2, 3, 5, 10, 11, 15, 20, 50) if k <= people] or [1]
     ks = [whole_number(k, "a class") for k in ks]
     rows = [
         tuple(

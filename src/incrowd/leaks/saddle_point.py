@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.errors import UnsupportedError
 from incrowd.leaks.binomial import log_binomial
 from incrowd.leaks.count_distributions import (
     Complexes,
@@ -28,6 +29,7 @@ from incrowd.leaks.count_distributions import (
 from incrowd.leaks.leaked_members import LeakedMembers, Moments, members_at_odds, members_if_all_leak, moments
 
 _BLOCK = 1_000_000  # complex numbers held at once
+_MOST_NUMBERS = 150_000_000  # of one sum: half a minute or less on one core
 
 
 def log_coefficient(sizes: Integers, counts: Integers, leaked: int, targets: int, start: tuple[float, float]) -> float:
@@ -40,7 +42,16 @@ def log_coefficient(sizes: Integers, counts: Integers, leaked: int, targets: int
         return -float(counts @ np.array([math.lgamma(size + 1) for size in sizes.tolist()]))
     members, zeta, totals = _saddle_point(sizes, counts, leaked, targets, start)
     grid = Grid.over(totals) if targets < leaked < people else Grid.over_other(float(totals.covariance[1, 1]))
-    _, sums = grid.sums(lambda theta, phi: characteristic(members, theta, phi, leaked, targets), members.largest)
+
+    def within_budget(theta: Floats, phi: Floats) -> Complexes:
+        if theta.size * _numbers_held(members) > _MOST_NUMBERS:
+            raise UnsupportedError(
+                f"the exact chance that all of {targets:,} targets are named takes too long to sum in classes as large "
+                "as these; ask for fewer targets, or draw attacks with simulate_leak"
+            )
+        return characteristic(members, theta, phi, leaked, targets)
+
+    _, sums = grid.sums(within_budget, members.largest)
     # every φ but 0 has a mirror image −φ
     exactly = math.fsum([sums[0].real, *(2 * sums[1:].real)]) / grid.leak_nodes / grid.other_nodes
     result = members.log_weight + math.log(exactly) - targets * math.log(zeta)
@@ -75,12 +86,17 @@ def _saddle_point(
     raise ArithmeticError("the saddle point of the leak was not found in 200 steps")
 
 
+def _numbers_held(members: LeakedMembers) -> int:
+    """How many numbers one node of the sum takes."""
+    end = members.distribution.constant_from
+    return members.leaked.size + members.counts.size + (int(end) if math.isfinite(end) else 0)
+
+
 def characteristic(members: LeakedMembers, theta: Floats, phi: Floats, leaked: int, other: float) -> Complexes:
     """E e^{i(Hθ + Cφ)} over all classes, relative to the totals `leaked` and `other`."""
     result = np.empty(theta.size, dtype=complex)
     end = members.distribution.constant_from
-    held = members.leaked.size + members.counts.size + (int(end) if math.isfinite(end) else 0)
-    block = max(1, _BLOCK // (held + 1))
+    block = max(1, _BLOCK // (_numbers_held(members) + 1))
     for first in range(0, theta.size, block):
         part = slice(first, first + block)
         angle = -leaked * theta[part] - other * phi[part]

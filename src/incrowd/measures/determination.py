@@ -139,9 +139,7 @@ def _count_cells(
     return distinct, np.bincount(where, weights=times).astype(np.int64)
 
 
-def range_determination(
-    one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64], *, seed: int = 0
-) -> Determination:
+def range_determination(one: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, seed: int = 0) -> Determination:
     """How well the codes of one column tell the values behind ranges, where only the ranges are known.
 
     If the column tells the value, all ranges of the records that share a code hold one point in common. So the share of
@@ -150,7 +148,7 @@ def range_determination(
 
     Args:
         one: codes from 0 of the column that may give the values away.
-        low: lower limit of each record's range.
+        low: lower limit of each record's range, or its rank among all limits (a whole number from 0).
         high: upper limit of each record's range, included.
         seed: seed of the random order that stands for chance.
 
@@ -165,6 +163,10 @@ def range_determination(
     >>> range_determination(np.arange(320) % 40, start, start + 8).gives_away
     False
     """
+    ends = np.concatenate([low, high])
+    if ends.dtype.kind == "f":  # only the order counts
+        ends = np.unique(ends, return_inverse=True)[1]
+    low, high = np.split(ends.astype(np.int64), 2)
     told, sizes = _in_common(one, low, high)
     shuffled, _ = _in_common(np.random.default_rng(seed).permutation(one), low, high)
     return _against_shuffled(told, shuffled, sizes)
@@ -222,17 +224,18 @@ def _members_in_common(
 
 
 def _in_common(
-    one: NDArray[Any], low: NDArray[np.float64], high: NDArray[np.float64]
+    one: NDArray[Any], low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each group of at least two: the most ranges that share a point, and the records."""
     size = np.bincount(one)
     shared = size[one] > 1
-    group = np.concatenate([one[shared], one[shared]])
-    place = np.concatenate([low[shared], high[shared]])
-    ends = np.repeat([0, 1], int(shared.sum()))  # a range that ends where another begins shares that point with it
-    order = np.lexsort((ends, place, group))
-    if not order.size:
+    if not shared.any():
         return _NOBODY, _NOBODY
-    depth = np.cumsum(1 - 2 * ends[order])  # back to 0 at the end of every group
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    return np.maximum.reduceat(depth, starts), size[group[order][starts]]
+    width = 2 * (int(high.max()) + 1)
+    first = one[shared].astype(np.int64) * width
+    # group, place and end in one number: a range that ends where another begins shares that point with it
+    keys = np.sort(np.concatenate([first + 2 * low[shared], first + 2 * high[shared] + 1]))
+    depth = np.cumsum(1 - 2 * (keys & 1))  # back to 0 at the end of every group
+    group = keys // width
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    return np.maximum.reduceat(depth, starts), size[group[starts]]

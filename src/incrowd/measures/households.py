@@ -121,7 +121,8 @@ def _both(classes: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
 
 
 def _one_in_class(classes: NDArray[Any]) -> NDArray[np.float64]:
-    return 1.0 / np.bincount(classes)[classes]
+    risk: NDArray[np.float64] = 1.0 / np.bincount(classes)[classes]
+    return risk
 
 
 def _of_members(

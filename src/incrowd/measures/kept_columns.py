@@ -157,11 +157,11 @@ def _is_in_steps(fine: Coded, coarse: Coded) -> bool:
     if not (_has_order(fine) and _has_order(coarse) and fine.size >= _FINER * coarse.size >= _FINER * _STEPS):
         return False
     filled = (fine.codes < fine.size - fine.has_null) & (coarse.codes < coarse.size - coarse.has_null)
-    values, steps = fine.codes[filled].astype(np.int64), coarse.codes[filled]
-    order = np.lexsort((values, steps))
-    starts = np.flatnonzero(np.diff(steps[order], prepend=-1))
-    last = np.diff(starts, append=steps.size) - 1
-    low, high = (values[order][starts + (share * last).astype(np.int64)] for share in (_OUTERMOST, 1 - _OUTERMOST))
+    cells = np.sort(coarse.codes[filled].astype(np.int64) * fine.size + fine.codes[filled])
+    starts = np.flatnonzero(np.diff(cells // fine.size, prepend=-1))
+    last = np.diff(starts, append=cells.size) - 1
+    shares = (_OUTERMOST, 1 - _OUTERMOST)
+    low, high = (cells[starts + (share * last).astype(np.int64)] % fine.size for share in shares)
     most = max(np.count_nonzero(low[1:] > high[:-1]), np.count_nonzero(high[1:] < low[:-1]))
     return bool(starts.size >= _STEPS and most >= _SAME_WAY * (starts.size - 1))
 
@@ -237,9 +237,10 @@ def _reader(column: Coded) -> Callable[[NDArray[Any]], Determination]:
     parsed = [None if label is None else parse_generalised(label) for label in labels]
     limits = _limits(labels, parsed)
     if limits is not None:
-        low, high = limits
-        filled = ~np.isnan(low)[column.codes]
+        filled = ~np.isnan(limits[0])[column.codes]
         places = column.codes[filled]
+        ranks = np.unique(np.concatenate(limits), return_inverse=True)[1]
+        low, high = np.split(ranks, 2)
         return lambda codes: range_determination(codes[filled], low[places], high[places])
     if any(isinstance(meaning, Choice) for meaning in parsed):
         members = _members(labels, parsed)

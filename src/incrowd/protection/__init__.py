@@ -10,6 +10,7 @@ from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.mask import HIPAA_STEPS, MaskOptions
 from incrowd.protection.original_facts import OriginalFacts
 from incrowd.protection.outputs import OUTPUTS, parse_range
+from incrowd.protection.perturbation import PerturbOptions
 from incrowd.protection.regenerate import regenerate
 from incrowd.protection.registry import METHODS, MethodName
 from incrowd.protection.release import write_protected
@@ -29,6 +30,7 @@ __all__ = [
     "MethodName",
     "OriginalFacts",
     "PartitionOptions",
+    "PerturbOptions",
     "Protected",
     "make_codebook",
     "parse_range",

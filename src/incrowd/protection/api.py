@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from incrowd._support.memory import require_memory
@@ -11,6 +12,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.measures import kept_column_facts
+from incrowd.protection.blank import BlankOptions
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
@@ -23,7 +25,7 @@ from incrowd.protection.result import Protected
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
 from incrowd.protection.wishes import read_wishes
 from incrowd.tables import Table, read_table, suggest_roles, to_native
-from incrowd.tables.suggest_reading import apply_scales
+from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
@@ -35,6 +37,8 @@ def protect(
     k: int = 5,
     t: float | Literal["bound"] | None = None,
     l: float | None = None,  # noqa: E741
+    beta: float | None = None,
+    delta: float | None = None,
     sensitive: Sequence[str] | None = None,
     method: MethodName | MethodOptions = "partition",
     diversity: DiversityKind = "distinct",
@@ -48,10 +52,13 @@ def protect(
     resolution: float | str | Mapping[str, float | str] | None = None,
     levels: Mapping[str, int] | None = None,
     suppress: float | None = None,
-    steps: Sequence[tuple[str, Any]] | None = None,
+    steps: Sequence[Any] | None = None,
     top: Mapping[str, float] | None = None,
     bottom: Mapping[str, float] | None = None,
     drop: bool | None = None,
+    wildcards: bool | None = None,
+    subsets: int | None = None,
+    seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
@@ -78,9 +85,12 @@ def protect(
             merges the classes that are farther. "bound" takes the t that classes of k allow (eq. 6), by strata of one
             sensitive column.
         l: l-diversity: every class has so many different values of every sensitive column.
-        sensitive: the sensitive columns. l and t need at least one.
+        beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
+        delta: δ-disclosure: none is more than e^delta times as common, or as rare, in a class as in the table.
+        sensitive: the sensitive columns. l, t, beta and delta need at least one.
         method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
-            (S3), "generalise" (one coding for the whole file) or "mask" (Table S3); or an options object such as
+            (S3), "generalise" (one coding for the whole file), "blank" (cell suppression), "mask" (Table S3) or
+            "perturb" (noise, swapping, PRAM and the like, which promise no k); or an options object such as
             `MaskOptions`, which names its method.
         diversity: the kind of l: "distinct", "entropy", or "recursive" with `c`.
         c: of recursive (c, l)-diversity.
@@ -96,10 +106,14 @@ def protect(
             for all.
         levels: for "coarsen": levels of the hierarchies, by column.
         suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
-        steps: for "mask": pairs of a column and what to do with it, in order.
+        steps: for "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such
+            as `Noise`, of columns of any role.
         top: for "mask": limits by column; values from there on become one range.
         bottom: for "mask": limits by column; values up to there become one range.
         drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
+        wildcards: for "blank": whether a blank may be any value, which needs fewer of them. Default: it is a value.
+        subsets: for "blank" with wildcards: k holds by every so many quasi-identifiers alone, not by all together.
+        seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
         keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
@@ -126,15 +140,24 @@ def protect(
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    single = {"resolution": resolution, "levels": levels, "suppress": suppress, "steps": steps, "top": top}
-    given = {
-        option: value for option, value in (single | {"bottom": bottom, "drop": drop}).items() if value is not None
+    single: dict[str, Any] = {
+        "resolution": resolution,
+        "levels": levels,
+        "suppress": suppress,
+        "steps": steps,
+        "top": top,
     }
+    single |= {"bottom": bottom, "drop": drop, "wildcards": wildcards, "subsets": subsets, "seed": seed}
+    given = {option: value for option, value in single.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
-    demand = Demand(k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None)
+    demand = Demand(
+        k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None, beta=beta, delta=delta
+    )
+    if isinstance(options, BlankOptions):
+        demand = replace(demand, wildcards=options.wildcards, subsets=options.subsets)
     if isinstance(t, str) and t != "bound":
         raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
     check_demand(demand, table.rows, secrets, entry)
@@ -142,11 +165,22 @@ def protect(
     if wishes:
         check_wishes(wishes, method_name, entry, person)
     by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
-    told = {*(name for one in by_column for name in one), *(name for name, _ in steps or ())}  # what it is like
-    scale_notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
+    told = {name for one in by_column for name in one}  # what it is like
+    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
+    notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
     unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
+    spoken_for = {*names, *secrets, person, *removed, *unknown}
+    replicates = find_replicate_weights(table, [name for name in table.columns if name not in spoken_for])
+    if replicates:
+        removed = [*removed, *replicates]
+        notes.append(
+            f"{len(replicates):,} replicate weights are set aside ({replicates[0]} to {replicates[-1]}): together they "
+            "tell which records were drawn together; name them as other columns to pass them on"
+        )
     if not table.backend.rows_are_local:
+        if demand.limits_shares:
+            raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
         if person is not None or hierarchies or wishes or nominal or output:
             what = "people with several records are" if person is not None else "hierarchies and wishes are"
             raise UnsupportedError(
@@ -161,14 +195,13 @@ def protect(
             raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
         secret = secrets[0] if secrets else None
         how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
-        spoken_for = {*names, secret, *removed, *unknown}
-        left = [name for name in table.columns if name not in spoken_for] if warn else []
+        left = [name for name in table.columns if name not in {*spoken_for, *replicates}] if warn else []
         return protect_in_cluster(
-            table, names, demand, method=method_name, removed=removed, left=left, notes=scale_notes, **how
+            table, names, demand, method=method_name, removed=removed, left=left, notes=notes, **how
         )
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
-    nested = [name for name in table.nested if name not in {*names, *secrets, person, *removed, *unknown}]
+    nested = [name for name in table.nested if name not in spoken_for]
     removed = [*removed, *nested]
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
@@ -185,11 +218,14 @@ def protect(
         options,
         progress,
         wishes=wishes,
+        table=table,
     )
+    if entry.perturbs and output is not None:
+        raise InputError("perturbed columns are values of their own type already; leave the output out", hint="output")
     outputs = read_outputs(output, columns, problem.hierarchies)
     build = Build(table, problem, method_name, person, removed, outputs)
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    passed_over = {*names, person, *table.nested}
+    passed_over = {*names, person, *table.nested, *recoding.columns}
     kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
     left = [name for name in kept if name not in secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
@@ -211,7 +247,7 @@ def protect(
         removed=tuple(removed),
         pseudonymised=(person,) if person else (),
         notes=(
-            *scale_notes,
+            *notes,
             *recoding.notes,
             *build.notes,
             *set_aside,
@@ -230,6 +266,7 @@ def protect(
         released_quasi_identifiers=released_names,
         generalised=generalised if outputs else None,
         method_help=entry.help,
+        perturbed=recoding.perturbed,
     )
 
 

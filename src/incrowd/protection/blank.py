@@ -1,6 +1,7 @@
 """Cell suppression: few cells blanked, the important ones last, so that k records share what is left of each.
 
-A blank counts as a value: records are alike where they show the same values and are blank in the same columns.
+A blank counts as a value: records are alike where they show the same values and are blank in the same columns. With
+wildcards it may be any value, which needs fewer blanks; see `incrowd.protection.wildcards`.
 """
 
 from __future__ import annotations
@@ -10,37 +11,72 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from incrowd.protection.by_levels import PartitionOptions, classes_by_levels, rows_in_classes
+from incrowd.errors import InputError
+from incrowd.protection.by_levels import PartitionOptions, classes_by_levels, rows_in_classes, rows_that_stay
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.problem import Problem, is_number
 from incrowd.protection.recoding import Recoding, as_written
+from incrowd.protection.wildcards import blank_cells
 
 
 @dataclass(frozen=True, slots=True)
 class BlankOptions(PartitionOptions):
-    """The share of rows that may be suppressed where columns that stay leave no class for them."""
+    """The share of rows that may be suppressed where columns that stay leave no class for them.
+
+    With `wildcards` a blank may be any value, and k is counted so. `subsets` then asks for k by every so many columns
+    alone, for attackers who know no more than that.
+    """
+
+    wildcards: bool = False
+    subsets: int | None = None
+
+    def __post_init__(self) -> None:
+        PartitionOptions.__post_init__(self)
+        if self.subsets is not None and not self.wildcards:
+            raise InputError(
+                "k by subsets of columns is counted with blanks as wildcards; ask for both", hint="wildcards"
+            )
+        if self.subsets is not None and self.subsets < 1:
+            raise InputError(f"subsets of {self.subsets!r} columns; give a whole number of 1 or more")
 
 
 def blank(problem: Problem) -> Recoding:
     """Make classes of records that differ in few columns, and blank these columns in each class."""
     from incrowd.protection import kernels_classes
 
+    if problem.options.wildcards:
+        return _blank_with_wildcards(problem)
     grouping = classes_by_levels(problem, _ladders(problem))
     kept_rows = rows_in_classes(problem, grouping)
     numbers, sizes = grouping.numbers(problem.rows), grouping.sizes
-    columns, changed = {}, {}
-    for column in problem.columns:
+    blanked = np.empty((problem.rows, len(problem.columns)), dtype=np.bool_)
+    for place, column in enumerate(problem.columns):
         low = np.empty(sizes.size, dtype=column.codes.dtype)
         high = np.empty_like(low)
         kernels_classes.class_limits(column.codes, grouping.order, grouping.ends, low, high)
-        blanked = (low != high)[numbers]
+        blanked[:, place] = (low != high)[numbers]
+    return _write_blanks(problem, blanked, kept_rows)
+
+
+def _blank_with_wildcards(problem: Problem) -> Recoding:
+    """Blank the cheapest cells of every record so that it matches k, a blank standing for any value."""
+    blanked, hopeless = blank_cells(problem, problem.options.subsets)
+    return _write_blanks(problem, blanked, rows_that_stay(problem, np.flatnonzero(~hopeless)))
+
+
+def _write_blanks(problem: Problem, blanked: NDArray[np.bool_], kept_rows: NDArray[np.int64] | None) -> Recoding:
+    """The columns with blanks; a value that is shown is as it was."""
+    columns, changed = {}, {}
+    kept = slice(None) if kept_rows is None else kept_rows
+    for place, column in enumerate(problem.columns):
         shown = column.codes < column.size - column.has_null  # a null is blank already
-        changed[column.name] = int(np.count_nonzero((blanked & shown)[grouping.order]))
+        changed[column.name] = int(np.count_nonzero((blanked[:, place] & shown)[kept]))
         if changed[column.name]:
             values = column.values if is_number(column) else as_written(column.values)
             cells = values.take(pa.array(column.codes))
-            columns[column.name] = pc.if_else(pa.array(blanked), pa.scalar(None, cells.type), cells)
+            columns[column.name] = pc.if_else(pa.array(blanked[:, place]), pa.scalar(None, cells.type), cells)
     return Recoding(columns, changed, kept_rows=kept_rows)
 
 

@@ -55,6 +55,8 @@ class Build:
                 raise UnsupportedError(
                     f"histories of people are protected by the partition; {self.method!r} works on records"
                 )
+            if problem.demand.limits_shares:
+                raise UnsupportedError("beta and delta are limits for records, not for histories of people; ask for t")
             return self._require_guarantee(self._build(method.run_by_person(problem, self._encode_person())))
         if method.run is None or (method.run_by_strata is not None and self._by_bound):
             return self._require_guarantee(self._run_by_strata())
@@ -140,8 +142,8 @@ class Build:
             return (
                 "; only the partition, with a number for t if with any, and generalise join classes until l is reached"
             )
-        if demand.t is not None and not method.reaches_t:
-            return "; only the partition merges classes until t is reached"
+        if (demand.t is not None or demand.limits_shares) and not method.reaches_t:
+            return "; only the partition and generalise join classes until t, beta and delta are reached"
         return ""
 
     def _build(self, recoding: Recoding) -> Built:
@@ -169,6 +171,7 @@ class Build:
             sensitive=[column.name for column in secrets],
             person=self.person,
             bound=recoding.bound,
+            perturbed=[column.name for column in self.problem.columns if column.name in recoding.perturbed],
         )
         return Built(recoding, released, generalised, tuple(names), guarantee, classes)
 
@@ -184,4 +187,4 @@ class Build:
             if escaped is not None:
                 cells[column.name] = escaped
         cells |= replaced
-        return {name: cells[name] for name in self.table.columns if name in cells}
+        return {name: cells[name] for name in self.table.columns if name in cells and name not in self.removed}

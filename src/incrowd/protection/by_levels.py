@@ -39,7 +39,12 @@ def classes_by_levels(problem: Problem, ladders: list[list[Level]]) -> Grouping:
 
 def rows_in_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64] | None:
     """The rows that are in a class, None for all; raises where more are in none than may be suppressed."""
-    left_out = problem.rows - grouping.order.size
+    return rows_that_stay(problem, grouping.order)
+
+
+def rows_that_stay(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Some rows in order, None where they are all; raises where more are left out than may be suppressed."""
+    left_out = problem.rows - rows.size
     if not left_out:
         return None
     if left_out > problem.options.suppress * problem.rows:
@@ -48,7 +53,7 @@ def rows_in_classes(problem: Problem, grouping: Grouping) -> NDArray[np.int64] |
             "to be suppressed",
             hint="suppress",
         )
-    return np.sort(grouping.order)
+    return np.sort(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from incrowd.errors import InputError
 from incrowd.protection.result import Protected
 from incrowd.results import Result
 from incrowd.tables import read_table
-from incrowd.wording import percent
+from incrowd.wording import number, percent
 
 _WRITTEN = {
     "range": "ranges [low;high] with both ends, sets {a,b}, * for anything; a plain value stands for itself",
@@ -30,7 +30,10 @@ _WRITTEN = {
 
 @dataclass(frozen=True, slots=True)
 class Variable(Result):
-    """One released column: its role and type, what was done to it, how it is written, the share of changed cells."""
+    """One released column: its role and type, what was done to it, how it is written, the share of changed cells.
+
+    `correction` says how an analysis is corrected for a perturbation, `parameters` are those of its steps, in order.
+    """
 
     name: str
     role: str
@@ -40,6 +43,8 @@ class Variable(Result):
     changed: float = 0.0
     hierarchy: str | None = None
     level: int | None = None
+    correction: str = ""
+    parameters: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,19 @@ class Codebook(Result):
         yield "|---|---|---|---|---|---|"
         for one in self.variables:
             cells = (one.name, one.role, one.type, one.treatment, percent(one.changed), one.written)
-            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+            yield _row(cells)
+        corrected = [one for one in self.variables if one.correction]
+        if corrected:
+            yield from ("", "## Correct an analysis for it", "")
+            yield from (f"- {one.name}: {one.correction}." for one in corrected)
+        for one in self.variables:
+            for matrix in (step["matrix"] for step in one.parameters if "matrix" in step):
+                yield from ("", f"Probabilities that a value of {one.name} (row) became another (column):", "")
+                yield _row(["", *matrix])
+                yield _row(["---"] * (len(matrix) + 1))
+                yield from (
+                    _row([value, *(number(row.get(other, 0.0)) for other in matrix)]) for value, row in matrix.items()
+                )
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the codebook: `.json` under DDI's element names, `.md` to read.
@@ -113,6 +130,11 @@ class Codebook(Result):
         return target
 
 
+def _row(cells: Iterable[str]) -> str:
+    """A row of a table in Markdown."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
 def make_codebook(protected: Protected) -> Codebook:
     """Describe what was done to every column of a protected table.
 
@@ -120,7 +142,7 @@ def make_codebook(protected: Protected) -> Codebook:
         protected: what `protect` returned.
 
     Returns:
-        The codebook; it holds names of columns and counts, and no cell.
+        The codebook; it holds names of columns and counts, and no cell, but the categories in the matrix of PRAM.
 
     >>> from incrowd import protect
     >>> safe = protect({"age": [30, 31, 62, 64]}, quasi_identifiers=["age"], k=2, output="midpoint", identifiers=[])
@@ -148,25 +170,43 @@ def make_codebook(protected: Protected) -> Codebook:
 def _describe(protected: Protected, name: str, original: str, kind: str) -> Variable:
     if original in protected.pseudonymised:
         return Variable(name, "person", kind, "replaced by random numbers that nothing can reproduce", changed=1.0)
+    role = "sensitive" if original in protected.sensitive else "other"
+    steps = protected.settings.get("treatments", {}).get(original)
+    if steps:
+        return Variable(
+            name,
+            "quasi-identifier" if original in protected.quasi_identifiers else role,
+            kind,
+            "; then ".join(step["treatment"] for step in steps),
+            "values of the column's own type",
+            protected.changed_cells[original] / max(protected.rows, 1),
+            correction="; ".join(dict.fromkeys(step["correction"] for step in steps)),
+            parameters=tuple(_parameters(step) for step in steps),
+        )
     if original not in protected.quasi_identifiers:
-        role = "sensitive" if original in protected.sensitive else "other"
         return Variable(name, role, kind, "as in the original")
     changed = protected.changed_cells.get(original, 0) / max(protected.rows, 1)
     hierarchy = (protected.hierarchies or {}).get(original)
     usual = "range" if hierarchy is None else "label"
     crowd = protected.guarantee.asked_k
     verb = "blanked" if protected.method == "blank" else "generalised"
+    if protected.guarantee.wildcards:
+        verb = "blanked where fewer match; a blank may be any value,"
     treatment = verb if crowd is None else f"{verb} within classes of {crowd:,} or more"
     return Variable(
         name,
         "quasi-identifier",
         kind,
         treatment if changed else "as in the original",
-        _WRITTEN[protected.outputs.get(original, usual)] if changed and verb == "generalised" else "",
+        _WRITTEN[protected.outputs.get(original, usual)] if changed and protected.method != "blank" else "",
         changed,
         None if hierarchy is None else hierarchy.name,
         protected.settings.get("levels", {}).get(original),
     )
+
+
+def _parameters(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in step.items() if name not in ("treatment", "correction")}
 
 
 def _type_of(kind: pa.DataType) -> str:

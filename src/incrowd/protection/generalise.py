@@ -16,6 +16,8 @@ from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
 from incrowd.protection.problem import MethodOptions, Problem, check_share
 from incrowd.protection.recoding import Recoding, find_kept, recode_columns
+from incrowd.protection.repair import secret_codes
+from incrowd.protection.shares import find_within
 
 _MOST_NODES = 1_000_000  # combinations of levels that are looked at
 _MOST_HELD = 2**24  # representatives that are held over all tables of classes
@@ -50,8 +52,7 @@ def generalise(problem: Problem) -> Recoding:
     search = _Search(problem, ladders, float(problem.options.suppress))
     best = search.run()
     names = [column.name for column in problem.columns]
-    numbers, bad, _ = search.count(search.held[0], best)
-    kept_rows = np.flatnonzero(~bad[numbers]) if bad.any() else None
+    kept_rows = search.rows_to_keep(best)
     levels = search.levels(best)
     fixed = {name: frozenset(level.labels) for name, level in zip(names, levels, strict=True) if not level.from_values}
     labels = {}
@@ -68,9 +69,13 @@ class _Search:
 
     def __init__(self, problem: Problem, ladders: list[list[Level]], limit: float) -> None:
         self.problem, self.ladders, self.limit = problem, ladders, limit
-        self.secrets = problem.sensitive if problem.demand.l is not None else ()
-        # a class that misses entropy or recursive diversity may spoil one that has it, so more may fail higher up
-        self.fails_downwards = limit == 0.0 or not self.secrets or problem.demand.diversity == "distinct"
+        demand = problem.demand
+        self.by_share = demand.t is not None or demand.limits_shares
+        self.secrets = problem.sensitive if demand.l is not None or self.by_share else ()
+        # a class that misses any but distinct diversity may spoil one that has it, so more may fail higher up
+        distinct = demand.diversity == "distinct" and not self.by_share
+        self.fails_downwards = limit == 0.0 or not self.secrets or distinct
+        self.tables = [secret_codes(column) for column in self.secrets] if self.by_share else []
         codes, secrets = ([column.codes for column in columns] for columns in (problem.columns, self.secrets))
         self.held = [_Classes(codes, secrets, np.ones(problem.rows, dtype=np.int64))]
         self.held_at = np.zeros((1, len(ladders)), dtype=np.int64)
@@ -130,12 +135,43 @@ class _Search:
         people = np.bincount(numbers, weights=source.weight, minlength=sizes.size).astype(np.int64)
         bad = people < demand.k
         if self.secrets and not bad.all():
-            times = np.ones_like(source.weight) if demand.diversity == "distinct" else source.weight
+            distinct = demand.diversity == "distinct" and not self.by_share
+            times = np.ones_like(source.weight) if distinct else source.weight
             order = np.argsort(numbers, kind="stable")
             members = np.repeat(order, times[order])
             ends = np.cumsum(np.bincount(numbers, weights=times, minlength=sizes.size).astype(np.int64))
-            bad |= ~find_diverse(demand, [codes[members].astype(np.int64) for codes in source.secrets], ends)
+            if demand.l is not None:
+                bad |= ~find_diverse(demand, [codes[members].astype(np.int64) for codes in source.secrets], ends)
+            if self.by_share:
+                secrets = [
+                    secret._replace(codes=codes.astype(np.int64))
+                    for secret, codes in zip(self.tables, source.secrets, strict=True)
+                ]
+                bad |= ~find_within(demand, secrets, members, ends)
         return numbers, bad, people
+
+    def rows_to_keep(self, node: Node) -> NDArray[np.int64] | None:
+        """The rows in classes that satisfy the demand at some levels, None for all.
+
+        t, beta and delta compare a class with the released table, which rows that are left out change: more may have to
+        go, until those that stay satisfy it among themselves.
+        """
+        numbers, bad, _ = self.count(self.held[0], node)
+        while self.by_share and bad.any() and not bad.all():
+            kept = np.flatnonzero(~bad[numbers])
+            self.tables = [secret_codes(column, kept) for column in self.secrets]
+            worse = bad | self.count(self.held[0], node)[1]
+            if np.array_equal(worse, bad):
+                break
+            bad = worse
+        kept = np.flatnonzero(~bad[numbers])
+        if self.problem.rows - kept.size > self.limit * self.problem.rows:
+            raise UnsupportedError(
+                "the rows that would be left do not satisfy what is asked of sensitive columns among themselves; allow "
+                "more rows to be suppressed, or none",
+                hint="suppress",
+            )
+        return kept if bad.any() else None
 
     def _hold(self, source: _Classes, node: Node, numbers: NDArray[np.uint32]) -> None:
         """Keep the classes at a node where that is a much smaller table than the one they were counted from."""

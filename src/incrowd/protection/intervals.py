@@ -42,6 +42,7 @@ def equal_parts(column: Coded, parts: int) -> Labels:
         edges = np.unique(edges)
     else:
         edges = np.linspace(low, high, parts + 1)
+        edges[1:-1] = _written_short(edges[1:-1], (high - low) / parts)
     return ValueLabels(_between(column, place, edges, whole, start))
 
 
@@ -55,11 +56,18 @@ def grid(column: Coded, width: float, origin: float) -> Labels:
     if start:  # places are counted from a number too large for floats, so the grid is moved there exactly
         origin = -float((start - Fraction(origin)) % Fraction(width))
     edges = _edges_near(place, width, origin)
-    if width != int(width) and width * 1e11 > np.abs(edges).max():  # sums of tenths are written as tenths
-        edges = np.array([float(f"{edge:.12g}") for edge in edges])
+    if width != int(width):
+        edges = _written_short(edges, width)
     if not (np.diff(edges) > 0).all():
         raise InputError(f"intervals of width {width:g} are too narrow for the numbers of {column.name!r}; widen them")
     return _between(column, place, edges, whole, start)
+
+
+def _written_short(edges: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    """Edges of twelve digits, where their distance allows for it: sums of tenths are written as tenths."""
+    if not edges.size or not width * 1e11 > np.abs(edges).max():
+        return edges
+    return np.array([float(f"{edge:.12g}") for edge in edges])
 
 
 def _edges_near(place: NDArray[np.float64], width: float, origin: float) -> NDArray[np.float64]:

@@ -119,3 +119,58 @@ def merge_until_diverse(codes, ends, values, kind, l, c):  # type: ignore[no-unt
             kept[joined] = rest = codes.size
             joined += 1
     return kept[:joined]
+
+
+@njit(cache=True, nogil=True)
+def is_within(counts, people, low, high):  # type: ignore[no-untyped-def]
+    """Whether every value's share of a class is within its limits."""
+    within = True
+    for value in range(counts.size):
+        within = within and low[value] <= counts[value] / people <= high[value]
+    return within
+
+
+@njit(cache=True, nogil=True)
+def find_within(codes, ends, low, high, good):  # type: ignore[no-untyped-def]
+    """Mark the classes in which a value's share is beyond its limits. `codes` are the values class by class."""
+    counts = np.zeros(low.size, np.int64)
+    start = 0
+    for g in range(ends.size):
+        for i in range(start, ends[g]):
+            counts[codes[i]] += 1
+        good[g] = good[g] and is_within(counts, ends[g] - start, low, high)
+        for i in range(start, ends[g]):
+            counts[codes[i]] = 0
+        start = ends[g]
+
+
+@njit(cache=True, nogil=True)
+def merge_until_within(codes, ends, low, high):  # type: ignore[no-untyped-def]
+    """Join neighbouring classes until every value's share is within its limits; returns the new ends.
+
+    `codes` are the values class by class. Shares of a union lie between those of its parts, and those of all together
+    are the table's own, so that this always ends.
+    """
+    kept = np.empty(ends.size, np.int64)
+    counts = np.zeros(low.size, np.int64)
+    joined, start, first = 0, 0, 0
+    for g in range(ends.size):
+        for i in range(start, ends[g]):
+            counts[codes[i]] += 1
+        start = ends[g]
+        if is_within(counts, start - first, low, high):
+            kept[joined] = first = start
+            joined += 1
+            counts[:] = 0
+    while first < codes.size and joined:  # what is left joins as many classes before it as that takes
+        joined -= 1
+        before = kept[joined - 1] if joined else 0
+        for i in range(before, first):
+            counts[codes[i]] += 1
+        first = before
+        if is_within(counts, codes.size - first, low, high):
+            break
+    if first < codes.size:
+        kept[joined] = codes.size
+        joined += 1
+    return kept[:joined]

@@ -31,6 +31,27 @@ def distance_of_counts(counts, values, filled, people, ordered, share, cumulativ
 
 
 @njit(cache=True, nogil=True)
+def find_close(codes, ends, ordered, share, cumulative, before, t, good):  # type: ignore[no-untyped-def]
+    """Mark the classes that are farther than t from the table. `codes` are the values class by class."""
+    counts, values = np.zeros(share.size, np.int64), np.empty(share.size, np.int64)
+    start = 0
+    for g in range(ends.size):
+        filled = 0
+        for i in range(start, ends[g]):
+            if counts[codes[i]] == 0:
+                values[filled] = codes[i]
+                filled += 1
+            counts[codes[i]] += 1
+        people = ends[g] - start
+        good[g] = (
+            good[g] and distance_of_counts(counts, values, filled, people, ordered, share, cumulative, before) <= t
+        )
+        for i in range(filled):
+            counts[values[i]] = 0
+        start = ends[g]
+
+
+@njit(cache=True, nogil=True)
 def farthest_column(codes, offsets, ordered, share, cumulative, before, following, first, people, scratch, values):  # type: ignore[no-untyped-def]
     """The largest distance of a class from the table, over all sensitive columns.
 

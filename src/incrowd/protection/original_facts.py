@@ -37,11 +37,13 @@ class OriginalFacts(Result):
         kept: the columns that are released as they were, and were compared with the original.
         given_back: those of them that give a coarsened quasi-identifier back.
         rows: what a row of the original is.
+        pseudonymised: columns that hold random numbers in place of people's.
     """
 
     kept: tuple[str, ...]
     given_back: tuple[GivenBack, ...]
     rows: RowKind
+    pseudonymised: tuple[str, ...] = ()
 
 
 def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
@@ -67,7 +69,7 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
     if given_back is None:
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
-    return OriginalFacts(tuple(kept), given_back, rows or describe_rows(safe.original))
+    return OriginalFacts(tuple(kept), given_back, rows or describe_rows(safe.original), safe.pseudonymised)
 
 
 def facts_of_tables(
@@ -135,7 +137,8 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
             replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
             for one in facts.given_back
         )
-        facts = replace(facts, kept=tuple(map(escape_formula, facts.kept)), given_back=given_back)
+        kept, drawn = (tuple(map(escape_formula, names)) for names in (facts.kept, facts.pseudonymised))
+        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn)
     text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
     with written_whole(mark_of(target), force=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
@@ -171,7 +174,10 @@ def read_mark(table: Table) -> OriginalFacts | None:
     try:
         found = json.loads(mark.read_text(encoding="utf-8"))
         facts = OriginalFacts(
-            tuple(map(str, found["kept"])), tuple(_given_back(one) for one in found["given_back"]), _rows(found["rows"])
+            tuple(map(str, found["kept"])),
+            tuple(_given_back(one) for one in found["given_back"]),
+            RowKind(**found["rows"]),
+            tuple(map(str, found["pseudonymised"])),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, OSError):
@@ -183,12 +189,24 @@ def read_mark(table: Table) -> OriginalFacts | None:
     return facts
 
 
+def pseudonyms_in(table: Table, original: Any = None) -> tuple[str, ...]:
+    """The columns of a table that hold random numbers in place of people's, as far as that is known.
+
+    Args:
+        table: a table that may be a release.
+        original: what its original tells (`OriginalFacts`), where that is at hand; else its mark is read.
+    """
+    if isinstance(original, OriginalFacts):
+        return original.pseudonymised
+    try:
+        facts = read_mark(table)
+    except InputError:  # told where the mark would answer a question
+        return ()
+    return () if facts is None else facts.pseudonymised
+
+
 def _given_back(saved: dict[str, Any]) -> GivenBack:
     return GivenBack(**{name: value for name, value in saved.items() if name != "undoes"})
-
-
-def _rows(saved: dict[str, Any]) -> RowKind:
-    return RowKind(**saved)
 
 
 def _hash(file: Path) -> str:

@@ -98,7 +98,7 @@ class Outputs:
         column = next(column for column in self.columns if column.name == name)
         if numbers is not None and kind in ("mean", "mode"):
             codes = column.codes if self.kept_rows is None else column.codes[self.kept_rows]
-            tell = _means if kind == "mean" else _modes
+            tell = class_means if kind == "mean" else _modes
             return {name: tell(column, codes, numbers).take(pa.array(numbers))}
         changed = pa.types.is_dictionary(cells.type) or pa.types.is_string(cells.type)
         hierarchy = self.hierarchies.get(name)
@@ -168,10 +168,10 @@ def _cast(text: pa.Array, kind: pa.DataType) -> pa.Array:
 def _midpoints(column: Coded, low: pa.Array, high: pa.Array) -> pa.Array:
     first = offset_of(column)
     places = (as_floats(low, first) + as_floats(high, first)) / 2
-    return _from_places(column, places)
+    return from_positions(column, places)
 
 
-def _means(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
+def class_means(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
     """The mean of every class, null where a member has no value."""
     values = column.values.slice(0, column.size - column.has_null)
     place = np.append(as_floats(values, offset_of(column)), [np.nan] * column.has_null)
@@ -180,7 +180,7 @@ def _means(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[n
     low, high = np.full(sizes.size, column.size), np.zeros(sizes.size, dtype=np.int64)
     np.minimum.at(low, numbers, codes)
     np.maximum.at(high, numbers, codes)
-    return _from_places(column, np.where(low == high, place[low], means))  # equal values are not rounded
+    return from_positions(column, np.where(low == high, place[low], means))  # equal values are not rounded
 
 
 def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[np.uint32]) -> pa.Array:
@@ -193,7 +193,7 @@ def _modes(column: Coded, codes: NDArray[np.unsignedinteger], numbers: NDArray[n
     return values.take(pa.array(code[first]))
 
 
-def _from_places(column: Coded, places: NDArray[np.float64]) -> pa.Array:
+def from_positions(column: Coded, places: NDArray[np.float64]) -> pa.Array:
     """Positions as values of the column's own type, whole ones rounded; NaN is a null."""
     kind, first, missing = column.values.type, offset_of(column), np.isnan(places)
     if pa.types.is_floating(kind):

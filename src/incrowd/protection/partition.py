@@ -16,6 +16,7 @@ from incrowd.protection.lattice import ladders_of
 from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping, Recoding, generalise_classes
 from incrowd.protection.repair import merge_until_close, secret_codes
+from incrowd.protection.shares import merge_until_within
 
 _PART = 256  # records among which a class picks its members: more is better and slower
 _SUBTREES = 32  # parts that are worked on at the same time
@@ -41,16 +42,19 @@ def partition_classes(problem: Problem) -> Grouping:
         frozen, pool = _split_off_safe(problem)
         order, ends = _classes_of(problem, pool) if pool.size else (pool, np.zeros(0, dtype=np.int64))
         made = Grouping(np.concatenate([frozen.order, order]), np.concatenate([frozen.ends, ends + frozen.order.size]))
-    if problem.demand.t is None:
+    demand = problem.demand
+    if demand.t is None and not demand.limits_shares:
         return made
     if problem.wishes.restrict:
         raise UnsupportedError(
-            "t-closeness merges classes without regard to columns that stay as they are and to largest widths; "
-            "wish for one of them"
+            "classes are merged for t, beta and delta without regard to columns that stay as they are and to largest "
+            "widths; wish for one of them"
         )
     problem.progress("merging classes far from the table", 0.8)
     secrets = [secret_codes(column) for column in problem.sensitive]
-    return merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, problem.demand.t)
+    if demand.t is not None:
+        made = merge_until_close(problem.points(), problem.nominal(), problem.power, made, secrets, demand.t)
+    return merge_until_within(problem, made, secrets) if demand.limits_shares else made
 
 
 def _split_off_safe(problem: Problem) -> tuple[Grouping, NDArray[np.int64]]:

@@ -15,6 +15,7 @@ from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.wishes import Wishes
+from incrowd.tables import Table
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -34,7 +35,8 @@ class MethodOptions:
 class Demand:
     """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None.
 
-    l and t are asked of every sensitive column alike.
+    l, t, beta and delta are asked of every sensitive column alike. With `wildcards` k records match where a null may be
+    any value, by every `subsets` columns, or by all.
     """
 
     k: int
@@ -43,6 +45,20 @@ class Demand:
     c: float = 3.0
     t: float | None = None
     by_strata: bool = False
+    beta: float | None = None
+    delta: float | None = None
+    wildcards: bool = False
+    subsets: int | None = None
+
+    @property
+    def limits_shares(self) -> bool:
+        """Whether a sensitive value's share of a class has limits, by β or δ."""
+        return self.beta is not None or self.delta is not None
+
+    @property
+    def about_secrets(self) -> bool:
+        """Whether more is asked than classes of k."""
+        return self.l is not None or self.by_strata or self.limits_shares
 
     @property
     def smallest(self) -> int:
@@ -57,7 +73,7 @@ class Problem:
     `aim` is the loss that classes keep small: "information" measures distances in standard deviations (eq. 2),
     "granularity" in shares of each column's domain. The demand holds for every `sensitive` column. `options` are those
     of the method. `tallies` count every value in the whole table, where these rows are only a part of it. `wishes` say
-    what matters in the result.
+    what matters in the result. `table` is where the columns come from, for methods that change others too.
     """
 
     columns: list[Coded]
@@ -70,6 +86,7 @@ class Problem:
     progress: Progress = silent
     tallies: Sequence[NDArray[np.int64]] | None = None
     wishes: Wishes = field(default_factory=Wishes)
+    table: Table | None = None
 
     @property
     def power(self) -> int:

@@ -26,7 +26,8 @@ ANYTHING = "*"
 class Recoding:
     """The columns that changed, how many of their cells did, and which rows stay (None: all).
 
-    `fixed_labels` are, by column, those that were not made of its values: a user's, or of a fixed grid.
+    `fixed_labels` are, by column, those that were not made of its values: a user's, or of a fixed grid. `perturbed` are
+    the columns in which records may no longer have their own values.
     """
 
     columns: dict[str, pa.Array]
@@ -37,6 +38,7 @@ class Recoding:
     notes: tuple[str, ...] = ()
     fixed_labels: dict[str, frozenset[str | None]] = field(default_factory=dict)
     settings: dict[str, object] = field(default_factory=dict)
+    perturbed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,12 +15,13 @@ from incrowd.protection.generalise import GeneraliseOptions, generalise
 from incrowd.protection.histories import partition_histories
 from incrowd.protection.mask import MaskOptions, mask
 from incrowd.protection.partition import partition
+from incrowd.protection.perturbation.perturb import PerturbOptions, perturb
 from incrowd.protection.problem import MethodOptions, Problem
 from incrowd.protection.recoding import Recoding
 from incrowd.protection.sorted_runs import sort
 from incrowd.protection.tcloseness import t_close_partition, t_closeness
 
-MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask"]
+MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask", "perturb"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,10 @@ class Method:
     - `options` is the class of the options that only this method has.
     - `takes_wishes`: it heeds importance, columns that stay as they are, and largest widths.
     - `guarantees_k`: every class has k records. `reaches_l`, `reaches_t`: classes are joined until they are l-diverse
-      and within t; any other method is refused where it misses them.
+      and within t, β and δ; any other method is refused where it misses them.
     - `in_cluster`: a backend whose rows are elsewhere runs it too.
-    - `needs_hierarchies`: it does little without them.
+    - `perturbs`: it changes values by chance, so that neither k nor l nor t is promised.
+    - `needs_hierarchies`: it does little without them. `in_form`: a form can offer it.
     - `inputs` are the settings that a form offers for it; `compared_by` is the one of which a comparison of all methods
       tries several values, None where there is no such setting.
     """
@@ -51,7 +53,9 @@ class Method:
     reaches_l: bool = False
     reaches_t: bool = False
     in_cluster: bool = False
+    perturbs: bool = False
     needs_hierarchies: bool = False
+    in_form: bool = True
     help: str = ""
     inputs: tuple[str, ...] = ("k", "t", "l")
     compared_by: Literal["k", "resolution"] | None = "k"
@@ -99,6 +103,7 @@ METHODS: dict[str, Method] = {
         options=GeneraliseOptions,
         takes_wishes=True,
         reaches_l=True,
+        reaches_t=True,
         needs_hierarchies=True,
         help="One coding for the whole table; rows that still stand out are left out.",
         inputs=("k", "t", "l", "suppress"),
@@ -118,6 +123,17 @@ METHODS: dict[str, Method] = {
         mask,
         options=MaskOptions,
         help="Each column as you say, only for people who stand out; those who still do are left out.",
+        inputs=("k", "steps"),
+        compared_by=None,
+    ),
+    "perturb": Method(
+        "values changed by chance",
+        perturb,
+        options=PerturbOptions,
+        guarantees_k=False,
+        perturbs=True,
+        in_form=False,
+        help="Noise, swapping, PRAM, microaggregation, rounding: no promise about classes, the risk is attacked.",
         inputs=("k", "steps"),
         compared_by=None,
     ),

@@ -150,6 +150,7 @@ def _check_guarantee(protected: Protected, file: Path) -> None:
         promises_k=protected.guarantee.asked_k is not None,
         sensitive=[in_file(name) for name in protected.sensitive],
         person=in_file(protected.person) if protected.person else None,
+        perturbed=protected.guarantee.perturbed,
     )
     if not found.holds:
         raise UnsupportedError(f"the file does not keep the guarantee ({'; '.join(found.broken)}); nothing is left")

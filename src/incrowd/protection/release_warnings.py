@@ -16,7 +16,7 @@ _FEW = 20  # categories have no more values than that
 def warn_of_nearly_unique(distinct: Iterable[tuple[str, int]], rows: int) -> Iterator[str]:
     """Warn of kept columns in which most values differ; `distinct` holds columns and their number of values."""
     for name, size in distinct:
-        if size > max(_FEW, _NEARLY_UNIQUE * rows):
+        if size > max(_FEW, _NEARLY_UNIQUE * rows) or size == rows > 1:
             yield (
                 f"{name} is passed on unchanged with {size:,} different values in {rows:,} rows: whoever knows "
                 "somebody's finds the record; leave it out, or name it as a quasi-identifier, which makes it coarser"

@@ -74,7 +74,7 @@ def merge_until_close(
         points,
         grouping.order,
         grouping.ends,
-        _order_near(points, grouping),
+        order_near(points, grouping),
         (nominal, power, int(np.clip(_PAIRS // grouping.ends.size, *_REACH)), t + 1e-12),
         np.stack([secret.codes for secret in secrets]),
         distributions,
@@ -86,7 +86,7 @@ def merge_until_close(
     return Grouping(grouping.order[order], np.cumsum(sizes))
 
 
-def _order_near(points: NDArray[np.float32], grouping: Grouping) -> NDArray[np.int64]:
+def order_near(points: NDArray[np.float32], grouping: Grouping) -> NDArray[np.int64]:
     """List classes so that those whose centres are near each other are near in the list, as leaves of a k-d tree."""
     from incrowd.protection import kernels
 

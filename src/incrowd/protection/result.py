@@ -16,8 +16,10 @@ from incrowd.classes import Classes, ClassSizes, assign_classes, indistinguishab
 from incrowd.errors import UnsupportedError
 from incrowd.measures import GivenBack, measure_diversity
 from incrowd.protection.problem import Demand
+from incrowd.protection.wildcards import count_matches
 from incrowd.results import Result
 from incrowd.tables import Table
+from incrowd.wording import listed
 
 if TYPE_CHECKING:
     from incrowd.protection.hierarchies import Hierarchy
@@ -25,11 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveGuarantee(Result):
-    """The l and t that were counted for one sensitive column; l is by the kind that was asked for, else distinct."""
+    """What was counted for one sensitive column.
+
+    l is by the kind that was asked for, else distinct; delta is None where a class lacks a value, so that its members
+    certainly do not have it.
+    """
 
     column: str
     l: float  # noqa: E741
     t: float
+    beta: float
+    delta: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,8 @@ class Guarantee(Result):
 
     `k`, `l` and `t` are as counted, l and t in the `sensitive` column where they are worst; `asked_k` is None where the
     method promises nothing. `bound` is the t that S4 promises for sensitive values that are all different (eq. 6).
+    With `wildcards` k is the fewest records that match one, a blank standing for any value, by every `subsets` columns.
+    `perturbed` are quasi-identifiers that were changed by chance: classes by them are not made of people who are alike.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("holds", "sentence")
@@ -50,6 +60,11 @@ class Guarantee(Result):
     t: float | None = None
     bound: float | None = None
     sensitive: tuple[SensitiveGuarantee, ...] = ()
+    perturbed: tuple[str, ...] = ()
+    wildcards: bool = False
+    subsets: int | None = None
+    asked_beta: float | None = None
+    asked_delta: float | None = None
 
     @property
     def broken(self) -> list[str]:
@@ -65,6 +80,13 @@ class Guarantee(Result):
                 wrong.append(f"{diverse}, the least diverse class has {l:g}{named}")
             if self.asked_t is not None and (t is None or t > self.asked_t * (1 + 1e-9)):
                 wrong.append(f"a distance of at most {self.asked_t:g} was asked for, one class is {t:.4g} away{named}")
+        for one in self.sensitive:
+            named = f" in {one.column}" if several else ""
+            if self.asked_beta is not None and one.beta > self.asked_beta * (1 + 1e-9):
+                wrong.append(f"beta of at most {self.asked_beta:g} was asked for, one class has {one.beta:.4g}{named}")
+            if self.asked_delta is not None and (one.delta is None or one.delta > self.asked_delta * (1 + 1e-9)):
+                reached = "lacks a value" if one.delta is None else f"has {one.delta:.4g}"
+                wrong.append(f"delta of at most {self.asked_delta:g} was asked for, one class {reached}{named}")
         return wrong
 
     def _reached(self) -> list[tuple[str, float | None, float | None]]:
@@ -79,10 +101,20 @@ class Guarantee(Result):
     @property
     def sentence(self) -> str:
         """The guarantee in plain words."""
-        if self.asked_k is None:
+        if self.perturbed:
+            crowd = (
+                f"no guarantee: {listed(self.perturbed)} {'was' if len(self.perturbed) == 1 else 'were'} changed by "
+                "chance, so classes of equal values protect nobody; only an attack shows the risk"
+            )
+        elif self.asked_k is None:
             crowd = f"no guarantee: the smallest class has {self.k:,}"
         else:
             crowd = f"everybody shares their values with at least {self.k - 1:,} other{'s' if self.k > 2 else ''}"
+            if self.wildcards:
+                crowd += ", where a blank may be any value"
+            if self.subsets is not None:
+                crowd += f", by every {self.subsets:,} columns"
+        crowd += self._shares()
         if len(self.sensitive) > 1 and (self.asked_l is not None or self.asked_t is not None):
             return crowd + "".join(f"; {self._in_column(one)}" for one in self.sensitive)
         if self.asked_l is not None:
@@ -90,6 +122,17 @@ class Guarantee(Result):
         if self.asked_t is not None:
             crowd += f"; no class is more than {self.t:.3g} away from the whole table"
         return crowd
+
+    def _shares(self) -> str:
+        """What is guaranteed about the share of a value, in the column where it is worst."""
+        text = ""
+        if self.asked_beta is not None:
+            most = max(one.beta for one in self.sensitive)
+            text += f"; no value is more than {1 + most:.3g} times as common in a class as in the table (beta)"
+        if self.asked_delta is not None:
+            most = max(one.delta or 0.0 for one in self.sensitive)
+            text += f"; no class changes the share of a value by more than e^{most:.3g} (delta)"
+        return text
 
     def _in_column(self, one: SensitiveGuarantee) -> str:
         """What is guaranteed for one of several sensitive columns."""
@@ -107,6 +150,7 @@ def count_guarantee(
     sensitive: Sequence[str] = (),
     person: str | None = None,
     bound: float | None = None,
+    perturbed: Sequence[str] = (),
 ) -> tuple[Guarantee, Classes]:
     """Count the guarantee on a protected table, whatever way it was made."""
     classes = assign_classes(table, quasi_identifiers, person)
@@ -115,11 +159,12 @@ def count_guarantee(
         groups = indistinguishable_groups(table, quasi_identifiers, classes, person)
         for column in encode(table, list(sensitive)):
             facts = measure_diversity(groups.numbers, column)
-            found.append(SensitiveGuarantee(column.name, _reached_l(facts, demand, groups, column), facts.t))
+            l = _reached_l(facts, demand, groups, column)  # noqa: E741
+            found.append(SensitiveGuarantee(column.name, l, facts.t, facts.beta, _reached_delta(facts, groups, column)))
     return (
         Guarantee(
             demand.k if promises_k else None,
-            int(classes.people.min()),
+            int(_matches(table, quasi_identifiers, demand) if demand.wildcards else classes.people.min()),
             demand.l,
             min((one.l for one in found), default=None),
             demand.diversity if demand.l is not None else None,
@@ -127,9 +172,19 @@ def count_guarantee(
             max((one.t for one in found), default=None),
             bound,
             tuple(found),
+            tuple(perturbed),
+            demand.wildcards,
+            demand.subsets,
+            demand.beta,
+            demand.delta,
         ),
         classes,
     )
+
+
+def _matches(table: Table, quasi_identifiers: list[str], demand: Demand) -> int:
+    """The fewest records that match one, a null standing for any value."""
+    return int(count_matches(encode(table, quasi_identifiers), demand.subsets).min())
 
 
 def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> float:
@@ -139,6 +194,12 @@ def _reached_l(facts: Any, demand: Demand, classes: Classes, column: Any) -> flo
     if demand.diversity == "recursive" and demand.l is not None:
         return float(demand.l) if _is_recursive(demand, classes, column) else 1.0
     return float(facts.distinct)
+
+
+def _reached_delta(facts: Any, classes: Classes, column: Any) -> float | None:
+    """The δ that classes reach, None where a class lacks a value."""
+    pairs = np.unique(classes.numbers.astype(np.int64) * column.size + column.codes).size
+    return float(facts.delta) if pairs == column.size * np.unique(classes.numbers).size else None
 
 
 def _is_recursive(demand: Demand, classes: Classes, column: Any) -> bool:
@@ -164,6 +225,7 @@ class Protected(Result):
     what is written in place of ranges and sets, `released_quasi_identifiers` the columns that this is in, and
     `generalised` is the table with ranges and sets (None: `table` is), by which detail and loss are measured.
     `given_back` are the kept columns that tell a quasi-identifier (None: nobody asked).
+    `perturbed` are the columns, of any role, in which records may no longer have their own values.
     """
 
     _hidden: ClassVar[frozenset[str]] = frozenset(
@@ -198,17 +260,18 @@ class Protected(Result):
     released_quasi_identifiers: tuple[str, ...] = ()
     generalised: Any = None
     method_help: str = ""
+    perturbed: tuple[str, ...] = ()
 
     @property
     def share_changed(self) -> float:
         """The share of quasi-identifier cells, of the rows that are left, that differ from the original."""
         cells = self.rows * len(self.quasi_identifiers)
-        return sum(self.changed_cells.values()) / cells if cells else 0.0
+        return sum(self.changed_cells.get(name, 0) for name in self.quasi_identifiers) / cells if cells else 0.0
 
     @property
     def unchanged(self) -> tuple[str, ...]:
         """The columns that are released as they were."""
-        touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised}
+        touched = {*self.quasi_identifiers, *self.removed, *self.pseudonymised, *self.changed_cells}
         every = self.original.columns if self.original else self.table.columns  # in a cluster: Spark's frame
         return tuple(name for name in every if name not in touched)
 
@@ -235,6 +298,28 @@ class Protected(Result):
             )
         asked = self.sensitive if sensitive is None else sensitive
         return provided("evaluation")(self, sensitive=asked, secret=secret, progress=progress)
+
+    def attack(self, *, targets: int = 2000, seed: int = 0, progress: Progress = silent) -> Any:
+        """Measure how often somebody who knows a person's quasi-identifiers finds that person's record.
+
+        This is the risk of a perturbed table, which classes do not show. The attacker knows how much noise was added.
+
+        Args:
+            targets: how many people are attacked.
+            seed: of the choice of people.
+            progress: called with what is done and how far it is.
+
+        Returns:
+            An `AttackRisk`, of linkage.
+
+        Raises:
+            UnsupportedError: the table was protected in a cluster.
+        """
+        if self.original is None:
+            raise UnsupportedError(
+                "an attack compares rows, and a cluster keeps no order of them; attack a sample here"
+            )
+        return provided("linkage")(self, targets=targets, seed=seed, progress=progress)
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types, without the table; the warnings of kept columns are called `undone`."""

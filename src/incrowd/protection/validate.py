@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -60,10 +61,21 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
         raise InputError(f"l must be 1 or more, and at most the {rows:,} rows there are; {demand.l!r} was given")
     if demand.l is not None and demand.diversity != "entropy" and demand.l != int(demand.l):
         raise InputError(f"l must be a whole number for {demand.diversity} l-diversity; {demand.l!r} was given")
+    for name, limit in (("beta", demand.beta), ("delta", demand.delta)):
+        if limit is not None and not 0 < limit < math.inf:
+            raise InputError(f"{name} must be above 0; {limit!r} was given")
     if not demand.c > 0:
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
-    if not sensitive and (demand.by_strata or demand.l is not None or method.run is None):
-        raise InputError("t-closeness and l-diversity need a sensitive column; name it", hint="sensitive")
+    if not sensitive and (demand.about_secrets or method.run is None):
+        raise InputError("l-diversity, t-closeness, beta and delta need a sensitive column; name it", hint="sensitive")
+    if demand.wildcards and demand.about_secrets:
+        raise UnsupportedError(
+            "blanks that may be any value leave no classes for l, t, beta and delta; leave wildcards out"
+        )
+    if method.perturbs and demand.about_secrets:
+        raise UnsupportedError(
+            "perturbed values promise no l, t, beta or delta; use the partition", hint="method=partition"
+        )
     if len(sensitive) > 1 and (method.run is None or (demand.by_strata and demand.t is None)):
         raise UnsupportedError(
             f"strata are made of one sensitive column, and {len(sensitive)} are given; use the partition with a number "

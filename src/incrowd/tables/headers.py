@@ -15,6 +15,33 @@ _VALUE = re.compile(
 )
 
 
+def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns whose header has several rows: the words above each other, groups over all they span.
+
+    Args:
+        rows: the rows of the header; a blank in all but the last belongs to the group on its left.
+
+    >>> join_header([["home", "", "work"], ["town", "zip", "town"]])
+    ['home town', 'home zip', 'work town']
+    """
+    parts: list[list[str]] = [[] for _ in rows[-1]]
+    for row in rows[:-1]:
+        group = ""
+        for place in range(len(parts)):
+            group = (row[place].strip() if place < len(row) else "") or group
+            parts[place] += [group] if group else []
+    return [" ".join([*above, name.strip()]).strip() for above, name in zip(parts, rows[-1], strict=True)]
+
+
+def suggest_header_rows(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the row below a header that is not fit names the columns: no values, with values below."""
+    unfit = "" in header or len({*header}) < len(header)
+    if not unfit or len(rows) < 2 or len(rows[0]) != len(header) or not all(rows[0]):
+        return False
+    has_values = any(_VALUE.fullmatch(str(cell)) for cell in rows[1])
+    return has_values and not any(_VALUE.fullmatch(str(cell)) for cell in rows[0])
+
+
 def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str) -> None:
     """Refuse a header in which a column has no name of its own, or which is a row of values.
 
@@ -29,12 +56,15 @@ def check_header(header: Sequence[str], rows: Iterable[Sequence[Any]], name: str
     Raises:
         InputError: if it is not fit to name the columns.
     """
+    below = [list(row) for row in rows]
+    if suggest_header_rows(header, below):
+        raise InputError(f"{name}: the header seems to have two rows; say how many", hint="header_rows")
     blank = [str(position) for position, column in enumerate(header, 1) if not column]
     if blank:
         raise InputError(f"{name}: column {', '.join(blank[:5])} has no name in the header")
     values = {place for place, cell in enumerate(header) if _VALUE.fullmatch(cell)}
     a_day = any(re.fullmatch(DAY, header[place]) for place in values)
-    below = [row for row in rows if len(row) == len(header) and list(row) != list(header)]
+    below = [row for row in below if len(row) == len(header) and row != list(header)]
     recurring = {place for place, cell in enumerate(header) if any(row[place] == cell for row in below)}
     if a_day or len(values) > len(header) / 2 or (recurring and len(values | recurring) >= max(2, len(header) / 2)):
         raise InputError(f"{name}: the first line holds values, not column names; put a line of names before it")

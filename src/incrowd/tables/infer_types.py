@@ -22,6 +22,7 @@ DAY_FIRST_SLASHES = "date32, written with the day first and slashes"
 MONTH_FIRST = "date32, written with the month first and slashes"
 YEAR_FIRST = "date32, written with the year first and slashes"
 MONTH_NAMES = "date32, written with the name of the month"
+PARTIAL_DATES = "text, dates of which the day or the month is left out"
 UNITS = {f"double, with {unit}": unit for unit in ("%", "$", "€", "£", "¥")}
 NULL_WORDS = ("NA", "N/A", "n/a", "na", "N", ".", "-", "?", "NULL", "null", "None", "#N/A", "missing")
 """Texts that stand for a missing value where all other cells of a column are numbers or dates."""
@@ -43,6 +44,7 @@ _PATTERNS = {  # type → the pattern of its cells; a double keeps 15 digits, so
     YEAR_FIRST: r"^[1-9][0-9]{3}/[0-9]{2}/[0-9]{2}$",
     MONTH_NAMES: r"(?i)^[0-9]{1,2}[ -]?[a-z]{3}[ -]?[1-9][0-9]{3}$",
     **{kind: rf"^-?{re.escape(unit)} ?{_AMOUNT}$|^-?{_AMOUNT} ?{re.escape(unit)}$" for kind, unit in UNITS.items()},
+    PARTIAL_DATES: r"^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$",
 }
 _PAD = [(r"^([0-9])/", r"0\1/"), (r"/([0-9])/", r"/0\1/")]
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -65,10 +67,12 @@ _NUMBERS = {  # the same for notations of numbers
     **{kind: [("[^-0-9.]", "")] for kind in UNITS},
 }
 _REWRITES = _DATES | _NUMBERS
-_TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double")
+_TYPE_OF_NOTATION = dict.fromkeys(_DATES, "date32") | dict.fromkeys(_NUMBERS, "double") | {PARTIAL_DATES: "string"}
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32": "DATE", "timestamp[s]": "TIMESTAMP"}
+_IMPLIED = {THOUSANDS_COMMAS: "double", PARTIAL_DATES: "date32"}  # what fits the second fits the first
 _EXACT_DIGITS = 15
 _FIRST_LOOK = 64  # texts; most types are ruled out by them
+_SEEN = 1_000  # cells, to tell whether they repeat
 
 
 def candidate_types(separator: str) -> tuple[str, ...]:
@@ -110,14 +114,18 @@ class TypeInference:
         """Drop the types that some cell does not fit."""
         for name, kinds in self._candidates.items():
             if kinds:
-                distinct = batch.column(name).unique().drop_null()
-                words = pc.is_in(distinct, value_set=self._possible_nulls)
-                self._null_words[name].update(distinct.filter(words).to_pylist())
-                distinct = distinct.filter(pc.invert(words))
+                cells = _without_repeats(batch.column(name))
+                fitting = _fitting(cells, kinds)
+                if not fitting:  # no word for a missing value is a value of a type
+                    words = pc.is_in(cells, value_set=self._possible_nulls)
+                    if pc.any(words).as_py():
+                        self._null_words[name].update(cells.filter(words).unique().to_pylist())
+                        cells = cells.filter(pc.invert(words))
+                        fitting = _fitting(cells, kinds)
                 commas_possible = DECIMAL_COMMA in kinds or THOUSANDS_POINTS in kinds
-                self._has_values[name] |= len(distinct) > 0
-                self._has_decimal_comma[name] |= commas_possible and _has_decimal_comma(distinct)
-                self._candidates[name] = _fitting(distinct, kinds)
+                self._has_values[name] |= len(cells) > 0
+                self._has_decimal_comma[name] |= commas_possible and _has_decimal_comma(cells)
+                self._candidates[name] = fitting
 
     def types(self) -> dict[str, str | None]:
         """The preferred type that is left for each column, or None: text.
@@ -143,6 +151,11 @@ class TypeInference:
         both = {DAY_FIRST_SLASHES, MONTH_FIRST}
         return [name for name, kinds in self._candidates.items() if both <= set(kinds) and self._has_values[name]]
 
+    def partial_dates(self) -> list[str]:
+        """The columns of dates such as 2019-05 and 2019, which stay text; in its order they are in theirs."""
+        only = (PARTIAL_DATES,)
+        return [name for name, kinds in self._candidates.items() if kinds == only and self._has_values[name]]
+
     def merge(self, other: TypeInference) -> None:
         """Take in what was seen of another file with the same columns."""
         for name, kinds in self._candidates.items():
@@ -152,7 +165,7 @@ class TypeInference:
             self._null_words[name] |= other._null_words[name]
 
     def _type(self, name: str, kinds: tuple[str, ...]) -> str | None:
-        if not kinds or not self._has_values[name]:
+        if not kinds or not self._has_values[name] or kinds[0] == PARTIAL_DATES:
             return None
         needs_comma = kinds[0] in (DECIMAL_COMMA, THOUSANDS_POINTS)
         ambiguous = kinds[0] == DAY_FIRST_SLASHES and MONTH_FIRST in kinds
@@ -185,12 +198,27 @@ class TextConversion:
         return cast_in_sql(column, self.kind)
 
 
+def repeats(column: pa.Array) -> bool:
+    """Whether the first cells of a column repeat, so that its values are worth telling apart from its cells.
+
+    >>> repeats(pa.array(["a", "b"] * 50)), repeats(pa.array(["a", "b"]))
+    (True, False)
+    """
+    head = column.slice(0, _SEEN)
+    return len(head.unique()) <= len(head) / 2
+
+
+def _without_repeats(column: pa.Array) -> pa.Array:
+    """The values of a column, or all its cells where most of them differ: to find that out takes longer."""
+    return (column.unique() if repeats(column) else column).drop_null()
+
+
 def _fitting(distinct: pa.Array, kinds: tuple[str, ...]) -> tuple[str, ...]:
     """The types that all these texts are values of; some follow from others and are not tried."""
     found: list[str] = []
     short = (pc.max(pc.binary_length(distinct)).as_py() or 0) <= _EXACT_DIGITS
     for kind in kinds:
-        implied = (kind == "double" and "int64" in found and short) or (kind == THOUSANDS_COMMAS and "double" in found)
+        implied = (kind == "double" and "int64" in found and short) or _IMPLIED.get(kind) in found
         if implied or _all_fit(distinct, kind):
             found.append(kind)
     return tuple(found)

@@ -20,6 +20,7 @@ from incrowd.errors import InputError
 from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats import ENDINGS, FORMATS, ReadOptions, fixed_width, format_of, parquet, takes_option
 from incrowd.tables.infer_types import TypeInference
+from incrowd.tables.reshape import reshape
 from incrowd.tables.sources import STANDARD_INPUT, STORES, WEB, fetch, find_files
 from incrowd.tables.table import Table
 
@@ -38,7 +39,11 @@ def read_table(
     skip_bad_lines: bool = False,
     sheet: str | int | None = None,
     layout: str | os.PathLike[str] | None = None,
+    header_rows: int | None = None,
     scales: Mapping[str, str | Scale] | str | None = None,
+    explode: str | None = None,
+    serial_dates: str | Sequence[str] | None = None,
+    fold: bool = False,
     allow_network: bool = False,
     memory: str | int | None = None,
     table: str | None = None,
@@ -67,8 +72,13 @@ def read_table(
         sheet: which table of a file that holds several, by name or number: the sheet of a workbook (otherwise the
             first), the member of a .zip file, the object of an R file.
         layout: the layout of a fixed-width file: a CSV file with name,start,end or name,start,width.
+        header_rows: how many rows of a CSV file or a sheet name the columns, where it is more than one.
         scales: by column, whether it is nominal, ordered, numeric, a date or a place: {"race": "nominal"}, or
             "race=nominal,pain=low<middle<high". Otherwise the file's own statement, or the type.
+        explode: a column of lists, records or maps that becomes a row for each item; the column `record` numbers the
+            rows they come from.
+        serial_dates: columns of whole numbers that are Excel's dates: "born,admitted" or ["born", "admitted"].
+        fold: whether texts that differ only in case, blanks or Unicode form are one value.
         allow_network: whether an address (https://, s3://, gs://, abfs://) may be fetched.
         memory: the limit that work on the table keeps to, such as "2GB"; three quarters of the machine's memory.
         table: the table or view of a database.
@@ -100,7 +110,12 @@ def read_table(
         skip_bad_lines,
         sheet,
         None if layout is None else os.fspath(layout),
+        header_rows,
     )
+    if header_rows is not None and header_rows < 1:
+        raise InputError(f"a header of {header_rows} rows; give 1 or more", hint="header_rows")
+    dates = serial_dates.split(",") if isinstance(serial_dates, str) else serial_dates or ()
+    changes: dict[str, Any] = {"explode": explode, "serial_dates": [name.strip() for name in dates], "fold": fold}
     stated = read_scales(scales)
     _refuse_options_of_other_formats(source, options)
     chosen = choose_engine(engine, master)
@@ -109,20 +124,21 @@ def read_table(
     remote = address is not None and address in WEB | STORES and not chosen.opens_store()
     if path is not None and not remote and (address in DATABASES or (address is not None and not chosen.opens_store())):
         chosen.check_database()
-        return _with_scales(_open_database(path, table, query, timeout, options.memory), stated)
+        opened = _open_database(path, table, query, timeout, options.memory)
+        return _with_scales(reshape(opened, **changes), stated)
     if table is not None or query is not None or timeout is not None:
         raise InputError(
             "a table, query or time limit is for databases: postgresql://…, sqlite:///…, a .db or .sqlite file"
         )
     if path is None:
-        return _hand_over(chosen, _from_frame(source, options.memory), stated)
+        return _hand_over(chosen, reshape(_from_frame(source, options.memory), **changes), stated)
     if chosen.opens_store() and path != STANDARD_INPUT:
         paths = [path] if "://" in path else find_files(path)
         rows = chosen.open_in_place(paths, name=Path(masked(path)).name, memory=options.memory)
         if rows is not None:
             opened = Table(rows, native=rows.native, source=path, notes=parquet.describe_partitions(rows.files))
-            return _with_scales(opened, stated)
-    return _hand_over(chosen, _open_file(path, options, allow_network=allow_network), stated)
+            return _with_scales(reshape(opened, **changes), stated)
+    return _hand_over(chosen, reshape(_open_file(path, options, allow_network=allow_network), **changes), stated)
 
 
 def read_scales(given: Mapping[str, str | Scale] | str | None) -> dict[str, Scale]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from incrowd.errors import InputError
-from incrowd.tables.headers import check_header
+from incrowd.tables.headers import check_header, join_header
 
 BLOCK_BYTES = 1 << 24  # bytes read at a time; no line may be longer
 SNIFFED_BYTES = 256 * 1024  # bytes read to find the separator
@@ -72,13 +72,14 @@ def _is_utf8(head: bytes) -> bool:
     return True
 
 
-def sniff_dialect(path: str, separator: str | None, encoding: str) -> Dialect:
+def sniff_dialect(path: str, separator: str | None, encoding: str, header_rows: int = 1) -> Dialect:
     """Find the separator under which most lines have as many cells as the header.
 
     Args:
         path: the file.
         separator: the separator that the caller states, or None.
         encoding: the encoding of the file.
+        header_rows: how many rows name the columns.
 
     Returns:
         The dialect, with the names of the columns.
@@ -102,10 +103,10 @@ def sniff_dialect(path: str, separator: str | None, encoding: str) -> Dialect:
     best_rows: list[tuple[int, int, list[str]]] = []
     for candidate in separator or _SEPARATORS:
         rows = list(parse_rows(io.StringIO(text, newline=""), candidate))
-        if not rows:
+        if len(rows) < header_rows:
             raise InputError(f"{os.path.basename(path)} has no header and no rows")
-        _, end, header = rows[0]
-        names = [name.strip() for name in header]
+        _, end, _ = rows[header_rows - 1]
+        names = join_header([row for _, _, row in rows[:header_rows]])
         if len(names) > 1 and all(len(row) == len(names) + 1 for _, _, row in rows[1:]) and len(rows) > 1:
             names = ["", *names]  # R leaves out the name of the first column
         agreement = sum(len(row) == len(names) for _, _, row in rows) / len(rows)
@@ -117,7 +118,7 @@ def sniff_dialect(path: str, separator: str | None, encoding: str) -> Dialect:
     if len(columns) > 1 and not columns[0] and all(columns[1:]):
         free = next(name for name in ("row names", "row names of the file") if name not in columns)
         best = replace(best, columns=[free, *columns[1:]], has_row_names=True)
-    check_header(best.columns, (row for _, _, row in best_rows[1:]), os.path.basename(path))
+    check_header(best.columns, (row for _, _, row in best_rows[header_rows:]), os.path.basename(path))
     return best
 
 

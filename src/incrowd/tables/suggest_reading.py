@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -10,10 +11,12 @@ import pyarrow.compute as pc
 
 from incrowd.backends.scales import Scale, ScaleKind
 from incrowd.tables.code_systems import recognise_codes
-from incrowd.tables.formats.file_format import listed
-from incrowd.tables.roles import SuggestedRole
+from incrowd.tables.reshape import SERIAL_DATES, fold_spellings
+from incrowd.tables.roles import SuggestedRole, suggest_roles
 from incrowd.tables.roles.names import find_topics, recognise_codebooks
+from incrowd.tables.roles.weights import REPLICATES
 from incrowd.tables.table import Table
+from incrowd.wording import listed
 
 _CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
 _AMOUNT = (
@@ -94,6 +97,72 @@ def suggest_scales(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, 
             if recognise_codes(one.column, column.unique().drop_null().cast(pa.string()).to_pylist()):
                 found[one.column] = "place"
     return found
+
+
+def suspect_serial_dates(table: Table, columns: Sequence[SuggestedRole]) -> list[str]:
+    """Columns of whole numbers whose name says a date and whose values are days as Excel counts them.
+
+    Args:
+        table: the table; of one in a cluster nothing is read.
+        columns: what `suggest_roles` says of its columns.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.tables import suggest_roles
+    >>> table = read_table({"admission_date": [43831, 43900, 44001], "age": [30, 41, 25]})
+    >>> suspect_serial_dates(table, suggest_roles(table))
+    ['admission_date']
+    """
+    if not table.backend.rows_are_local:
+        return []
+    named = [
+        one.column
+        for one in columns
+        if one.kind == "integer" and any(found.topic in ("date", "birth") for found in find_topics(one.column))
+    ]
+    first, last = SERIAL_DATES
+    found = []
+    for name, column in table.read(named) if named else ():
+        ends = pc.min_max(column).as_py()
+        if ends["min"] is not None and first <= ends["min"] and ends["max"] <= last:
+            found.append(name)
+    return found
+
+
+def find_spellings(table: Table, columns: Sequence[SuggestedRole]) -> dict[str, int]:
+    """By column, how many values differ from another only in case, blanks or Unicode form.
+
+    Args:
+        table: the table; of one in a cluster nothing is read.
+        columns: what `suggest_roles` says of its columns.
+
+    >>> from incrowd import read_table
+    >>> from incrowd.tables import suggest_roles
+    >>> table = read_table({"town": ["Ulm", "ulm ", "Bonn"]})
+    >>> find_spellings(table, suggest_roles(table))
+    {'town': 1}
+    """
+    found = {}
+    texts = [one.column for one in columns if one.kind == "text"] if table.backend.rows_are_local else []
+    for name, column in table.read(texts) if texts else ():
+        values = column.unique().drop_null().cast(pa.string()).to_pylist()
+        kept = {*fold_spellings(dict.fromkeys(values, 1)).values()}
+        if len(kept) < len(values):
+            found[name] = len(values) - len(kept)
+    return found
+
+
+def find_replicate_weights(table: Table, columns: Sequence[str]) -> list[str]:
+    """The columns that are replicate weights: families of many columns of one stem and a number, and of one mean.
+
+    Args:
+        table: the table.
+        columns: the columns to look at; without a family of names none is read.
+    """
+    stems = [re.sub(r"_?\d+$", "", name).lower() for name in columns]
+    many = {stem for stem, times in Counter(stems).items() if times >= REPLICATES}
+    numbered = [name for name, stem in zip(columns, stems, strict=True) if stem in many and name[-1].isdigit()]
+    roles = suggest_roles(table, numbered) if numbered else ()
+    return [one.column for one in roles if one.topic == "replicate weight"]
 
 
 def suspect_missing_codes(table: Table) -> dict[str, tuple[int, ...]]:

@@ -44,7 +44,7 @@ def create_app(settings: ServerSettings | None = None) -> FastAPI:
     app.add_exception_handler(IncrowdError, _in_words)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _as_usual)
-    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions)
+    app.add_middleware(Guard, settings=server.settings, sessions=server.sessions, wake=server.wake)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
@@ -77,7 +77,8 @@ async def _sweep(server: Server) -> None:
 def _in_words(request: Request, error: Exception) -> JSONResponse:
     """An error of the library or a refusal of the app as JSON."""
     status = error.status if isinstance(error, Refusal) else 422 if isinstance(error, UnsupportedError) else 400
-    return _problem(status, str(error))
+    choices = {"choices": error.choices} if isinstance(error, Refusal) and error.choices else {}
+    return JSONResponse({"error": str(error), **choices}, status_code=status)
 
 
 def _not_understood(request: Request, error: Exception) -> JSONResponse:

@@ -139,6 +139,7 @@ class Job:
         """Drop the outcome and delete its file."""
         if self.outcome is not None and self.outcome.file is not None:
             remove_release(self.outcome.file)
+            self.outcome.file.with_suffix(".rows.npy").unlink(missing_ok=True)
         self.outcome = self.task = self.source = None
 
 
@@ -177,6 +178,11 @@ class Jobs:
             self._changed.notify_all()
         self._drop_oldest(job)
         return job
+
+    def restore(self, job: Job) -> None:
+        """Take over a job that an earlier server finished."""
+        with self._changed:
+            self._jobs[job.id] = job
 
     def get(self, session: str, name: str) -> Job:
         """A job of the session."""

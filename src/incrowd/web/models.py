@@ -64,9 +64,10 @@ class Model(BaseModel):
 
 
 class Problem(Model):
-    """Why there is no answer."""
+    """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
 
     error: str
+    choices: list[str] = []
 
 
 class Version(Model):
@@ -74,6 +75,13 @@ class Version(Model):
 
     name: Literal["incrowd"]
     version: str
+
+
+class SessionInfo(Model):
+    """Where the work of the session is kept when the server ends, and tables of it that could not be loaded again."""
+
+    kept_in: str | None
+    lost: list[str]
 
 
 class Limits(Model):
@@ -87,6 +95,7 @@ class Limits(Model):
     max_jobs: int
     folders: list[str]
     endings: list[str]
+    kept_in: str | None
 
 
 class Reading(Model):
@@ -135,7 +144,7 @@ class Column(Model):
 
 
 class TableInfo(Model):
-    """An open table. Cells are not part of it."""
+    """An open table. Cells are not part of it. `sheets` are the tables that its file holds, where it holds several."""
 
     id: str
     name: str
@@ -143,6 +152,8 @@ class TableInfo(Model):
     rows: int
     columns: list[Column]
     notes: list[str]
+    sheets: list[str]
+    sheet: str | None
 
 
 class Preview(Model):
@@ -313,6 +324,12 @@ class PointsQuestion(ForecastQuestion):
 
     points: Annotated[list[Point], Field(min_length=2, max_length=500)]
     people: People | None = None
+
+
+class PointsText(Model):
+    """Points as they were pasted."""
+
+    text: Annotated[str, StringConstraints(max_length=100_000)]
 
 
 class LeakQuestion(Model):

@@ -36,9 +36,9 @@ _MUST = {
 class Refusal(IncrowdError):  # noqa: N818
     """A refused request; the sentence says what to do instead."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, choices: Sequence[str] = ()) -> None:
         super().__init__(sentence)
-        self.status = status
+        self.status, self.choices = status, list(choices)
 
 
 def not_found(what: str) -> Refusal:

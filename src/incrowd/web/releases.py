@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from incrowd.assessment import Question
-    from incrowd.assessment.verdict import Verdict
 
 CellChange = Literal["kept", "coarser", "removed"]
 
@@ -33,7 +32,6 @@ class Release:
         person: the column that says whose record it is.
         kept_rows: which records of the original are left, in order; None where all are.
         question: the question about it.
-        verdict: the verdict on it, which also asked the original.
     """
 
     file: Path
@@ -41,7 +39,6 @@ class Release:
     person: str | None = None
     kept_rows: NDArray[np.int64] | None = None
     question: Question | None = None
-    verdict: Verdict | None = None
 
     @cached_property
     def table(self) -> Table:

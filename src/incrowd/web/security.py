@@ -11,7 +11,7 @@ import asyncio
 import hmac
 import json
 import logging
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -48,8 +48,14 @@ class _Broken(Exception):  # noqa: N818
 class Guard:
     """The outermost layer of the app (ASGI)."""
 
-    def __init__(self, app: Any, settings: ServerSettings, sessions: Sessions) -> None:
-        self.app, self.settings, self.sessions = app, settings, sessions
+    def __init__(
+        self,
+        app: Any,
+        settings: ServerSettings,
+        sessions: Sessions,
+        wake: Callable[[Session], None] = lambda session: None,
+    ) -> None:
+        self.app, self.settings, self.sessions, self.wake = app, settings, sessions, wake
 
     async def __call__(self, scope: _Message, receive: Any, send: Any) -> None:
         """Answer, or refuse."""
@@ -68,6 +74,8 @@ class Guard:
                 return
             session = self._session(request)
             self._check_origin(request)
+            if session is not None and session.is_asleep:
+                await asyncio.to_thread(self.wake, session)
             scope.setdefault("state", {})["session"] = session
             limit = self.settings.max_bytes + _MOST_JSON if request.is_upload else _MOST_JSON
             armoured.body = _Body(receive, request, limit)
@@ -123,6 +131,8 @@ class Guard:
         headers.append((b"content-type", b"text/html; charset=utf-8") if led else (b"location", b"/"))
         if self.sessions.of_cookie(request.cookie(self._cookie)) is None:
             cookie = f"{self._cookie}={self.sessions.begin()}; Path=/; HttpOnly; SameSite=Strict"
+            if self.settings.keep is not None:  # work that is kept is of use only to whoever still has the cookie
+                cookie += f"; Max-Age={int(self.settings.keep_seconds)}"
             headers.append((b"set-cookie", cookie.encode()))
         await send({"type": "http.response.start", "status": 200 if led else 303, "headers": headers})
         await send({"type": "http.response.body", "body": page})

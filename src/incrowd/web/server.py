@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import shutil
 import threading
@@ -9,20 +10,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from incrowd.errors import InputError
+from incrowd.errors import IncrowdError, InputError
 from incrowd.protection.original_facts import copy_release
 from incrowd.tables import write_table
+from incrowd.web.archives import check_unpacked
 from incrowd.web.jobs import Job, Jobs
+from incrowd.web.kept_work import KeptWork
 from incrowd.web.models import Reading, TableSettings
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source, identity
 from incrowd.web.sessions import Session, Sessions
-from incrowd.web.table_loading import open_table, read_file
-from incrowd.web.upload_store import Store, check_unpacked, ending_of, shown_name
+from incrowd.web.table_loading import open_table
+from incrowd.web.upload_store import Store, ending_of, shown_name
 
+_SAVE_EVERY = 1.0  # seconds
+_log = logging.getLogger("incrowd.web")
 _DEFAULT_READING = Reading()
 # of all that the demo holds few people would look alike: what is left out here can be put back by whoever looks around
 _DEMO_SETTINGS = TableSettings(roles=dict.fromkeys(("oshpd_id", "patzip", "los", "adm_qtr"), "other"))
@@ -33,20 +39,90 @@ class Server:
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
-        self.store = Store()
+        self.kept = None if settings.keep is None else KeptWork(settings.keep, settings.keep_seconds)
+        self.store = Store(self.kept.files if self.kept else None)
+        self._saving = threading.Lock()
         self._turns = threading.Semaphore(settings.max_opening)
         self.jobs = Jobs(settings.workers, settings.max_jobs, settings.kept_jobs)
-        self.sessions = Sessions(settings.max_sessions, settings.idle_seconds, self._end_session, self._busy)
+        idle = settings.keep_seconds if self.kept else settings.idle_seconds
+        is_kept = self.kept.has if self.kept else lambda key: False
+        self.sessions = Sessions(settings.max_sessions, idle, self._end_session, self._busy, is_kept)
+        self._closing = threading.Event()
 
     def warm_up(self) -> None:
-        """Load compiled code in a thread, so that the first count is quick."""
+        """Load compiled code in a thread, so that the first count is quick; begin to save what is to be kept."""
+        if self.kept is not None:
+            threading.Thread(target=self._keep_saving, daemon=True, name="incrowd-save").start()
         threading.Thread(target=_load_kernels, daemon=True, name="incrowd-kernels").start()
 
     def close(self) -> None:
-        """Stop the work and delete every file."""
+        """Stop the work and delete every file, unless they are to be kept."""
+        self._closing.set()
+        if self.kept is not None:
+            self.save()
+            self.sessions.leave_all()
         self.sessions.end_all()
         self.jobs.close()
         self.store.close()
+        if self.kept is not None:
+            self.kept.close()
+
+    def save(self) -> None:
+        """Save what has changed, where work is kept."""
+        if self.kept is None:
+            return
+        with self._saving:
+            for session in self.sessions.awake():
+                with session.lock:
+                    if not session.ended:
+                        tables = list(session.tables.values())
+                        self.kept.save(session.key, tables, self.jobs.of_session(session.key))
+
+    def _keep_saving(self) -> None:
+        while not self._closing.wait(_SAVE_EVERY):
+            try:
+                self.save()
+            except (IncrowdError, OSError) as error:  # a full disk: told in the log, and tried again
+                _log.error("work could not be saved: %s", type(error).__name__)
+
+    def wake(self, session: Session) -> None:
+        """Load the work of a session that an earlier server kept."""
+        with session.waking:
+            if not session.is_asleep or self.kept is None:
+                return
+            saved = self.kept.load(session.key)
+            for one in saved["tables"]:
+                try:
+                    session.tables[one["id"]] = self._reopen(one)
+                except (IncrowdError, OSError, ValueError) as error:
+                    session.lost.append(f"{one['name']}: {error}")
+            for key, name in saved["candidates"].items():
+                job = self.kept.load_candidate(session.key, key, session.tables)
+                if job is not None:
+                    job.name = name
+                    self.jobs.restore(job)
+            session.is_asleep = False
+
+    def _reopen(self, saved: dict[str, Any]) -> OpenTable:
+        """A table that an earlier server kept; one that was read where it lies must still be the same."""
+        assert self.kept is not None
+        file, folder = self.kept.place_of(saved)
+        source = Source(**{**saved["source"], "before": tuple(saved["source"]["before"])})
+        if source.kind == "path":
+            self._allowed(str(file))
+        table = open_table(
+            file,
+            saved["name"],
+            source,
+            self.settings,
+            saved["id"],
+            folder,
+        )
+        if source.kind == "path":
+            table.seen = tuple(saved["seen"])
+            table.check_file()
+        table.history.restore(saved["history"])
+        return table
 
     def open_upload(
         self, session: Session, folder: Path, given_name: str, reading: Reading = _DEFAULT_READING
@@ -104,7 +180,7 @@ class Server:
         source = replace(table.source, how=reading.options())
         with self.limit_concurrency():
             again = open_table(
-                lambda: read_file(file, self.settings, source.how),
+                file,
                 table.name,
                 source,
                 self.settings,
@@ -201,9 +277,7 @@ class Server:
         decided: TableSettings | None = None,
     ) -> OpenTable:
         new_id = secrets.token_hex(8)
-        table = open_table(
-            lambda: read_file(file, self.settings, source.how), name, source, self.settings, new_id, folder
-        )
+        table = open_table(file, name, source, self.settings, new_id, folder)
         if decided is not None:
             table.history.inherit(decided)
         with session.while_open():
@@ -234,6 +308,8 @@ class Server:
         for table in list(session.tables.values()):
             self.close_table(session, table)
         self.jobs.remove_for_session(session.key)
+        if self.kept is not None:
+            self.kept.forget(session.key)
 
 
 def _load_kernels() -> None:

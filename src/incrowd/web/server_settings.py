@@ -38,6 +38,8 @@ class ServerSettings:
     workers: int = 2
     kept_jobs: int = 30  # finished, of one kind and session; the oldest are forgotten
     idle_seconds: float = 12 * 3600.0
+    keep: Path | None = None  # where work is kept when the server ends; else it is deleted
+    keep_seconds: float = 30 * 24 * 3600.0  # after which kept work that nobody came back to is deleted
 
     def __post_init__(self) -> None:
         if len(self.token) < 16:

@@ -89,7 +89,7 @@ def configuration(app: FastAPI) -> uvicorn.Config:
 def serve_until_stopped(app: FastAPI, sockets: list[socket.socket]) -> None:
     """Serve until a signal arrives. Temporary files of the library go to the app's private directory too."""
     store = app.state.server.store
-    tempfile.tempdir = str(store.folder)  # private copies of tables go with the folder, whoever still holds them
+    tempfile.tempdir = str(store.scratch)  # private copies of tables go with the folder, whoever still holds them
     logging.getLogger("uvicorn.error").addFilter(_without_traceback)
     server = _Server(configuration(app), store.close)
     signal.signal(signal.SIGTERM, _leave)  # uvicorn stops for it, and then raises it again

@@ -79,6 +79,7 @@ class OpenTable:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _remembered: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
     history: TableHistory = field(init=False)
+    sheets: list[str] = field(default_factory=list)  # tables that its file holds, where it holds several
 
     def __post_init__(self) -> None:
         self.history = TableHistory(self.table, self.columns)
@@ -145,6 +146,8 @@ class OpenTable:
                 for one in self.columns
             ],
             notes=list(self.table.notes),
+            sheets=self.sheets,
+            sheet=self.source.how.get("sheet"),
         )
 
     def preview(self, rows: int, show: bool) -> models.Preview:

@@ -29,6 +29,9 @@ class Session:
     reserved_bytes: int = 0  # bytes that uploads under way may still take
     ended: bool = False
     watchers: int = 0  # pages that are told of changes
+    is_asleep: bool = False  # its work was kept by an earlier server and is not loaded yet
+    lost: list[str] = field(default_factory=list)  # tables that could not be loaded, and why
+    waking: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def while_open(self) -> Iterator[None]:
@@ -50,9 +53,15 @@ class Sessions:
     """All sessions of a server; idle ones are closed and their files deleted."""
 
     def __init__(
-        self, most: int, idle_seconds: float, close: Callable[[Session], None], busy: Callable[[Session], bool]
+        self,
+        most: int,
+        idle_seconds: float,
+        close: Callable[[Session], None],
+        busy: Callable[[Session], bool],
+        is_kept: Callable[[str], bool] = lambda key: False,
     ) -> None:
         self._most, self._idle, self._close, self._busy = most, idle_seconds, close, busy
+        self._is_kept = is_kept
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
@@ -87,6 +96,17 @@ class Sessions:
         for session in idle:
             self.end(session)
 
+    def awake(self) -> list[Session]:
+        """The sessions whose work is loaded."""
+        return [session for session in list(self._sessions.values()) if not session.is_asleep and not session.ended]
+
+    def leave_all(self) -> None:
+        """End every session without deleting what it holds."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.ended = True
+            self._sessions.clear()
+
     def end_all(self) -> None:
         """Close every session."""
         for session in list(self._sessions.values()):
@@ -97,7 +117,7 @@ class Sessions:
             session = self._sessions.get(key)
             if session is not None:
                 session.last_used = time.monotonic()
-        return session
+        return session or (self._add(key) if self._is_kept(key) else None)
 
     def _add(self, key: str) -> Session:
         """Add a session; where there are too many, close an empty and idle one."""
@@ -109,7 +129,7 @@ class Sessions:
             full = len(self._sessions) >= self._most
             if full and not empty:
                 raise Refusal(429, f"{self._most} sessions are open already; close one, or wait until one is idle")
-            found = self._sessions[key] = Session(key)
+            found = self._sessions[key] = Session(key, is_asleep=self._is_kept(key))
         if full:
             self.end(min(empty, key=lambda one: one.last_used))
         return found

@@ -31,6 +31,25 @@ class TableHistory:
         self.trail: list[TrailEntry] = []
         self.decisions: list[Decision] = []
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain JSON types."""
+        return {
+            "steps": [step.model_dump(mode="json") for step in self._steps],
+            "now": self._now,
+            "version": self.version,
+            "trail": [entry.model_dump(mode="json") for entry in self.trail],
+            "decisions": [decision.model_dump(mode="json") for decision in self.decisions],
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from what `to_dict` gave."""
+        steps = [models.TableSettings(**step) for step in saved["steps"]]
+        for step in steps:
+            self._check(step, self.suggested | step.roles)
+        self._steps, self._now, self.version = steps, saved["now"], saved["version"]
+        self.trail[:] = [TrailEntry(**entry) for entry in saved["trail"]]
+        self.decisions[:] = [Decision(**decision) for decision in saved["decisions"]]
+
     def note(self, what: str, **details: Any) -> None:
         """Write something down in the audit trail; the last few thousand entries are kept."""
         self.trail.append(TrailEntry(at=now_in_words(), what=what, details=details))
@@ -93,12 +112,11 @@ class TableHistory:
 
     def continue_from(self, earlier: TableHistory) -> None:
         """Take over the settings of the same file as it was read before, and the steps back."""
-        now = set(self._table.columns)
-        for place, settings in enumerate(earlier._steps):
-            if {*settings.roles} - now:
-                raise InputError("read in this way the table has other columns; open the file anew for it")
-            self._steps[place:] = [settings.model_copy(update={"roles": self.suggested | settings.roles})]
-        self._now, self.version = earlier._now, earlier.version + 1
+        if {*earlier.suggested} == {*self.suggested}:
+            self._steps, self._now = list(earlier._steps), earlier._now
+        else:
+            self.adopt(earlier.settings, list(self.suggested))
+        self.version = earlier.version + 1
         self.trail[:0], self.decisions = earlier.trail, earlier.decisions
 
     def prepend(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import IncrowdError, InputError, TooLargeError
 from incrowd.tables import SuggestedRole, Table, read_table, suggest_roles
+from incrowd.web.archives import list_members
 from incrowd.web.refusals import Refusal
 from incrowd.web.server_settings import ServerSettings
 from incrowd.web.session_table import OpenTable, Source
 
 
 def open_table(
-    read: Callable[[], Table], name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
+    file: Path, name: str, source: Source, settings: ServerSettings, new_id: str, folder: Path | None
 ) -> OpenTable:
     """Open a table for a session, or refuse it. The name of its file on this server is never shown."""
     try:
-        table = read()
+        table = _read_file(file, settings, source.how)
         _check_size(table, settings)
         table.name = name
         if not table.rows:
@@ -31,14 +32,19 @@ def open_table(
     except TooLargeError as error:
         raise Refusal(413, str(error)) from None
     except IncrowdError as error:
-        raise InputError(_renamed(str(error), folder, name), hint=error.hint) from None
+        sentence = _renamed(str(error), folder, name)
+        if "sheet" in error.hint and (choices := list_members(file)):
+            raise Refusal(400, sentence, choices) from None
+        raise InputError(sentence, hint=error.hint) from None
     bytes_ = sum(file.stat().st_size for file in folder.iterdir()) if folder else 0
     found = OpenTable(new_id, name, source, table, _one_of_a_kind(columns), folder, bytes_)
+    sheets = list_members(file)
+    found.sheets = sheets if len(sheets) > 1 else []
     threading.Thread(target=_warmed, args=(found,), daemon=True, name="incrowd-warm").start()
     return found
 
 
-def read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
+def _read_file(path: Path, settings: ServerSettings, how: dict[str, Any]) -> Table:
     """A file as a table, within the server's limits of memory and columns."""
     return read_table(path, memory=settings.memory, most_columns=settings.max_columns, **how)
 

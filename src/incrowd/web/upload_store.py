@@ -5,26 +5,26 @@ from __future__ import annotations
 import shutil
 import tempfile
 import unicodedata
-import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 
+from incrowd._support.compressed_files import ZIP, full_suffix
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.tables.formats import EXTENSIONS
+from incrowd.tables.formats import format_of
 from incrowd.web.refusals import Refusal
-from incrowd.wording import data_size
 
-_BLOCK = 1 << 20
-_ZIPPED = {".xlsx", ".xlsb", ".ods"}
 _LONGEST = 120
 
 
 class Store:
-    """A directory that only this user can read; deleted when the server ends, or when the next one starts."""
+    """Where tables lie. `scratch` is deleted when the server ends, or when the next one starts.
 
-    def __init__(self) -> None:
+    Tables are in it too, unless they are to be kept in another folder.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
         self._private = PrivateFolder("web-")
-        self.folder = self._private.path
+        self.scratch = self._private.path
+        self.folder = folder or self.scratch
 
     def new_folder(self) -> Path:
         """Make a directory for one table or one job."""
@@ -36,7 +36,7 @@ class Store:
         return disk.free - min(left, disk.total // 20)
 
     def close(self) -> None:
-        """Delete everything."""
+        """Delete everything that is not to be kept."""
         self._private.close()
 
 
@@ -55,32 +55,9 @@ def shown_name(given: str) -> str:
 
 
 def ending_of(name: str) -> str:
-    """The ending of a file name; refused unless tables are read from such files."""
-    ending = PurePosixPath(name).suffix.lower()
-    if ending not in EXTENSIONS:
-        kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines"
+    """The ending of a file name, with that before a compression; refused unless tables are read from such files."""
+    ending = full_suffix(Path(name)).lower()
+    if ending != ZIP and format_of(name) is None:
+        kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, also compressed"
         raise Refusal(415, f"{name} is not a kind of file that tables are read from; use {kinds}")
     return ending
-
-
-def check_unpacked(path: Path, most: int) -> None:
-    """Refuse a compressed workbook that unpacks to more than `most` bytes. It is unpacked, because headers can lie."""
-    if path.suffix.lower() not in _ZIPPED:
-        return
-    try:
-        with zipfile.ZipFile(path) as packed:
-            if sum(one.file_size for one in packed.infolist()) > most:
-                raise _too_large(most)
-            unpacked = 0
-            for one in packed.infolist():
-                with packed.open(one) as file:
-                    while block := file.read(_BLOCK):
-                        unpacked += len(block)
-                        if unpacked > most:
-                            raise _too_large(most)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error):
-        raise Refusal(400, "this workbook cannot be read; it may be damaged or need a password") from None
-
-
-def _too_large(most: int) -> Refusal:
-    return Refusal(413, f"this workbook unpacks to more than {data_size(most)}; save it as CSV or Parquet")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
@@ -58,6 +60,7 @@ class Sqlite(Session):
         self.name = f"a query of {self._label}"
         self._by_query = query is not None
         _check_file(self.file)
+        self._had_log = os.path.exists(f"{self.file}-wal")
         dbapi = driver("adbc_driver_sqlite")
         try:
             self._connection = dbapi.connect(f"file:{quote(os.path.abspath(self.file))}?mode=ro", autocommit=True)
@@ -75,6 +78,17 @@ class Sqlite(Session):
         except IncrowdError:
             self.close()
             raise
+
+    def close(self) -> None:
+        """End the transaction and the connection; a log that reading made beside the file is removed.
+
+        A reader may not remove it. The last connection that could write does, and writes nothing as the log is empty.
+        """
+        super().close()
+        log = Path(f"{self.file}-wal")
+        if not self._had_log and log.exists() and not log.stat().st_size and os.access(self.file, os.W_OK):
+            with suppress(sqlite3.Error), closing(sqlite3.connect(self.file)) as connection:
+                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
 
     def stream(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """All rows of the relation, in batches.

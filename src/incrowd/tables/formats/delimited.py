@@ -11,7 +11,9 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,9 @@ import pyarrow.parquet as pq
 
 from incrowd.backends.duckdb_backend import FileBackend, Workspace
 from incrowd.backends.engine_errors import disk_errors
+from incrowd.backends.scales import Scale
 from incrowd.errors import InputError, TooLargeError
+from incrowd.tables.codebook import Codebook
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
@@ -39,6 +43,7 @@ from incrowd.tables.infer_types import (
     YEAR_FIRST,
     TypeInference,
     candidate_types,
+    repeats,
 )
 from incrowd.tables.sniff_dialect import (
     BLOCK_BYTES,
@@ -52,7 +57,8 @@ from incrowd.wording import listed
 
 _CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
-_COPIED: dict[str, Any] = {"compression": "lz4", "write_statistics": False}
+_ODD_FORM = r"^\s|\s$|\p{M}"
+_COPIED: dict[str, Any] = {"compression": "none", "write_statistics": False}
 _SEPARATOR_NAMES = {";": "semicolons", "|": "bars", ":": "colons", " ": "spaces"}
 _NOTATIONS = {
     DECIMAL_COMMA: "numbers with a decimal comma",
@@ -98,7 +104,8 @@ def open_delimited(paths: list[str], name: str, options: ReadOptions) -> FileCon
         workspace=workspace,
         is_own=True,
     )
-    return FileContents(rows, notes, ", ".join(conventions))
+    ordered = Codebook(scales={key: Scale("ordered") for key in inference.partial_dates() if key in columns})
+    return FileContents(rows, notes, ", ".join(conventions), ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +123,14 @@ def _load_file(path: str, name: str, options: ReadOptions, workspace: Workspace,
     cells = workspace.folder / f"{file}.parquet"
     for encoding in candidate_encodings(path, options.encoding):
         try:
-            dialect = sniff_dialect(path, options.separator, encoding)
+            dialect = sniff_dialect(path, options.separator, encoding, options.header_rows or 1)
             _check_width(dialect, options.most_columns)
-            inference, bad_lines = _load(path, dialect, options.nulls, cells)
+            inference, bad_lines, notes = _load(path, dialect, options.nulls, cells)
         except UnicodeError:
             continue  # not in this encoding
         break
     else:
         raise InputError(f"{name} cannot be read as {encoding}; try another encoding", hint="encoding")
-    notes = []
     if options.encoding is None and not encoding.startswith("utf-8"):
         notes.append(f"the file is not UTF-8; it was read as {encoding} (give the encoding if it is another)")
     if bad_lines:
@@ -151,11 +157,13 @@ def _notes_on_types(types: dict[str, str | None], inference: TypeInference) -> l
         )
     if dates := [name for name in inference.ambiguous_dates() if name in types]:
         notes.append(f"dates whose day and month cannot be told apart are left as text: {listed(dates)}")
+    if dates := [name for name in inference.partial_dates() if name in types]:
+        notes.append(f"dates without a day or a month are left as text, in their order: {listed(dates)}")
     return notes
 
 
-def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tuple[TypeInference, int]:
-    """Write the cells as text to a Parquet file; the types of its columns, and how many lines did not fit.
+def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tuple[TypeInference, int, list[str]]:
+    """Write the cells as text to a Parquet file; the types of its columns, how many lines did not fit, and a note.
 
     Raises:
         UnicodeError: if the file is not in the dialect's encoding.
@@ -165,8 +173,12 @@ def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tup
     bad_lines: list[int] = []
     with CheckedFile(path, dialect) as file:
         try:
-            with disk_errors(cells.parent.parent), pq.ParquetWriter(cells, schema, **_COPIED) as writer:
-                for batch in _batches(file, dialect, nulls, bad_lines):
+            with disk_errors(cells.parent.parent), ExitStack() as opened:
+                batches = _batches(file, dialect, nulls, bad_lines)
+                first = next(batches, pa.record_batch([pa.nulls(0, pa.string())] * len(schema), schema=schema))
+                repeating = [name for name in schema.names if repeats(first[name])]
+                writer = opened.enter_context(pq.ParquetWriter(cells, schema, use_dictionary=repeating, **_COPIED))
+                for batch in chain([first], batches):
                     writer.write_batch(batch)
                     inference.observe(batch)
         except (pa.ArrowInvalid, UnicodeError):
@@ -179,7 +191,19 @@ def _load(path: str, dialect: Dialect, nulls: Sequence[str], cells: Path) -> tup
             ) from None
     if not file.quotes.regular and (_last_line_has_a_quote(path) or _has_line_breaks(cells)):
         _check_quotes(path, dialect)
-    return inference, len(bad_lines)
+    return inference, len(bad_lines), _notes_on_form(cells) if file.may_differ_in_form else []
+
+
+def _notes_on_form(cells: Path) -> list[str]:
+    """The note on columns whose cells differ from others by blanks at their ends or by accents apart from letters."""
+    found: set[str] = set()
+    for batch in pq.ParquetFile(cells).iter_batches():
+        for name in [name for name in batch.schema.names if name not in found]:
+            if pc.any(pc.match_substring_regex(batch[name], _ODD_FORM)).as_py():
+                found.add(name)
+    names = listed(name for name in pq.read_schema(cells).names if name in found)
+    note = f"cells with blanks at their ends, or accents apart from letters, are other values: {names}; fold joins them"
+    return [note] if found else []
 
 
 def _batches(
@@ -223,6 +247,7 @@ class CheckedFile(io.RawIOBase):
         self._decoder = codecs.getincrementaldecoder(dialect.encoding)()
         self._is_utf8 = dialect.encoding == "utf-8"
         self.wrong_encoding = False
+        self.may_differ_in_form = False  # cells may begin or end with a blank, or hold accents apart from letters
         self.quotes = QuoteCheck(dialect.separator)
 
     def readable(self) -> bool:
@@ -243,7 +268,9 @@ class CheckedFile(io.RawIOBase):
             except UnicodeError:
                 self.wrong_encoding = True
                 raise
-            self.quotes.observe(part if self._is_utf8 else text.encode("utf-8", "surrogatepass"))
+            plain = part if self._is_utf8 else text.encode("utf-8", "surrogatepass")
+            self.quotes.observe(plain)
+            self.may_differ_in_form = self.may_differ_in_form or self.quotes.has_odd_forms(plain)
         return block
 
     def read_to_end(self) -> None:
@@ -284,6 +311,15 @@ class QuoteCheck:
     def regular(self) -> bool:
         """Whether all quotes so far are regular, and each that opens is closed."""
         return self._fits and self._quotes % 2 == 0
+
+    def has_odd_forms(self, block: bytes) -> bool:
+        """Whether cells may begin or end with a blank in some bytes, or hold accents apart from letters."""
+        if b"\xcc" in block or b"\xcd" in block:
+            return True
+        text = np.frombuffer(block, np.uint8)
+        blanks = np.flatnonzero(text == ord(" "))
+        around = text[np.maximum(blanks - 1, 0)], text[np.minimum(blanks + 1, text.size - 1)]
+        return any(bool(self._neighbours[bytes_].any()) for bytes_ in around)
 
     def observe(self, block: bytes) -> None:
         """Check the next bytes of the text, in UTF-8."""
@@ -361,7 +397,7 @@ FORMAT = FileFormat(
     description="CSV and TSV files",
     extensions=(".csv", ".tsv", ".txt", ".tab"),
     open=open_delimited,
-    options=("separator", "encoding", "null", "skip_bad_lines"),
+    options=("separator", "encoding", "null", "skip_bad_lines", "header_rows"),
     several_files=True,
     write={".csv": write_csv, ".tsv": write_csv},
 )

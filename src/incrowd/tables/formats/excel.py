@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions, choose_member
 from incrowd.tables.formats.limited_reading import load_cells, read_limited, save_cells, too_large
 from incrowd.tables.formats.python_cells import table_of_cells
-from incrowd.tables.headers import check_header
+from incrowd.tables.headers import check_header, join_header
 
 _ROWS_SEEN = 1_000  # to tell a header from a row of values
 _BYTES_A_SECOND = 100_000
@@ -32,7 +32,7 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
         file = str(private.path / "cells.arrow")
         notes = read_limited(
             f"{__name__}:copy_sheet",
-            *(paths[0], name, options.sheet, options.memory, file),
+            *(paths[0], name, options.sheet, options.memory, file, options.header_rows or 1),
             paths=paths,
             name=name,
             options=options,
@@ -45,7 +45,9 @@ def open_excel(paths: list[str], name: str, options: ReadOptions) -> FileContent
         private.close()
 
 
-def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, file: str) -> list[str]:
+def copy_sheet(
+    path: str, name: str, sheet: str | int | None, most_bytes: int, file: str, header_rows: int = 1
+) -> list[str]:
     """Read one sheet and write it as an Arrow file, for a process that may crash; the notes on it."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
@@ -58,12 +60,12 @@ def copy_sheet(path: str, name: str, sheet: str | int | None, most_bytes: int, f
         rows = book.get_sheet_by_name(wanted).to_python(skip_empty_area=True)
     except (python_calamine.CalamineError, OSError):
         raise InputError(_UNREADABLE.format(name=name)) from None
-    if not rows:
+    if len(rows) < header_rows:
         raise InputError(f"{name}: sheet {wanted!r} is empty", hint="sheet")
-    header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
-    below = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[1:_ROWS_SEEN]]
-    check_header(header, below, name)
-    columns = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
+    top = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[:_ROWS_SEEN]]
+    header = join_header(top[:header_rows])
+    check_header(header, top[header_rows:], name)
+    columns = [list(column) for column in zip(*rows[header_rows:], strict=True)] or [[] for _ in header]
     save_cells(table_of_cells(header, columns, name), file)
     if sheet is None and len(sheets) > 1:
         others = ", ".join(one for one in sheets if one != wanted)
@@ -75,5 +77,5 @@ FORMAT = FileFormat(
     description="workbooks (.xlsx, .xls, .xlsb, .ods)",
     extensions=(".xlsx", ".xls", ".xlsb", ".ods"),
     open=open_excel,
-    options=("sheet",),
+    options=("sheet", "header_rows"),
 )

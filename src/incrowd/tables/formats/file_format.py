@@ -34,6 +34,7 @@ class ReadOptions:
     skip_bad_lines: bool = False
     sheet: str | int | None = None
     layout: str | None = None
+    header_rows: int | None = None
     workspace: Workspace | None = None
 
     def given(self) -> dict[str, Any]:

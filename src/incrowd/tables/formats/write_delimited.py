@@ -12,7 +12,7 @@ import pyarrow.csv
 
 from incrowd.tables.codebook import Codebook
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last are full-width
 
 
 def write_csv(table: pa.Table, file: Path, codebook: Codebook | None = None) -> None:
@@ -44,14 +44,24 @@ def escape_formula(name: str) -> str:
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
+def _as_text(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Text, or bytes that are; other bytes as hexadecimal digits."""
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.chunked_array([pa.array([None if cell is None else cell.hex() for cell in column.to_pylist()], kind)])
+
+
 def _escape_formulas(table: pa.Table) -> pa.Table:
     """The table with an apostrophe before text cells and names that a spreadsheet would run as a formula."""
     table = table.rename_columns([escape_formula(name) for name in table.column_names])
     for index, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+            kind = pa.large_string()
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             continue
-        column = table.column(index).cast(kind)
+        column = _as_text(table.column(index), kind)
         risky = pc.is_in(pc.utf8_slice_codeunits(column, 0, 1), value_set=pa.array(_FORMULA_STARTS, kind))
         number = pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")
         escaped = pc.binary_join_element_wise(pa.scalar("'", kind), column, pa.scalar("", kind))

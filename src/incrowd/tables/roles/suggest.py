@@ -289,13 +289,20 @@ def _numbered_by_name_first(found: Sequence[SuggestedRole]) -> list[SuggestedRol
 
 def _within_households(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:
     """Take a few numbers of people beside numbers of households for the numbers of people within households."""
-    households = [one for one in found if one.topic == "household number"]
+    if not any(one.topic == "household number" for one in found):
+        return list(found)
     return [
         replace(one, role="identifier", reason=_WITHIN, confidence="medium", topic="person within household")
-        if households and one.role == "person" and _has_few_values(one)
+        if _has_few_values(one) and (one.role == "person" or _may_number_people(one))
         else one
         for one in found
     ]
+
+
+def _may_number_people(one: SuggestedRole) -> bool:
+    """Whether whole numbers of which nothing is known are called numbers of people, as `pid` is."""
+    is_open = one.role == "other" and not one.topic and one.kind == "integer"
+    return is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
 
 
 def _among_known_columns(found: Sequence[SuggestedRole], beside: Sequence[str]) -> tuple[SuggestedRole, ...]:

@@ -11,7 +11,7 @@ from incrowd.tables.roles.columns import ColumnFacts
 from incrowd.tables.roles.names import word_list, word_pattern, words_of
 
 _LIGHT, _HEAVY = 20.0, 250.0  # the mean of a column of body weights, in kilograms or pounds
-_FAMILY = 20  # columns of one stem and a number, from which on they are replicate weights
+REPLICATES = 20  # columns of one stem and a number, from which on they are replicate weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def find_replicates(columns: Sequence[ColumnFacts]) -> dict[str, int]:
             families.setdefault(numbered[1].lower().rstrip("_"), []).append(facts)
     found: dict[str, int] = {}
     for stem, family in families.items():
-        if len(family) >= _FAMILY and (_says_replicates(stem) or _have_one_mean(family)):
+        if len(family) >= REPLICATES and (_says_replicates(stem) or _have_one_mean(family)):
             found |= {facts.name: len(family) for facts in family}
     return found
 

@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
 from incrowd.web.jobs import Job, Task
+from incrowd.web.points_text import read_points
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -75,6 +76,12 @@ def start_forecast(start: TableJob, question: models.ForecastQuestion | None = N
     from incrowd.web.tasks.forecast_task import forecast_task
 
     return start("forecast", forecast_task, equivalents.table_forecast, question or models.ForecastQuestion())
+
+
+@router.post("/points/read", responses=refusals())
+def read_pasted_points(pasted: models.PointsText) -> list[models.Point]:
+    """Points as they are pasted, in the notation of any country; a line that can be read in two ways is refused."""
+    return read_points(pasted.text)
 
 
 @router.post("/forecasts", status_code=202, responses=refusals(409))

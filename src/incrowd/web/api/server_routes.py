@@ -5,9 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from incrowd import __version__
-from incrowd.tables.formats import EXTENSIONS
+from incrowd.tables.formats import ENDINGS
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, refusals
+from incrowd.web.server import Server
 
 router = APIRouter(tags=["server"])
 
@@ -30,8 +31,19 @@ def read_limits(server: TheServer) -> models.Limits:
         max_tables=settings.max_tables,
         max_jobs=settings.max_jobs,
         folders=[str(folder) for folder in settings.folders],
-        endings=list(EXTENSIONS),
+        endings=list(ENDINGS),
+        kept_in=_kept_in(server),
     )
+
+
+@router.get("/session", responses=refusals())
+def read_session(server: TheServer, session: TheSession) -> models.SessionInfo:
+    """Whether the work of this session survives a restart."""
+    return models.SessionInfo(kept_in=_kept_in(server), lost=session.lost)
+
+
+def _kept_in(server: Server) -> str | None:
+    return str(server.settings.keep) if server.settings.keep else None
 
 
 @router.delete("/session", status_code=204, responses=refusals())

@@ -163,9 +163,7 @@ class _Describing:
         progress("writing the protected table", 0.9)
         file = _write(safe, self._folder)
         released = safe.released_quasi_identifiers or safe.quasi_identifiers
-        release = Release(
-            file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed), verdict
-        )
+        release = Release(file, released, safe.person, safe.kept_rows, self.question.about_release(safe.removed))
         summary = {
             **summary_of(verdict),
             "people": cost.people,

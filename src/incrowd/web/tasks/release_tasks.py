@@ -7,7 +7,7 @@ from typing import Any
 
 from incrowd._support.progress import Progress
 from incrowd.assessment import assess_question
-from incrowd.attacks import attack_release
+from incrowd.attacks import KINDS, attack_release
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.releases import Release
@@ -48,7 +48,7 @@ def attack_task(table: OpenTable, question: models.AttackQuestion, released: Any
             seed=question.seed,
             kept_rows=kept_rows,
             progress=progress,
-            **({"kinds": question.kinds} if question.kinds else {}),
+            kinds=question.kinds or KINDS,
         )
         return Outcome(found, found.to_dict, dict, summary={"sentence": found.sentence})
 

@@ -1,0 +1,28 @@
+"""Perturbation: one kind of step a file. Records no longer carry their own values, so classes promise nothing."""
+
+from incrowd.protection.perturbation.limits import BottomCode, Round, TopCode
+from incrowd.protection.perturbation.microaggregation import Microaggregate
+from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
+from incrowd.protection.perturbation.perturb import STEPS, PerturbOptions
+from incrowd.protection.perturbation.pram import Pram, estimate_counts
+from incrowd.protection.perturbation.rank_swapping import RankSwap
+from incrowd.protection.perturbation.record_swapping import RecordSwap
+from incrowd.protection.perturbation.shuffling import Shuffle
+from incrowd.protection.perturbation.step import Step
+
+__all__ = [
+    "STEPS",
+    "BottomCode",
+    "CorrelatedNoise",
+    "Microaggregate",
+    "Noise",
+    "PerturbOptions",
+    "Pram",
+    "RankSwap",
+    "RecordSwap",
+    "Round",
+    "Shuffle",
+    "Step",
+    "TopCode",
+    "estimate_counts",
+]

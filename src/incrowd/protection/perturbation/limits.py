@@ -1,0 +1,113 @@
+"""Rounding, top and bottom coding of any column of numbers, which stays one of numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.perturbation.step import Change, Columns, Step, as_values
+from incrowd.protection.problem import offset_of
+from incrowd.special import Floats
+
+
+def _plain_numbers(columns: Columns, names: tuple[str, ...], what: str) -> list[tuple[Coded, Floats]]:
+    """Columns of numbers with their values; dates have no unit that could be meant."""
+    found = columns.numbers(names)
+    for column, _ in found:
+        if pa.types.is_temporal(column.values.type):
+            raise InputError(f"{what} for {column.name!r}, which holds dates; use coarsen for them")
+    return [(column, positions + offset_of(column)) for column, positions in found]
+
+
+def _as_cells(column: Coded, values: Floats) -> pa.Array:
+    return as_values(column, values - offset_of(column))
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Step):
+    """Every value becomes the nearest multiple of `unit`; a value in the middle the even one."""
+
+    unit: float
+    kind: ClassVar[str] = "round"
+    parameter: ClassVar[str] = "unit"
+    is_random: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.unit < math.inf:
+            raise InputError(f"multiples of {self.unit!r}; give a number above 0")
+
+    def apply(self, columns: Columns) -> Change:
+        """Round every value."""
+        found = _plain_numbers(columns, self.columns, "rounding")
+        return Change(
+            {column.name: _as_cells(column, np.rint(values / self.unit) * self.unit) for column, values in found},
+            f"values were rounded to multiples of {self.unit:g}",
+            "where many multiples occur, a variance is too large by unit²/12 (Sheppard), and means are unbiased",
+            {"unit": self.unit},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TopCode(Step):
+    """Values above `limit` become the limit, or with `to="mean"` their mean, of at least k records."""
+
+    limit: float
+    to: str = "limit"
+    kind: ClassVar[str] = "top"
+    parameter: ClassVar[str] = "limit"
+    is_random: ClassVar[bool] = False
+    side: ClassVar[str] = "above"
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.limit):
+            raise InputError(f"a limit of {self.limit!r}; give a number")
+        if self.to not in ("limit", "mean"):
+            raise InputError(f"values beyond a limit become its 'limit' or their 'mean', not {self.to!r}")
+
+    def apply(self, columns: Columns) -> Change:
+        """Replace the values beyond the limit."""
+        changed = {}
+        for column, values in _plain_numbers(columns, self.columns, "a limit"):
+            beyond = self._beyond(values)
+            put = self.limit
+            if self.to == "mean" and beyond.any():
+                few = np.count_nonzero(beyond)
+                if few < columns.problem.demand.k:
+                    raise InputError(
+                        f"{few:,} records of {column.name!r} are beyond the limit, and a mean of fewer than "
+                        f"{columns.problem.demand.k:,} tells of them; move the limit, or write the limit itself"
+                    )
+                put = float(values[beyond].mean())
+            changed[column.name] = _as_cells(column, np.where(beyond, put, values))
+        written = "the limit" if self.to == "limit" else "their mean"
+        return Change(
+            changed,
+            f"values {self.side} {self.limit:g} are written as {written}",
+            "quantiles on this side of the limit are as they were; "
+            + (
+                "means and totals are biased towards the limit: use methods for censored values"
+                if self.to == "limit"
+                else "means and totals are kept, variances are too small"
+            ),
+            {"limit": self.limit, "to": self.to},
+        )
+
+    def _beyond(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return values > self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class BottomCode(TopCode):
+    """Values below `limit` become the limit, or with `to="mean"` their mean, of at least k records."""
+
+    kind: ClassVar[str] = "bottom"
+    side: ClassVar[str] = "below"
+
+    def _beyond(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return values < self.limit

@@ -1,0 +1,90 @@
+"""Microaggregation: records that are alike get the mean of their group, in groups of k or more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.protection.outputs import class_means
+from incrowd.protection.partition import partition_classes
+from incrowd.protection.perturbation.step import Change, Columns, Step
+from incrowd.protection.problem import Demand, Problem
+from incrowd.protection.recoding import Grouping
+from incrowd.wording import listed
+
+_MOST_ROWS = 50_000  # for MDAV, whose work grows with the square of the rows
+
+
+@dataclass(frozen=True, slots=True)
+class Microaggregate(Step):
+    """Means of groups of `k` records or more that are alike in all the columns of the step.
+
+    `by` is "partition" (the classes of the partition) or "mdav" (Domingo-Ferrer & Torra 2005), which is slower.
+    """
+
+    k: int
+    by: str = "partition"
+    kind: ClassVar[str] = "microaggregate"
+    parameter: ClassVar[str] = "k"
+    is_random: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise InputError(f"groups of {self.k!r} records; give a whole number of 2 or more")
+        if self.by not in ("partition", "mdav"):
+            raise InputError(f"groups cannot be made by {self.by!r}; use partition or mdav")
+
+    def apply(self, columns: Columns) -> Change:
+        """Write the mean of its group for every record; missing where a member of the group has no value."""
+        found = [column for column, _ in columns.numbers(self.columns)]
+        rows = columns.table.rows
+        if rows < self.k:
+            raise InputError(f"groups of {self.k:,} from {rows:,} rows; ask for smaller groups")
+        problem = Problem(found, rows, Demand(self.k), aim="information")
+        if self.by == "partition":
+            grouping = partition_classes(problem)
+        elif rows > _MOST_ROWS:
+            raise UnsupportedError(f"MDAV takes up to {_MOST_ROWS:,} rows, and there are {rows:,}; use the partition")
+        else:
+            grouping = mdav(problem.points(), self.k)
+        numbers = grouping.numbers(rows)
+        return Change(
+            {column.name: class_means(column, column.codes, numbers).take(numbers) for column in found},
+            f"values are means of groups of {self.k:,} or more records that are alike in {listed(self.columns)}",
+            "totals and means are kept, but for rounding; variances are too small by what varies within groups, "
+            "so that standard errors are understated",
+        )
+
+
+def mdav(points: NDArray[np.float32], k: int) -> Grouping:
+    """Maximum distance to average vector: groups of k around the record farthest from the mean, and around the one
+    farthest from that; the last group has up to 2k - 1.
+
+    >>> mdav(np.array([[0.0], [1.0], [9.0], [10.0], [4.0]], dtype=np.float32), 2).sizes.tolist()
+    [2, 3]
+    """
+    left, groups = np.arange(len(points)), []
+
+    def take_nearest(centre: NDArray[np.float32]) -> None:
+        nonlocal left
+        distance = np.square(points[left] - centre).sum(axis=1)
+        near = np.argsort(distance, kind="stable")[:k]
+        groups.append(left[near])
+        left = np.delete(left, near)
+
+    def farthest_from(centre: NDArray[np.float32]) -> NDArray[np.float32]:
+        farthest: NDArray[np.float32] = points[left[np.argmax(np.square(points[left] - centre).sum(axis=1))]]
+        return farthest
+
+    while left.size >= 3 * k:
+        first = farthest_from(points[left].mean(axis=0))
+        take_nearest(first)
+        take_nearest(farthest_from(first))
+    if left.size >= 2 * k:
+        take_nearest(farthest_from(points[left].mean(axis=0)))
+    groups.append(left)
+    return Grouping(np.concatenate(groups), np.cumsum([group.size for group in groups]))

@@ -1,0 +1,88 @@
+"""Noise: a normal number is added to every value, of each column by itself or with the correlations of the columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.errors import InputError
+from incrowd.protection.perturbation.step import Change, Columns, Step, as_values
+from incrowd.special import Floats
+from incrowd.wording import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Noise(Step):
+    """Normal noise whose standard deviation is `size` times that of the column.
+
+    Whole numbers and dates are rounded. Nothing is clipped: a column that must not be negative needs a bottom limit.
+    """
+
+    size: float
+    kind: ClassVar[str] = "noise"
+    parameter: ClassVar[str] = "size"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.size < math.inf:
+            raise InputError(f"noise of {self.size!r} standard deviations; give a number above 0")
+
+    def apply(self, columns: Columns) -> Change:
+        """Add noise to every value; a missing one stays missing."""
+        found = columns.numbers(self.columns)
+        values = np.stack([positions for _, positions in found])
+        noise = self._draw(values, columns.draws)
+        return Change(
+            {column.name: as_values(column, was + added) for (column, was), added in zip(found, noise, strict=True)},
+            self._treatment(),
+            "means are unbiased; a variance is too large by the factor 1 + size² (here "
+            f"{1 + self.size**2:.6g}), and so are the slopes of a regression on the column too small by it; "
+            + self._about_correlations(),
+            {"size": self.size},
+            {column.name: self.size * float(np.nanstd(was)) for column, was in found if np.nanstd(was) > 0},
+        )
+
+    def _draw(self, values: Floats, draws: np.random.Generator) -> Floats:
+        """Noise for every value, independent from column to column."""
+        deviations = np.nanstd(values, axis=1, keepdims=True)
+        noise: Floats = self.size * deviations * draws.standard_normal(values.shape)
+        return noise
+
+    def _treatment(self) -> str:
+        return f"normal noise of {self.size:g} standard deviations of the column was added to every value"
+
+    def _about_correlations(self) -> str:
+        return "a correlation with another column is too small by the square root of it"
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelatedNoise(Noise):
+    """Normal noise with the covariance of the columns, `size`² times as large (Kim 1986)."""
+
+    kind: ClassVar[str] = "correlated"
+
+    def __post_init__(self) -> None:
+        Noise.__post_init__(self)
+        if len(self.columns) < 2:
+            raise InputError(f"correlated noise for {listed(self.columns)} alone; name two columns or more")
+
+    def _draw(self, values: Floats, draws: np.random.Generator) -> Floats:
+        """Noise for every value, with the covariance of the records that have all values."""
+        complete = values[:, ~np.isnan(values).any(axis=0)]
+        if complete.shape[1] < 2:
+            raise InputError(f"fewer than 2 records have a value in each of {listed(self.columns)}; add noise to each")
+        covariance = np.atleast_2d(np.cov(complete, bias=True))
+        noise = draws.multivariate_normal(
+            np.zeros(len(values)), self.size**2 * covariance, values.shape[1], method="eigh"
+        )
+        return np.ascontiguousarray(noise.T)
+
+    def _treatment(self) -> str:
+        return (
+            f"normal noise with {self.size:g}² times the covariance of {listed(self.columns)} was added to every value"
+        )
+
+    def _about_correlations(self) -> str:
+        return f"correlations among {listed(self.columns)} are unbiased"

@@ -1,0 +1,167 @@
+"""PRAM (post-randomisation): categories change by chance, with known probabilities (Gouweleeuw et al. 1998)."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.perturbation.step import Change, Columns, Step
+from incrowd.protection.recoding import as_text
+from incrowd.special import Floats
+from incrowd.wording import chosen_percent
+
+Matrix = Mapping[str, Mapping[str, float]]
+_ROUNDING = 1e-6  # by which the probabilities of a row may miss 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pram(Step):
+    """Categories change with the probabilities of a `matrix`: by value, those of every value it may become.
+
+    A number in its place makes an invariant matrix: with this probability a value stays, otherwise it is drawn from the
+    column's own distribution, so that counts are expected to stay as they are. A text is a CSV file whose first line
+    has the values it may become and whose other lines begin with a value. A missing value stays missing.
+    """
+
+    matrix: float | str | Matrix
+    kind: ClassVar[str] = "pram"
+    parameter: ClassVar[str] = "matrix"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.matrix, int | float) and not 0 <= self.matrix < 1:
+            raise InputError(f"a value stays with probability {self.matrix!r}; give 0 up to 1, or a matrix")
+
+    def apply(self, columns: Columns) -> Change:
+        """Draw a new category for every record."""
+        found = columns.coded(self.columns)
+        if isinstance(self.matrix, int | float):
+            keep = float(self.matrix)
+            changed = {column.name: self._redraw(column, keep, columns.draws) for column in found}
+            return Change(
+                changed,
+                f"a value stayed with probability {chosen_percent(keep)}, else it was drawn from the column's values",
+                "counts of the column alone are unbiased; in tables with other columns, solve the published matrix",
+                {"matrix": {name: invariant_matrix(cells, keep) for name, cells in changed.items()}},
+            )
+        matrix = read_matrix(self.matrix) if isinstance(self.matrix, str | os.PathLike) else self.matrix
+        check_matrix(matrix)
+        return Change(
+            {column.name: _draw(column, matrix, columns.draws) for column in found},
+            "values were changed by chance, with the published probabilities",
+            "counts are unbiased after solving the published matrix, transposed, for the original counts",
+            {"matrix": {name: {value: dict(row) for value, row in matrix.items()} for name in self.columns}},
+        )
+
+    @staticmethod
+    def _redraw(column: Coded, keep: float, draws: np.random.Generator) -> pa.Array:
+        """Keep or draw from the column's own values, record by record."""
+        filled = np.flatnonzero(column.codes < column.size - column.has_null)
+        codes = column.codes.astype(np.int64)
+        drawn = codes[filled[draws.integers(0, max(filled.size, 1), filled.size)]]
+        codes[filled] = np.where(draws.random(filled.size) < keep, codes[filled], drawn)
+        return column.values.take(pa.array(codes))
+
+
+def invariant_matrix(cells: pa.Array, keep: float) -> dict[str, dict[str, float]]:
+    """The matrix of a column that was redrawn, as the released shares tell it.
+
+    >>> invariant_matrix(pa.array(["a", "b", "b", "b"]), 0.6)["a"]
+    {'a': 0.7, 'b': 0.3...}
+    """
+    counts = cells.drop_null().value_counts()
+    names = as_text(counts.field("values")).to_pylist()
+    shares = counts.field("counts").to_numpy() / max(len(cells) - cells.null_count, 1)
+    return {
+        value: {
+            other: float((1 - keep) * share + (keep if other == value else 0.0))
+            for other, share in zip(names, shares, strict=True)
+        }
+        for value in names
+    }
+
+
+def read_matrix(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
+    """Read a matrix from a CSV file: the first line has the new values, every other line begins with an old one."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            (_, *targets), *lines = csv.reader(file)
+            return {line[0]: dict(zip(targets, map(float, line[1:]), strict=True)) for line in lines if line}
+    except OSError as error:
+        raise InputError(f"the matrix {os.fspath(path)} cannot be read: {error.strerror}") from None
+    except (ValueError, UnicodeDecodeError):
+        raise InputError(
+            f"{os.fspath(path)} is no matrix: the first line has the values, the others a value and its probabilities"
+        ) from None
+
+
+def check_matrix(matrix: Matrix) -> None:
+    """Refuse a matrix that is not one of probabilities whose rows add up to 1."""
+    for place, row in enumerate(matrix.values(), start=1):
+        if any(not 0 <= share <= 1 for share in row.values()):
+            raise InputError(f"row {place:,} of the matrix holds a number that is no probability")
+        total = sum(row.values())
+        if abs(total - 1) > _ROUNDING:
+            raise InputError(f"row {place:,} of the matrix adds up to {total:g}, not to 1")
+        if any(value not in matrix for value in row):
+            raise InputError(f"row {place:,} of the matrix leads to a value that has no row of its own")
+
+
+def _draw(column: Coded, matrix: Matrix, draws: np.random.Generator) -> pa.Array:
+    """Draw a new value for every record by the matrix."""
+    filled = column.size - column.has_null
+    labels: list[str] = as_text(column.values).to_pylist()[:filled]
+    missing = sum(label not in matrix for label in labels)
+    if missing:
+        raise InputError(f"the matrix has no row for {missing:,} of the {filled:,} values of {column.name!r}")
+    targets = list(matrix)
+    try:
+        values = pa.array([*targets, None], pa.string()).cast(column.values.type)
+    except pa.ArrowInvalid:
+        raise InputError(f"the matrix has values that are not of the type of {column.name!r}") from None
+    chances: Floats = draws.random(column.codes.size)
+    drawn = np.full(column.codes.size, len(targets), dtype=np.int64)
+    for code, label in enumerate(labels):
+        rows = np.flatnonzero(column.codes == code)
+        limits = np.cumsum([matrix[label].get(target, 0.0) for target in targets])
+        possible = int(np.flatnonzero([matrix[label].get(target, 0.0) > 0 for target in targets])[-1])
+        drawn[rows] = np.minimum(np.searchsorted(limits, chances[rows], side="right"), possible)
+    return values.take(pa.array(drawn))
+
+
+def estimate_counts(released: Mapping[str, float], matrix: Matrix) -> dict[str, float]:
+    """Estimate how often values occurred before PRAM, from released counts and the published matrix.
+
+    The estimate is unbiased; a rare value's may be below 0.
+
+    Args:
+        released: by value, how often the release has it.
+        matrix: the published matrix.
+
+    Returns:
+        By value, the estimated count of the original.
+
+    Raises:
+        InputError: the matrix cannot be solved, or a value has no row in it.
+
+    >>> chances = {"a": {"a": 0.9, "b": 0.1}, "b": {"a": 0.2, "b": 0.8}}
+    >>> {value: round(count, 6) for value, count in estimate_counts({"a": 62, "b": 38}, chances).items()}
+    {'a': 60.0, 'b': 40.0}
+    """
+    check_matrix(matrix)
+    if any(value not in matrix for value in released):
+        raise InputError("a released value has no row in the matrix; is it the one of this column?")
+    values = list(matrix)
+    chances = np.array([[matrix[value].get(other, 0.0) for other in values] for value in values])
+    try:
+        counts = np.linalg.solve(chances.T, np.array([float(released.get(value, 0.0)) for value in values]))
+    except np.linalg.LinAlgError:
+        raise InputError("the matrix has no inverse: values were drawn without regard to what they were") from None
+    return dict(zip(values, counts.tolist(), strict=True))

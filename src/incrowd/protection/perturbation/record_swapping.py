@@ -1,0 +1,166 @@
+"""Targeted record swapping: records that stand out change places with records like them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, class_numbers, pack
+from incrowd.errors import InputError
+from incrowd.protection.perturbation.step import Change, Columns, Step, taken
+from incrowd.wording import chosen_percent, listed
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSwap(Step):
+    """The places (`columns`, a geography) of the riskiest `share` of the records are swapped with those of others.
+
+    The risk of a record is one over its class by the quasi-identifiers. Its partner lives in another place of the same
+    `within` (a coarser geography, say), and is like it in the columns of `match`; where nobody is, the last of these
+    are given up one after the other. With a `household` column whole households of the same size are swapped.
+    """
+
+    share: float
+    within: tuple[str, ...] = ()
+    match: tuple[str, ...] = ()
+    household: str | None = None
+    kind: ClassVar[str] = "recordswap"
+    parameter: ClassVar[str] = "share"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 0.5:
+            raise InputError(f"a share of {self.share!r} of the records to swap; give one above 0 and up to 0.5")
+
+    def apply(self, columns: Columns) -> Change:
+        """Swap the places of the riskiest units, each with one that is like it."""
+        places = columns.coded(self.columns)
+        units = _Units.of(columns, places, self.household)
+        profiles = [units.profile(column) for column in columns.coded(self.match)]
+        fixed = [units.profile(column) for column in columns.coded(self.within)]
+        fixed.append(Coded("members", units.sizes, np.arange(units.sizes.max() + 1)))
+        wanted = max(1, round(self.share * units.number))
+        order = np.lexsort([columns.draws.random(units.number), -units.risk])
+        partner = np.arange(units.number)
+        targets = order[:wanted]
+        for given_up in range(len(profiles) + 1):
+            groups = class_numbers(pack([*fixed, *profiles[: len(profiles) - given_up]]))[0]
+            targets = _pair(targets, groups, units.place, partner, columns.draws)
+            if not targets.size:
+                break
+        swapped = wanted - targets.size
+        moved = units.first[partner][units.of_record]
+        notes = (
+            f"{targets.size:,} of {wanted:,} could not be swapped: nobody lives elsewhere to swap with"
+            if targets.size
+            else ""
+        )
+        return Change(
+            {column.name: taken(column, column.codes[moved]) for column in places},
+            f"the places of the riskiest {chosen_percent(self.share)} of the "
+            f"{'households' if self.household else 'records'} were swapped with those of others"
+            + (f" in the same {listed(self.within)}" if self.within else ""),
+            f"counts by {listed(self.columns)} alone are as they were"
+            + (f", and so are they with {listed(self.match)} where partners were found by it" if self.match else "")
+            + "; relations of other columns to the place are weakened",
+            {"share": self.share, "swapped": swapped},
+            notes=(notes,) if notes else (),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Units:
+    """What is swapped: records, or households. `first` is a record of each, `of_record` the unit of each record."""
+
+    number: int
+    of_record: NDArray[np.int64]
+    first: NDArray[np.int64]
+    place: NDArray[np.int64]
+    risk: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Columns, places: Sequence[Coded], household: str | None) -> _Units:
+        rows = columns.table.rows
+        if household is None:
+            of_record, number = np.arange(rows), rows
+        else:
+            (column,) = columns.coded([household])
+            if column.has_null:
+                raise InputError(f"some records have no value in the household column {household!r}; fill it")
+            of_record, number = column.codes.astype(np.int64), column.size
+        first = np.empty(number, dtype=np.int64)
+        first[of_record[::-1]] = np.arange(rows)[::-1]
+        by_place = class_numbers(pack(places))[0].astype(np.int64)
+        if np.any(by_place[first[of_record]] != by_place):
+            raise InputError(f"some households have members in several places ({listed([c.name for c in places])})")
+        smallest = np.full(number, rows)
+        np.minimum.at(smallest, of_record, _sizes_of_classes(columns))
+        return cls(number, of_record, first, by_place[first], 1.0 / smallest, np.bincount(of_record, minlength=number))
+
+    def profile(self, column: Coded) -> Coded:
+        """What all members of a unit have in a column, as one code: the list of them in order."""
+        if self.number == self.of_record.size:
+            return Coded(column.name, column.codes[self.first], column.values, column.stated)
+        order = np.lexsort([column.codes, self.of_record])
+        starts = np.cumsum(self.sizes) - self.sizes
+        codes = column.codes[order].tolist()
+        listed_codes = [tuple(codes[start : start + size]) for start, size in zip(starts, self.sizes, strict=True)]
+        known: dict[tuple[int, ...], int] = {}
+        numbers = np.array([known.setdefault(members, len(known)) for members in listed_codes], dtype=np.uint32)
+        return Coded(column.name, numbers, np.arange(len(known)))
+
+
+def _sizes_of_classes(columns: Columns) -> NDArray[np.int64]:
+    """How many records look like each, by the quasi-identifiers."""
+    numbers, sizes = class_numbers(pack(columns.coded([column.name for column in columns.problem.columns])))
+    return sizes[numbers].astype(np.int64)
+
+
+def _pair(
+    targets: NDArray[np.int64],
+    groups: NDArray[np.integer],
+    place: NDArray[np.int64],
+    partner: NDArray[np.int64],
+    draws: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Give targets a partner of their group who lives elsewhere and has none yet; the targets that got none.
+
+    Partners of one place are in a random order, and the place is drawn by how many partners it has left.
+    """
+    free = np.flatnonzero(np.isin(groups, groups[targets]) & (partner == np.arange(partner.size)))
+    free = draws.permutation(free)
+    order = np.lexsort([place[free], groups[free]])
+    left: dict[int, dict[int, list[int]]] = {}
+    for unit in free[order].tolist():
+        left.setdefault(int(groups[unit]), {}).setdefault(int(place[unit]), []).append(unit)
+    unpaired = []
+    for target in targets.tolist():
+        if partner[target] != target:
+            continue
+        places = left[int(groups[target])]
+        elsewhere = [at for at, units in places.items() if at != place[target] and units]
+        chosen = _take(places, elsewhere, partner, draws)
+        if chosen is None:
+            unpaired.append(target)
+        else:
+            partner[target], partner[chosen] = chosen, target
+    return np.array(unpaired, dtype=np.int64)
+
+
+def _take(
+    places: dict[int, list[int]], elsewhere: list[int], partner: NDArray[np.int64], draws: np.random.Generator
+) -> int | None:
+    """Take a unit without a partner out of one of the places, drawn by how many units they have."""
+    while elsewhere:
+        ends = np.cumsum([len(places[at]) for at in elsewhere])
+        at = elsewhere[int(np.searchsorted(ends, draws.integers(ends[-1]), side="right"))]
+        unit = places[at].pop()
+        if partner[unit] == unit:
+            return unit
+        if not places[at]:
+            elsewhere.remove(at)
+    return None

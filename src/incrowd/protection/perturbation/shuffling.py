@@ -1,0 +1,91 @@
+"""Shuffling: values change owners so that they keep their relation to other columns, and nothing of who had them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import ndtri
+
+from incrowd.backends import Coded
+from incrowd.errors import InputError
+from incrowd.protection.perturbation.step import Change, Columns, Step, taken
+from incrowd.protection.problem import is_number
+from incrowd.special import Floats
+from incrowd.wording import listed
+
+_MOST_CATEGORIES = 100  # the rest of them counts as one
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle(Step):
+    """Values are given to records anew (Muralidhar & Sarathy 2006).
+
+    Ranks are drawn from a normal copula given the columns in `by`, without a look at the record's own values; the
+    sorted values are then dealt out by these ranks. So the values that occur stay the same ones, and so do, about, the
+    rank correlations among the shuffled columns and with those in `by`.
+    """
+
+    by: tuple[str, ...] = ()
+    kind: ClassVar[str] = "shuffle"
+    parameter: ClassVar[str] = "by"
+
+    def apply(self, columns: Columns) -> Change:
+        """Deal out the values of every column by ranks that are drawn; a missing value stays missing."""
+        both = [name for name in self.by if name in self.columns]
+        if both:
+            raise InputError(f"{listed(both)} cannot be shuffled by itself; take it out of one of them")
+        found = columns.coded(self.columns)
+        for column in found:
+            if not column.has_order:
+                raise InputError(f"{column.name!r} has no order by which values could be dealt out; shuffle numbers")
+        scores = np.stack([_scores(column) for column in found], axis=1)
+        predictors = np.concatenate(
+            [np.ones((columns.table.rows, 1)), *map(_predictors, columns.coded(self.by))], axis=1
+        )
+        complete = ~np.isnan(scores).any(axis=1)
+        if np.count_nonzero(complete) <= predictors.shape[1]:
+            raise InputError(f"too few records have a value in each of {listed(self.columns)} to shuffle them together")
+        slopes = np.linalg.lstsq(predictors[complete], scores[complete], rcond=None)[0]
+        residuals = scores[complete] - predictors[complete] @ slopes
+        covariance = residuals.T @ residuals / np.count_nonzero(complete)
+        drawn = predictors @ slopes + columns.draws.multivariate_normal(
+            np.zeros(len(found)), covariance, columns.table.rows, method="eigh"
+        )
+        return Change(
+            {column.name: _deal_out(column, drawn[:, place]) for place, column in enumerate(found)},
+            f"values were shuffled between records{f', given {listed(self.by)}' if self.by else ''}",
+            "each column alone is as it was; rank correlations among the shuffled columns"
+            + (f" and with {listed(self.by)}" if self.by else "")
+            + " are about kept, those with other columns only as far as they follow from these",
+            {"by": list(self.by)},
+        )
+
+
+def _scores(column: Coded) -> Floats:
+    """Normal scores of every record by its rank; NaN where it has no value."""
+    filled = column.codes < column.size - column.has_null
+    tally = np.bincount(column.codes[filled], minlength=column.size)
+    middle = (np.cumsum(tally) - tally / 2) / max(tally.sum(), 1)  # of the ranks that equal values share
+    scores: Floats = np.where(filled, ndtri(middle)[column.codes], np.nan)
+    return scores
+
+
+def _predictors(column: Coded) -> Floats:
+    """Normal scores of a number, the middle where it is missing; for categories one column each but the commonest."""
+    if is_number(column):
+        scores = np.nan_to_num(_scores(column))
+        return np.stack([scores, np.isnan(_scores(column))], axis=1) if column.has_null else scores[:, None]
+    commonest = np.argsort(-np.bincount(column.codes, minlength=column.size), kind="stable")[1:_MOST_CATEGORIES]
+    shown: Floats = (column.codes[:, None] == commonest).astype(np.float64)
+    return shown
+
+
+def _deal_out(column: Coded, drawn: Floats) -> pa.Array:
+    """The sorted values of a column, dealt out by ranks."""
+    filled = np.flatnonzero(column.codes < column.size - column.has_null)
+    codes = column.codes.copy()
+    codes[filled[np.argsort(drawn[filled], kind="stable")]] = np.sort(column.codes[filled])
+    return taken(column, codes)

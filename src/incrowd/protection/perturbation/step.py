@@ -1,0 +1,165 @@
+"""What all kinds of perturbation share: the columns as they are by now, a step, and how a step is read from text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.backends import Coded, encode
+from incrowd.errors import InputError
+from incrowd.protection.outputs import from_positions
+from incrowd.protection.problem import Problem, as_floats, is_number, offset_of
+from incrowd.protection.validate import check_values
+from incrowd.special import Floats
+from incrowd.tables import Table, read_table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """What a step did: the new columns, and what analysts are told about it.
+
+    Attributes:
+        columns: by name, the column after the step.
+        treatment: what was done, with its parameters.
+        correction: how an analysis is corrected for it.
+        published: further parameters that analysts need, by name.
+        spread: by column, the standard deviation of the noise that was added, which an attacker reads too.
+        notes: what the step could not do.
+    """
+
+    columns: dict[str, pa.Array]
+    treatment: str
+    correction: str
+    published: Mapping[str, Any] = field(default_factory=dict)
+    spread: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Columns:
+    """The columns of a table as they are after the steps so far."""
+
+    table: Table
+    problem: Problem
+    draws: np.random.Generator
+    changed: dict[str, pa.Array] = field(default_factory=dict)
+
+    def coded(self, names: Sequence[str]) -> list[Coded]:
+        """Columns as codes; none for no names."""
+        wanted = self.table.require(names, "columns of a step") if names else []
+        scales = {name: scale for name, scale in self.table.scales.items() if name in self.changed}
+        now = read_table(pa.table(self.changed), scales=scales) if self.changed else self.table
+        return [encode(now if name in self.changed else self.table, [name])[0] for name in wanted]
+
+    def numbers(self, names: Sequence[str]) -> list[tuple[Coded, Floats]]:
+        """Columns of numbers or dates with every record's position; NaN where it has none."""
+        found = self.coded(names)
+        for column in found:
+            if not is_number(column):
+                raise InputError(f"{column.name!r} holds categories, and this step needs numbers or dates", hint="step")
+        check_values(found)
+        return [(column, positions_with_gaps(column)) for column in found]
+
+
+def positions_with_gaps(column: Coded) -> Floats:
+    """The position of every record's value, NaN for a null."""
+    values = column.values.slice(0, column.size - column.has_null)
+    place = np.append(as_floats(values, offset_of(column)), [np.nan] * column.has_null)
+    positions: Floats = place[column.codes]
+    return positions
+
+
+def as_values(column: Coded, positions: Floats) -> pa.Array:
+    """Positions as values of the column's own type, or of a wider one where they no longer fit."""
+    kind = column.values.type
+    if pa.types.is_integer(kind):
+        limits = np.iinfo(kind.to_pandas_dtype())
+        filled = positions[~np.isnan(positions)] + offset_of(column)
+        if filled.size and not (limits.min <= np.rint(filled.min()) and np.rint(filled.max()) <= limits.max):
+            column = Coded(column.name, column.codes, column.values.cast(pa.int64()), column.stated)
+    return from_positions(column, positions)
+
+
+def taken(column: Coded, codes: NDArray[np.integer[Any]]) -> pa.Array:
+    """Values of a column by their codes."""
+    return column.values.take(pa.array(codes.astype(np.int64)))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of perturbation, applied to some columns.
+
+    A class of steps has a `kind`, by which text names it, and a `parameter`, the field that `kind=…` sets. `is_random`
+    says that records no longer carry their own values, so that classes of equal values are no longer made of people
+    who are alike.
+    """
+
+    columns: tuple[str, ...]
+    kind: ClassVar[str]
+    parameter: ClassVar[str]
+    is_random: ClassVar[bool] = True
+
+    def apply(self, columns: Columns) -> Change:
+        """Change the columns."""
+        raise NotImplementedError
+
+
+def read_steps(given: Sequence[Any], kinds: Mapping[str, type[Step]], table: Table) -> list[Step]:
+    """Steps as they are, or from pairs of columns and what to do: ("age+income", "noise=0.1")."""
+    steps = []
+    for one in given:
+        if isinstance(one, Step):
+            step = one
+        elif isinstance(one, tuple) and len(one) == 2:
+            step = _read_step(one[0], one[1], kinds, table)
+        else:
+            raise InputError("a step of perturbation is a pair of columns and what to do: ('age', 'noise=0.1')")
+        table.require(step.columns, "columns of a step")
+        steps.append(step)
+    return steps
+
+
+def _read_step(names: Any, action: Any, kinds: Mapping[str, type[Step]], table: Table) -> Step:
+    columns = (names,) if names in table.columns else tuple(str(names).split("+"))
+    first, *others = str(action).split(",")
+    kind, _, parameter = first.partition("=")
+    if kind not in kinds:
+        raise InputError(f"there is no step {kind!r}; there are: {', '.join(kinds)}", hint="step")
+    made = kinds[kind]
+    texts = {made.parameter: parameter} if parameter else {}
+    for other in others:
+        option, _, text = other.partition("=")
+        texts[option.strip()] = text
+    types = {one.name: str(one.type) for one in fields(made)[1:]}
+    unknown = [name for name in texts if name not in types]
+    if unknown:
+        offered = f"it takes {', '.join(types)}" if types else "it takes nothing"
+        raise InputError(f"a step {kind!r} does not take {', '.join(unknown)}; {offered}", hint="step")
+    try:
+        return made(columns, **{name: _READERS[types[name]](text.strip()) for name, text in texts.items()})
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the step {kind!r} needs its numbers: {kind}={made.parameter}", hint="step") from None
+
+
+def _number_or_text(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+_READERS: Mapping[str, Any] = {
+    "float | str | Matrix": _number_or_text,
+    "float": float,
+    "int": int,
+    "str": str,
+    "str | None": str,
+    "tuple[str, ...]": lambda text: tuple(text.split("+")),
+}

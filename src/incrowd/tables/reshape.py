@@ -1,0 +1,164 @@
+"""What a table is asked to become when it is opened: lists as rows, numbers as dates, spellings as one value."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from incrowd._support.memory import require_memory
+from incrowd.backends.memory import arrow_backend
+from incrowd.errors import InputError, UnsupportedError
+from incrowd.tables.infer_types import NULL_WORDS, TypeInference, candidate_types
+from incrowd.tables.table import Table
+from incrowd.wording import listed
+
+RECORD = "record"
+"""The column that numbers the rows of a table before one of its columns was exploded."""
+SERIAL_DATES = (10_000, 80_000)  # Excel's days of 1927 and of 2119
+_DAY_ZERO = date(1899, 12, 30)  # of Excel's days from March 1900 on
+_BYTES_A_CELL = 64  # of memory: a text, twice
+
+
+def reshape(table: Table, *, explode: str | None, serial_dates: Sequence[str], fold: bool) -> Table:
+    """The table with a column of lists as rows, numbers of days as dates, and spellings of a value as one.
+
+    It is read whole for this.
+
+    Args:
+        table: the table as it was opened.
+        explode: a column of lists, records or maps: a row for each item, the record's number in the column `record`.
+        serial_dates: columns of whole numbers that are Excel's dates.
+        fold: whether texts that differ only in case, blanks or Unicode form are one value.
+
+    Raises:
+        InputError: a column is not there, or does not hold what is said.
+        UnsupportedError: the table is in a cluster, or may not fit into memory.
+
+    >>> from incrowd import read_table
+    >>> read_table({"who": [1, 2], "items": [["a", "b"], []]}, explode="items").to_arrow().to_pydict()
+    {'record': [1, 1, 2], 'who': [1, 1, 2], 'items': ['a', 'b', None]}
+    """
+    if not (explode or serial_dates or fold):
+        return table
+    if not table.backend.rows_are_local:
+        raise UnsupportedError(f"{table.name} stays in a cluster, where columns are taken as they are; change it there")
+    needed = table.rows * len(table.columns) * _BYTES_A_CELL
+    require_memory(f"changing {table.rows:,} rows of {len(table.columns):,} columns", needed, table.memory)
+    rows, notes, words = table.to_arrow(), list(table.notes), list(table.named)
+    if explode:
+        rows = explode_column(rows, *table.require([explode]))
+        words += ["--explode", explode]
+    if serial_dates:
+        for name in table.require(serial_dates):
+            rows = rows.set_column(rows.column_names.index(name), name, _from_serial_dates(rows[name], name))
+        words += ["--serial-dates", ",".join(serial_dates)]
+    if fold:
+        rows, joined = _fold_columns(rows, {*table.codebook.value_labels})
+        words += ["--fold"]
+        if joined:
+            notes.append(f"values that differed in case, blanks or Unicode form only are one: {listed(joined)}")
+    changed = arrow_backend(rows, name=table.name, memory=table.memory)
+    how: dict[str, Any] = {"written": table.written, "codebook": table.codebook, "source": table.source}
+    return Table(changed, native=table.native, notes=notes, named=words, **how)
+
+
+def explode_column(rows: pa.Table, name: str) -> pa.Table:
+    """A row for each item of a column of lists or maps, and a column for each field of records."""
+    place = rows.column_names.index(name)
+    cells = rows[name].combine_chunks()
+    if pa.types.is_map(cells.type):
+        cells = cells.cast(pa.list_(pa.struct([("key", cells.type.key_type), ("value", cells.type.item_type)])))
+    if pa.types.is_struct(cells.type):
+        return _with_fields(rows, place, name, cells)
+    if not (pa.types.is_list(cells.type) or pa.types.is_large_list(cells.type)):
+        raise InputError(f"{name!r} holds single values, not lists; leave it as it is", hint="explode")
+    if RECORD in rows.column_names:
+        raise InputError(f"a column named {RECORD!r} is in the way of the records' numbers; rename it")
+    lengths = pc.fill_null(pc.list_value_length(cells), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    spans = np.maximum(lengths, 1)  # a list without items is a row without item
+    parents = np.repeat(np.arange(lengths.size), spans)
+    within = np.arange(parents.size) - np.repeat(np.cumsum(spans) - spans, spans)
+    places = (np.cumsum(lengths) - lengths)[parents] + within
+    items = pc.list_flatten(cells).take(pa.array(places, mask=lengths[parents] == 0))
+    exploded = rows.take(pa.array(parents)).set_column(place, name, items)
+    exploded = exploded.add_column(0, RECORD, pa.array(parents + 1))
+    return _with_fields(exploded, place + 1, name, items) if pa.types.is_struct(items.type) else exploded
+
+
+def _with_fields(rows: pa.Table, place: int, name: str, records: pa.StructArray) -> pa.Table:
+    """The fields of records as columns `name.field`."""
+    rows = rows.remove_column(place)
+    for number, field in enumerate(records.type):
+        rows = rows.add_column(place + number, f"{name}.{field.name}", pc.struct_field(records, [number]))
+    return rows
+
+
+def _from_serial_dates(days: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Excel's numbers of days as dates."""
+    if not pa.types.is_integer(days.type) or not pc.all(pc.and_(*(_within(days)))).as_py():
+        first, last = SERIAL_DATES
+        raise InputError(
+            f"{name!r} does not hold Excel's dates: whole numbers between {first:,} and {last:,}", hint="serial_dates"
+        )
+    offset = (_DAY_ZERO - date(1970, 1, 1)).days
+    return pc.add(days.cast(pa.int32()), pa.scalar(offset, pa.int32())).cast(pa.date32())
+
+
+def _within(days: Any) -> tuple[Any, Any]:
+    first, last = SERIAL_DATES
+    return pc.greater_equal(days, first), pc.less_equal(days, last)
+
+
+def _fold_columns(rows: pa.Table, labelled: set[str]) -> tuple[pa.Table, list[str]]:
+    """The table with every text column folded, and the columns in which values were joined."""
+    joined = []
+    for place, field in enumerate(rows.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if field.name in labelled or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            continue
+        texts = rows.column(place).cast(pa.string())
+        counted = texts.value_counts()
+        times = {one["values"].as_py(): one["counts"].as_py() for one in counted if one["values"].is_valid}
+        spelling = fold_spellings(times)
+        if len(set(spelling.values())) < len(times):
+            joined.append(field.name)
+        found = pc.index_in(texts, value_set=pa.array(list(spelling), pa.string()))
+        folded = pa.array(list(spelling.values()), pa.string()).take(found.combine_chunks())
+        rows = rows.set_column(place, field.name, _typed(field.name, folded))
+    return rows, joined
+
+
+def fold_spellings(times: dict[str, int]) -> dict[str, str]:
+    """For every text the spelling that stands for all that differ in case, blanks or Unicode form: the commonest.
+
+    Args:
+        times: how often each text occurs.
+
+    >>> fold_spellings({"Ulm": 2, "ulm ": 1})
+    {'Ulm': 'Ulm', 'ulm ': 'Ulm'}
+    """
+    by_key: dict[str, Counter[str]] = {}
+    for text, count in times.items():
+        by_key.setdefault(_fold_key(text), Counter())[" ".join(unicodedata.normalize("NFC", text).split())] += count
+    chosen = {key: min(spellings, key=lambda text: (-spellings[text], text)) for key, spellings in by_key.items()}
+    return {text: chosen[_fold_key(text)] for text in times}
+
+
+def _fold_key(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _typed(name: str, texts: pa.Array) -> pa.Array:
+    """Texts as numbers or dates, where all are such without their blanks; nothing but blanks is missing."""
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    inference = TypeInference({name: candidate_types(",")}, NULL_WORDS)
+    inference.observe(pa.record_batch({name: texts}))
+    conversion = inference.conversions().get(name)
+    return texts.dictionary_encode() if conversion is None else conversion.convert(texts)

@@ -1,0 +1,197 @@
+"""Work that survives a restart, in a private folder; nothing of another session's; deleted when it is asked for."""
+
+import asyncio
+import io
+import os
+import stat
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi")
+
+from tests.web.test_serve import serving
+
+from incrowd.errors import InputError
+from incrowd.web.app import create_app
+from incrowd.web.server_settings import ServerSettings
+
+TOKEN = "a-token-for-tests-only"
+CSV = "age,sex,city\n" + "".join(f"{20 + n % 7},{'fm'[n % 2]},{'AB'[n % 3 == 0]}\n" for n in range(60))
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "other"}
+
+
+class Asking:
+    """A script that asks an app in this process."""
+
+    def __init__(self, app):
+        self.app = app
+        self.headers = {"authorization": f"Bearer {TOKEN}"}
+
+    def __getattr__(self, method):
+        return lambda path, **asked: asyncio.run(self._ask(method, path, **asked))
+
+    async def _ask(self, method, path, headers=(), **asked):
+        transport = httpx.ASGITransport(app=self.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=self.headers) as client:
+            return await client.request(method.upper(), path, headers=dict(headers), **asked)
+
+
+@contextmanager
+def started(keep, **more):
+    """A server in this process that keeps its work; it is left as a killed one leaves it."""
+    app = create_app(ServerSettings(token=TOKEN, keep=keep, **more))
+    server = app.state.server
+    client = Asking(app)
+    try:
+        yield client, server
+    finally:
+        server.jobs.close()
+        server.store.close()
+        server.kept.close()
+
+
+def upload(client, name="people.csv", **headers):
+    answer = client.post("/api/v1/tables", files={"file": (name, io.BytesIO(CSV.encode()))}, headers=headers)
+    assert answer.status_code == 201, answer.text
+    return f"/api/v1/tables/{answer.json()['id']}"
+
+
+def protected(client, table, **asked):
+    job = client.post(f"{table}/protections", json={"protection": asked}).json()
+    end = time.monotonic() + 60
+    while client.get(f"/api/v1/jobs/{job['id']}").json()["state"] not in ("done", "failed"):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return job["id"]
+
+
+def test_tables_settings_decisions_and_candidates_are_there_again(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        table = upload(client)
+        client.put(f"{table}/settings", json={"roles": ROLES})
+        client.patch(f"{table}/settings", json={"recipient": "trusted"})
+        job = protected(client, table, k=3, method="generalise", suppress=0.3)
+        client.post(f"/api/v1/jobs/{job}/name", json={"name": "mine"})
+        client.post(f"{table}/decisions", json={"decision": "refuse", "by": "me", "note": "not yet"})
+        before = {
+            part: client.get(f"{table}/{part}").json() for part in ("settings", "candidates", "decisions", "trail")
+        }
+        rows = client.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json()
+        server.save()
+    with started(keep) as (client, server):
+        assert client.get(table).json()["name"] == "people.csv"
+        for part, was in before.items():
+            now = client.get(f"{table}/{part}").json()
+            assert now[: len(was)] == was if part == "trail" else now == was
+        assert client.get(f"{table}/candidates").json()[0]["name"] == "mine"
+        assert client.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json() == rows
+        assert client.get(f"/api/v1/jobs/{job}/table").text.count("\n") == rows["total"] + 1
+        assert client.post(f"{table}/settings/undo").json()["settings"]["recipient"] == "public"
+        assert client.get("/api/v1/session").json() == {"kept_in": str(keep), "lost": []}
+        assert client.post(f"{table}/crowd").json()["people"] == 60
+
+
+def test_the_folder_is_private_and_held_by_one_server(tmp_path):
+    keep = tmp_path / "kept"
+    keep.mkdir(mode=0o755)
+    with started(keep) as (client, server):
+        upload(client)
+        server.save()
+        for folder, _, _ in os.walk(keep):
+            assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+        with pytest.raises(InputError, match="another server keeps its work"):
+            create_app(ServerSettings(token=TOKEN, keep=keep))
+
+
+def test_nothing_of_another_session_is_there(tmp_path):
+    mine, other = {"x-incrowd-session": "mine"}, {"x-incrowd-session": "other"}
+    with started(tmp_path / "kept") as (client, server):
+        table = upload(client, **mine)
+        server.save()
+    with started(tmp_path / "kept") as (client, server):
+        assert client.get("/api/v1/tables", headers=other).json() == []
+        assert client.get(table, headers=other).status_code == 404
+        assert len(client.get("/api/v1/tables", headers=mine).json()) == 1
+
+
+def test_a_browser_comes_back_by_its_cookie(tmp_path):
+    with started(tmp_path / "kept", port=8765) as (client, server):
+        del client.headers["authorization"]
+        answer = client.get(f"/?token={TOKEN}", follow_redirects=False)
+        assert "Max-Age=2592000" in answer.headers["set-cookie"]
+        cookie = answer.headers["set-cookie"].split(";")[0]
+        table = upload(client, cookie=cookie, origin="http://127.0.0.1")
+        server.save()
+    with started(tmp_path / "kept", port=8765) as (client, server):
+        del client.headers["authorization"]
+        assert client.get(table, headers={"cookie": cookie}).status_code == 200
+        assert client.get(table, headers={"cookie": cookie[:-1]}).status_code == 401
+
+
+def test_deleting_everything_leaves_no_byte_of_a_table(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        table = upload(client)
+        client.put(f"{table}/settings", json={"roles": ROLES})
+        protected(client, table, k=3)
+        server.save()
+        assert list(keep.rglob("*.parquet"))
+        assert client.delete("/api/v1/session").status_code == 204
+        server.save()
+        left = [part.name for part in keep.rglob("*") if part.is_file()]
+        assert left == [".lock"]
+
+
+def test_what_a_killed_server_left_half_done_goes(tmp_path):
+    keep = tmp_path / "kept"
+    with started(keep) as (client, server):
+        upload(client)
+        server.save()
+        (keep / "files" / "half").mkdir()
+        (keep / "files" / "half" / "data.csv").write_text("age\n30\n")
+        (keep / "files" / "0123.parquet").write_text("x")
+        kept = {part.name for part in (keep / "files").iterdir()} - {"half", "0123.parquet"}
+    with started(keep):
+        assert {part.name for part in (keep / "files").iterdir()} == kept
+    with started(keep, keep_seconds=-1.0):  # older than nothing at all
+        assert list((keep / "files").iterdir()) == []
+
+
+def test_a_file_that_changed_where_it_lies_is_told_as_lost(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "people.csv").write_text(CSV)
+    with started(tmp_path / "kept", folders=(folder,)) as (client, server):
+        assert client.post("/api/v1/tables/open", json={"path": "people.csv"}).status_code == 201
+        server.save()
+    (folder / "people.csv").write_text(CSV + "99,f,Z\n")
+    with started(tmp_path / "kept", folders=(folder,)) as (client, server):
+        assert client.get("/api/v1/tables").json() == []
+        (lost,) = client.get("/api/v1/session").json()["lost"]
+        assert "people.csv" in lost
+        assert "changed" in lost
+
+
+def test_a_killed_server_loses_nothing_that_was_saved(tmp_path):
+    keep = tmp_path / "kept"
+
+    def ask(address):
+        base, token = address.split("/?token=")
+        return httpx.Client(base_url=base, headers={"authorization": f"Bearer {token}"}, timeout=60)
+
+    with serving(tmp_path, "--keep", str(keep)) as (process, address):
+        with ask(address) as client:
+            table = upload(client)
+            client.put(f"{table}/settings", json={"roles": ROLES})
+        end = time.monotonic() + 60
+        while not any("quasi-identifier" in file.read_text() for file in (keep / "sessions").glob("*.json")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.kill()
+        process.wait(30)
+    with serving(tmp_path, "--keep", str(keep)) as (_, address), ask(address) as client:
+        assert client.get(f"{table}/settings").json()["settings"]["roles"] == ROLES
