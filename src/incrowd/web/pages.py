@@ -18,7 +18,7 @@ from incrowd.protection import METHODS
 from incrowd.recipients import KINDS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
-from incrowd.tables.formats import EXTENSIONS
+from incrowd.tables.formats import ENDINGS
 from incrowd.web.refusals import Refusal
 from incrowd.web.result_views import view
 from incrowd.wording import chosen_percent, data_size, number, percent
@@ -32,7 +32,7 @@ _HERE = Path(__file__).parent
 LENSES = {
     "crowd": "Crowd",
     "risk": "Risk",
-    "forecast": "Larger populations",
+    "forecast": "Populations",
     "leak": "Leak",
     "candidates": "Candidates",
     "report": "Report",
@@ -93,7 +93,9 @@ def data_page(request: Request) -> HTMLResponse:
     return _page(
         request,
         "data",
-        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(EXTENSIONS)},
+        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(ENDINGS)},
+        kept_in=settings.keep,
+        lost=_session(request).lost,
     )
 
 

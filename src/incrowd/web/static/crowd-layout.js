@@ -2,6 +2,7 @@
 
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const GAP = 0.05; // between those in large classes, in small ones and alone
+const LARGEST = 0.035; // of a person, where there are few
 export const ALONE = 0, SMALL = 1, CROWD = 2, JOINED = 3;
 
 /** The marks of each class: of one person each where `class_of` tells, else every mark by itself. */
@@ -59,7 +60,7 @@ export function layout(marks, { k = 1, enough = 2 } = {}) {
       const inside = Math.min(1, edge / Math.hypot(right, down || 1e-9)); // no class reaches over the edge of its zone
       x[mark] = right * inside;
       y[mark] = down * inside;
-      radius[mark] = 0.82 * Math.sqrt(marks.people[mark] / total) * room;
+      radius[mark] = Math.min(marks.class_of ? LARGEST : 1, 0.82 * Math.sqrt(marks.people[mark] / total) * room);
       kind[mark] = small.has(mark) ? JOINED : zone(group);
     });
     before += group.people;

@@ -10,7 +10,8 @@ const said = document.getElementById("crowd-k-said"), each = document.getElement
 const COLOURS = { [ALONE]: "--over", [SMALL]: "--borderline", [CROWD]: "--link", [JOINED]: "--joined" };
 const LASTS = 420; // milliseconds that a move takes
 const still = matchMedia("(prefers-reduced-motion: reduce)");
-let from = null, now = null, to = null, began = 0, frame = null, crowd = null, pointed = -1;
+const stamps = new Map();
+let inks = null, from = null, now = null, to = null, began = 0, frame = null, crowd = null, pointed = -1;
 
 function colours() {
   const style = getComputedStyle(canvas);
@@ -24,24 +25,40 @@ function fit() {
   return canvas.width / 2;
 }
 
+/** A mark of a kind and a size, drawn once and then copied: a thousand circles a frame would be too slow. */
+function stamp(kind, radius) {
+  const size = Math.max(3, Math.round(2 * radius)), name = `${kind} ${size}`;
+  if (!stamps.has(name)) {
+    const made = new OffscreenCanvas(size + 2, size + 2), ink = made.getContext("2d");
+    ink.fillStyle = inks[kind];
+    ink.globalAlpha = kind === CROWD ? 0.8 : 0.95;
+    ink.arc(size / 2 + 1, size / 2 + 1, size / 2, 0, 2 * Math.PI);
+    ink.fill();
+    stamps.set(name, made);
+  }
+  return stamps.get(name);
+}
+
+/** The colours have changed: what was drawn with the old ones is drawn anew. */
+function recolour() {
+  stamps.clear();
+  inks = colours();
+  paint();
+}
+
 function paint() {
-  const half = fit(), ink = canvas.getContext("2d"), colour = colours();
+  const half = fit(), ink = canvas.getContext("2d");
   if (!half || !now) return;
+  inks ??= colours();
   ink.clearRect(0, 0, 2 * half, 2 * half);
-  const reach = half - 6;
+  const reach = 0.95 * half;
   for (const kind of [CROWD, JOINED, SMALL, ALONE]) {
-    ink.beginPath();
     for (let mark = 0; mark < now.x.length; mark += 1) {
       if (to.kind[mark] !== kind) continue;
-      const radius = Math.max(1.4, now.radius[mark] * reach), x = half + now.x[mark] * reach, y = half + now.y[mark] * reach;
-      ink.moveTo(x + radius, y);
-      ink.arc(x, y, radius, 0, 2 * Math.PI);
+      const made = stamp(kind, now.radius[mark] * reach);
+      ink.drawImage(made, Math.round(half + now.x[mark] * reach - made.width / 2), Math.round(half + now.y[mark] * reach - made.height / 2));
     }
-    ink.fillStyle = ink.strokeStyle = colour[kind];
-    ink.globalAlpha = kind === CROWD ? 0.75 : 0.9;
-    ink.fill();
   }
-  ink.globalAlpha = 1;
   if (pointed >= 0) {
     ink.beginPath();
     ink.arc(half + now.x[pointed] * reach, half + now.y[pointed] * reach, Math.max(5, now.radius[pointed] * reach + 3), 0, 2 * Math.PI);
@@ -96,7 +113,7 @@ function tell(k) {
 /** The mark under the pointer. */
 function under(event) {
   if (!now) return -1;
-  const half = canvas.clientWidth / 2, reach = half - 3;
+  const half = canvas.clientWidth / 2, reach = 0.95 * half;
   const x = (event.offsetX - half) / reach, y = (event.offsetY - half) / reach;
   let best = -1, distance = (8 / reach) ** 2;
   for (let mark = 0; mark < now.x.length; mark += 1) {
@@ -120,8 +137,8 @@ canvas.addEventListener("click", (event) => {
 
 slider.addEventListener("input", () => { arrange(); if (Number(slider.value) > 1) setSize(Number(slider.value)); });
 document.addEventListener("k", (event) => { if (document.activeElement?.id === "k") { slider.value = String(Math.min(Number(slider.max), event.detail)); arrange(); } });
-document.getElementById("theme")?.addEventListener("click", () => requestAnimationFrame(paint));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => requestAnimationFrame(paint));
+document.getElementById("theme")?.addEventListener("click", () => requestAnimationFrame(recolour));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => requestAnimationFrame(recolour));
 new ResizeObserver(() => paint()).observe(canvas);
 on("counted", () => {
   canvas.parentElement.classList.toggle("fading", Boolean(bench.counting));

@@ -19,9 +19,15 @@ function notRead(error, status) {
   if (status === 400) document.getElementById("reading").open = true;
 }
 
+/** A file with several tables: one of them is taken. */
+function offer(chosen, names) {
+  document.getElementById("members").replaceChildren(...names.map((name) => make("button", { type: "button", onclick: () => { document.getElementById("sheet").value = name; send(chosen); } }, make("bdi", {}, short(name)))));
+}
+
 /** Send a file so that the browser tells how far it is; fetch cannot. */
 function send(chosen) {
   noProblem();
+  offer(chosen, []);
   request?.abort();
   const form = new FormData();
   form.append("file", chosen);
@@ -37,7 +43,10 @@ function send(chosen) {
     let answer = null;
     try { answer = JSON.parse(request.responseText); } catch { answer = null; }
     if (request.status >= 200 && request.status < 300 && answer) location.href = `/tables/${answer.id}/crowd`;
-    else notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
+    else {
+      notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
+      offer(chosen, answer?.choices ?? []);
+    }
   };
   request.onerror = () => { sending.hidden = true; problem(new Error("The file could not be sent. Is it still there, and incrowd still running?")); };
   request.onabort = () => { sending.hidden = true; say("Cancelled."); };
