@@ -9,7 +9,7 @@ pytest.importorskip("fastapi")
 
 from incrowd import ClassSizes
 from incrowd.web.candidates import name_of
-from incrowd.web.models import Protection
+from incrowd.web.protection_models import Protection
 
 NAMES = ["age", "sex", "city", "illness"]
 ROWS = [(20 + n * n % 29, "fm"[n % 2], "ABCDE"[n % 5], "xyz"[n % 3]) for n in range(200)]
@@ -174,3 +174,21 @@ def test_only_protections_of_a_table_are_candidates(script, table, wait_for):
     assert script.post(f"/api/v1/jobs/{leak['id']}/rows").status_code == 409
     assert script.get(f"/api/v1/jobs/{leak['id']}/table").status_code == 409
     assert script.post(f"{table}/candidates/compare", json={"a": leak["id"], "b": leak["id"]}).status_code == 409
+
+
+def test_perturbation_is_a_candidate_that_never_says_yes(script, table, protect):
+    job = protect(method="perturb", steps=[{"column": "age", "action": "noise=0.3"}], seed=4)
+    (candidate,) = script.get(f"{table}/candidates").json()
+    assert candidate["decision"] != "within"
+    pairs = script.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json()["rows"]
+    assert any(pair["changed"][0] for pair in pairs)
+    assert "--step age:noise=0.3" in script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
+    stolen = {"method": "perturb", "steps": [{"column": "age", "action": "pram=0.8,matrix=5"}]}
+    assert script.post(f"{table}/protections", json={"protection": stolen}).status_code == 400
+
+
+def test_further_demands_reach_the_library(script, table, protect):
+    job = protect(k=5, beta=2.0, sensitive="illness")
+    assert "--beta 2" in script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
+    blanked = protect(k=3, method="blank", wildcards=True)
+    assert "--wildcards" in script.get(f"/api/v1/jobs/{blanked}/equivalent").json()["cli"]

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from incrowd.assessment import Assessment
 from incrowd.assessment.actions import Action
-from incrowd.web.models import Id, Model, Protection, Role, SettingsState, TableSettings
+from incrowd.web.fields import Id, Model, Role
+from incrowd.web.models import SettingsState, TableSettings
+from incrowd.web.protection_models import Protection
 from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from incrowd.web.models import _WHOLE, Id, Model, Protection, Short
+from incrowd.web.fields import WHOLE, Id, Model, Short
+from incrowd.web.protection_models import Protection
 
 
 class CandidateRisk(Model):
@@ -86,8 +87,8 @@ class Pair(Model):
 class RowsQuestion(Model):
     """Some rows of a protected table and of its original; cells are masked unless they are to be shown."""
 
-    start: Annotated[int, Field(ge=0, le=10**10), _WHOLE] = 0
-    rows: Annotated[int, Field(ge=1, le=200), _WHOLE] = 20
+    start: Annotated[int, Field(ge=0, le=10**10), WHOLE] = 0
+    rows: Annotated[int, Field(ge=1, le=200), WHOLE] = 20
     show: bool = False
 
 

@@ -10,7 +10,7 @@ from incrowd.web import candidate_models as models
 from incrowd.web.cells import cell_text, masked_cell
 from incrowd.web.downloads import file_name, upload_ending
 from incrowd.web.jobs import Job
-from incrowd.web.models import Protection
+from incrowd.web.protection_models import Protection
 from incrowd.web.refusals import Refusal
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from incrowd.tables.roles.suggest import Confidence
 from incrowd.web.crowd_models import CrowdQuestion
-from incrowd.web.models import _WHOLE, Columns, Model, Name, Reading, Role
+from incrowd.web.fields import WHOLE, Columns, Model, Name, Role
+from incrowd.web.models import Reading
 
 
 class TriageColumn(Model):
@@ -69,7 +70,7 @@ class HistogramQuestion(Model):
     """The spread of a column's values; the values themselves only if they are to be shown."""
 
     column: Name
-    bins: Annotated[int, Field(ge=1, le=200), _WHOLE] = 30
+    bins: Annotated[int, Field(ge=1, le=200), WHOLE] = 30
     show: bool = False
 
 

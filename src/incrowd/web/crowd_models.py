@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from incrowd.web.models import _WHOLE, Columns, Id, Model, Name
+from incrowd.web.fields import WHOLE, Columns, Id, Model, Name
 
-Record = Annotated[int, Field(ge=0, le=10**10), _WHOLE]
+Record = Annotated[int, Field(ge=0, le=10**10), WHOLE]
 
 
 class CrowdQuestion(Model):
@@ -56,7 +56,7 @@ class Crowd(Model):
 class RiskiestQuestion(CrowdQuestion):
     """The records that are easiest to find; cells are masked unless they are to be shown."""
 
-    rows: Annotated[int, Field(ge=1, le=1_000), _WHOLE] = 20
+    rows: Annotated[int, Field(ge=1, le=1_000), WHOLE] = 20
     show: bool = False
 
 

@@ -10,6 +10,7 @@ from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.assessment.repeat import to_arguments, to_call
 from incrowd.web import models
+from incrowd.web.protection_models import Protection
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
@@ -39,7 +40,7 @@ def table_forecast(table: OpenTable, question: models.ForecastQuestion) -> model
     if not question.k:
         return same
     arguments = [*each("--qi", known), *given("--person", person), *_forecast_arguments(question)]
-    law = _both(table.source, "forecast", arguments, [], [])
+    law = both_ways(table.source, "forecast", arguments, [], [])
     return models.Equivalent(cli=f"{same.cli}\n{law.cli.splitlines()[-1]}", python=same.python)
 
 
@@ -48,7 +49,7 @@ def _assess(source: Source, question: Question, more: Sequence[str], lines: Sequ
     arguments = to_arguments(question)
     unattended = ["--yes"] if question.quasi_identifiers is None else []  # or it would ask
     words = [*(arguments or []), *unattended, *more]
-    found = _both(source, "assess", words, ["assess"], [to_call(question), *lines])
+    found = both_ways(source, "assess", words, ["assess"], [to_call(question), *lines])
     return _without_command(found, arguments is None)
 
 
@@ -84,16 +85,16 @@ def leak(table: OpenTable, question: models.LeakQuestion) -> models.Equivalent:
         f"for targets in {question.targets!r}:",
         f"    print(leak_risk(sizes, {leaked}, targets=targets).in_words)",
     ]
-    found = _both(table.source, "leak", arguments, ["ClassSizes", "leak_risk"], lines)
+    found = both_ways(table.source, "leak", arguments, ["ClassSizes", "leak_risk"], lines)
     if question.k is None:
         return found
     plan = shlex.join(["incrowd", "leak", "--people", str(people), "--k", str(question.k), *common])
     more = f"    print(leak_risk_uniform(people={people}, k={question.k}, leaked={leaked}, targets=targets).in_words)"
-    python = _with_import(found.python, "from incrowd.leaks import leak_risk_uniform")
+    python = with_import(found.python, "from incrowd.leaks import leak_risk_uniform")
     return models.Equivalent(cli=f"{found.cli}\n{plan}", python=f"{python}\n{more}")
 
 
-def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
+def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
     """`incrowd protect`."""
     out = table.source.protected_file
     options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})
@@ -122,20 +123,25 @@ def protection(table: OpenTable, asked: models.Protection) -> models.Equivalent:
         *each("--keep", asked.keep),
         *each("--nominal", asked.nominal),
         *given("--output", asked.output),
+        *given("--beta", None if asked.beta is None else _number(asked.beta)),
+        *given("--delta", None if asked.delta is None else _number(asked.delta)),
+        *(["--wildcards"] if asked.wildcards else []),
+        *given("--subsets", asked.subsets),
+        *given("--seed", asked.seed),
         *(word for name, rule in asked.hierarchies.items() for word in ("--hierarchy", f"{name}={rule}")),
         *given("--aim", asked.aim),
         *("--out", out),
     ]
     lines = [
-        _call("safe", "protect", {name: value for name, value in options.items() if value is not None}),
+        call_of("safe", "protect", {name: value for name, value in options.items() if value is not None}),
         "print(safe.guarantee.sentence)",
         "print(safe.evaluate().verdict)",
         f"write_table(safe.table, {out!r})",
     ]
-    found = _both(table.source, "protect", arguments, ["protect"], lines)
-    python = _with_import(found.python, "from incrowd.tables import write_table")
+    found = both_ways(table.source, "protect", arguments, ["protect"], lines)
+    python = with_import(found.python, "from incrowd.tables import write_table")
     if asked.hierarchies:
-        python = _with_import(python, "from incrowd.protection import Hierarchy")
+        python = with_import(python, "from incrowd.protection import Hierarchy")
     by_rule = all(isinstance(rule, str) for rule in asked.hierarchies.values())
     typable = by_rule and is_typable(asked.named, ",=") and is_typable([s.column for s in asked.steps], ":")
     return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
@@ -146,7 +152,7 @@ class _Hierarchies(dict[str, Any]):
 
     def __repr__(self) -> str:
         made = {
-            name: rows if isinstance(rows, str) else _Name(f"Hierarchy.from_rows({rows!r})")
+            name: rows if isinstance(rows, str) else ScriptName(f"Hierarchy.from_rows({rows!r})")
             for name, rows in self.items()
         }
         return repr(made)
@@ -158,17 +164,17 @@ def solution(table: OpenTable, question: models.SolutionQuestion) -> models.Equi
     options = {name: value for name, value in solver_options(asked, table).items() if value is not None}
     lines = [
         f"question = {_question_call(decided_question(table))}",
-        _call("found", "find_release", {"question": _Name("question"), "seconds": question.seconds, **options}),
+        call_of("found", "find_release", {"question": ScriptName("question"), "seconds": question.seconds, **options}),
         "print(found.verdict.sentence)",
     ]
-    python = _both(table.source, "protect", [], [], lines).python
-    python = _with_import(python, "from incrowd.assessment import Question, find_release")
+    python = both_ways(table.source, "protect", [], [], lines).python
+    python = with_import(python, "from incrowd.assessment import Question, find_release")
     return models.Equivalent(
         cli="# the search follows every setting of the assessment; use the Python script", python=python
     )
 
 
-class _Name(str):
+class ScriptName(str):
     """A name in a script."""
 
     def __repr__(self) -> str:
@@ -205,36 +211,11 @@ def every_way(table: OpenTable, question: models.FrontierQuestion) -> models.Equ
         "sensitive": question.sensitive,
         "person": person,
     }
-    lines = [_call("found", "frontier", options), "for point in found.best:", "    print(point)"]
-    return _both(table.source, "frontier", arguments, ["frontier"], lines)
+    lines = [call_of("found", "frontier", options), "for point in found.best:", "    print(point)"]
+    return both_ways(table.source, "frontier", arguments, ["frontier"], lines)
 
 
-def attack(table: OpenTable, question: models.AttackQuestion) -> models.Equivalent:
-    """`attack_release` on a file of the release."""
-    known: Any = question.known or table.settings.groups or table.with_role("quasi-identifier")
-    options = {
-        "known": known,
-        "secret": question.secret,
-        "holdout": _Name("read_table('holdout.parquet')") if question.holdout else None,
-        "targets": question.targets,
-        "seed": question.seed,
-        "kinds": question.kinds,
-    }
-    given = [f"    {name}={value!r}," for name, value in options.items() if value is not None]
-    lines = [
-        "found = attack_release(",
-        "    table,",
-        "    read_table('released.parquet'),",
-        *given,
-        ")",
-        "print(found.sentence)",
-    ]
-    python = _both(table.source, "attack", [], [], lines).python
-    command = "# attackers and files of the session have no names on the command line; use the Python script"
-    return models.Equivalent(cli=command, python=_with_import(python, "from incrowd.attacks import attack_release"))
-
-
-def _both(
+def both_ways(
     source: Source, verb: str, arguments: Sequence[str], names: Sequence[str], lines: Sequence[str]
 ) -> models.Equivalent:
     """The command, with those that make its file; the script, with what it imports."""
@@ -251,7 +232,7 @@ def _both(
     return _without_command(found, not is_typable(list(source.how.get("scales", {})), ",="))
 
 
-def _with_import(python: str, line: str) -> str:
+def with_import(python: str, line: str) -> str:
     """A script with another import after its first."""
     return python.replace("\n\n", f"\n{line}\n\n", 1)
 
@@ -268,7 +249,7 @@ def _reading(source: Source) -> list[str]:
     return [*words, *given("--scale", scales or None)]
 
 
-def _call(result: str, function: str, options: Mapping[str, Any]) -> str:
+def call_of(result: str, function: str, options: Mapping[str, Any]) -> str:
     """A call with an option a line; what is not asked for is left out."""
     given = [f"    {name}={value!r}," for name, value in options.items() if value not in (None, {}, [])]
     return "\n".join([f"{result} = {function}(", "    table,", *given, ")"])
@@ -284,7 +265,7 @@ def _number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _resolution(asked: models.Protection) -> str | None:
+def _resolution(asked: Protection) -> str | None:
     if isinstance(asked.resolution, dict):
         return ",".join(f"{name}={parts}" for name, parts in asked.resolution.items())
     return None if asked.resolution is None else str(asked.resolution)

@@ -17,6 +17,7 @@ from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
 from incrowd.protection.original_facts import remove_release
 from incrowd.web import models
+from incrowd.web.fields import Kind, State
 from incrowd.web.refusals import Refusal, not_found
 
 if TYPE_CHECKING:
@@ -63,13 +64,13 @@ class Job:
     """One task of a session with its state and its outcome."""
 
     session: str
-    kind: models.Kind
+    kind: Kind
     table: str | None
     task: Task | None
     equivalent: models.Equivalent
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
-    state: models.State = "waiting"
+    state: State = "waiting"
     progress: float | None = None
     stage: str = "waiting for its turn"
     message: str = ""
@@ -299,7 +300,7 @@ class Jobs:
             _log.error("a job of kind %s failed with %s", job.kind, type(error).__name__)
             self._end(job, "failed", f"this should not have happened ({type(error).__name__}); please tell us")
 
-    def _end(self, job: Job, state: models.State, words: str, outcome: Outcome | None = None) -> None:
+    def _end(self, job: Job, state: State, words: str, outcome: Outcome | None = None) -> None:
         with self._changed:
             job.ended = job.ended or time.monotonic()
             if job.state == "cancelled" or state == "cancelled":

@@ -2,65 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
-from pydantic_core import core_schema
+from pydantic import Field, StringConstraints
 
 from incrowd.attacks import KINDS as ATTACKS
 from incrowd.attacks import Kind as AttackKind
 from incrowd.evaluation.frontier import FRONTIER_METHODS, FrontierMethod
-from incrowd.protection import MethodName
-from incrowd.protection.outputs import OutputKind
-from incrowd.protection.problem import DiversityKind
-from incrowd.recipients import KINDS, SMALLEST_LIMIT
+from incrowd.web.fields import (
+    WHOLE,
+    ClassSize,
+    Columns,
+    Encoding,
+    Id,
+    Kind,
+    Limit,
+    Model,
+    Name,
+    OneOf,
+    People,
+    Recipient,
+    Role,
+    Secret,
+    Seed,
+    Separator,
+    Share,
+    Short,
+    State,
+)
+from incrowd.web.protection_models import Protection
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
-Kind = Literal["assessment", "forecast", "leak", "protection", "frontier", "points", "solution", "release", "attack"]
-
-
-Separator = Literal[",", ";", "\t", "|", " "]
-Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
-Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
-Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
-Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Columns = Annotated[list[Name], Field(max_length=2_000)]
-
-
-@dataclass(frozen=True)
-class _OneOf:
-    """A choice of names that another room lists; checked and documented as a `Literal` of them."""
-
-    names: tuple[str, ...]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.literal_schema(list(self.names))
-
-
-Recipient = Annotated[str, _OneOf(tuple(kind.name for kind in KINDS))]
-ComparedMethod = Annotated[FrontierMethod, _OneOf(tuple(FRONTIER_METHODS))]
-
-
-def _is_whole(value: Any) -> bool:
-    """In JSON 75.0 is a whole number like 75."""
-    return isinstance(value, float) and value.is_integer()
-
-
-_WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
-People = Annotated[int, Field(ge=1, le=10**12), _WHOLE]
-Share = Annotated[float, Field(gt=0, le=1)]
-Limit = Annotated[float, Field(ge=SMALLEST_LIMIT, le=1)]
-ClassSize = Annotated[int, Field(ge=1, le=10**9), _WHOLE]
-Seed = Annotated[int, Field(ge=0, le=2**32), _WHOLE]
-
-
-class Model(BaseModel):
-    """No unknown fields, no NaN, and a yes is not a 1."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+ComparedMethod = Annotated[FrontierMethod, OneOf(tuple(FRONTIER_METHODS))]
 
 
 class Problem(Model):
@@ -126,7 +98,7 @@ class Path(Model):
 class Demo(Model):
     """An invented table."""
 
-    rows: Annotated[int, Field(ge=1, le=5_000_000), _WHOLE] = 100_000
+    rows: Annotated[int, Field(ge=1, le=5_000_000), WHOLE] = 100_000
     seed: Seed = 0
 
 
@@ -162,70 +134,6 @@ class Preview(Model):
     columns: list[str]
     rows: list[list[str]]
     masked: bool
-
-
-HierarchyRule = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^(auto|dates|prefix:[0-9]{1,3}(,[0-9]{1,3}){0,20}|quantiles:[0-9]{1,6}"
-        r"|[0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?){0,20})$"
-    ),
-]
-HierarchyRow = Annotated[list[Annotated[str, StringConstraints(max_length=2_000)]], Field(min_length=2, max_length=20)]
-HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_000)]
-Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=2_000)]
-
-
-class Protection(Model):
-    """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
-
-    `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "prefix:3,1", "quantiles:10", "dates" or
-    "auto"), or by rows of a value and its label at each level. `importance`, `keep` and `widest` are wishes.
-    """
-
-    k: Annotated[int, Field(ge=2, le=10**9), _WHOLE] = 5
-    t: Share | Literal["bound"] | None = None
-    l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741
-    sensitive: Name | Annotated[Columns, Field(min_length=1)] | None = None
-    diversity: DiversityKind = "distinct"
-    c: Annotated[float, Field(gt=0, le=1e6)] = 3.0
-    leave_out: Columns = []
-    method: MethodName = "partition"
-    aim: Literal["information", "granularity"] | None = None
-    resolution: (
-        Annotated[int, Field(ge=1, le=10**6), _WHOLE] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
-    ) = None
-    suppress: Annotated[float, Field(ge=0, lt=1)] | None = None
-    steps: Annotated[list[Step], Field(max_length=1_000)] = []
-    top: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
-    bottom: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
-    importance: Amounts = {}
-    keep: Columns = []
-    widest: Amounts = {}
-    nominal: Columns = []
-    output: OutputKind | None = None
-    hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
-
-    @property
-    def secrets(self) -> list[str]:
-        """The sensitive columns, as a list."""
-        return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
-
-    @property
-    def named(self) -> list[str]:
-        """Every column that is named."""
-        resolution = self.resolution if isinstance(self.resolution, dict) else {}
-        by_column = (resolution, self.top, self.bottom, self.importance, self.widest, self.hierarchies)
-        steps = [step.column for step in self.steps]
-        listed = (self.leave_out, self.keep, self.nominal, self.secrets, steps)
-        return [name for names in (*by_column, *listed) for name in names]
-
-
-class Step(Model):
-    """One step of masking: a column, and what to do with it (ranges=20, keep=3, *)."""
-
-    column: Name
-    action: Annotated[str, StringConstraints(pattern=r"^(\*|suppress|(ranges|keep)=[0-9]{1,9})$")]
 
 
 class TableSettings(Model):
@@ -308,7 +216,7 @@ class ForecastQuestion(Model):
         "us",
         "world",
     ]
-    k: Annotated[list[Annotated[int, Field(ge=2, le=100), _WHOLE]], Field(max_length=5)] = []
+    k: Annotated[list[Annotated[int, Field(ge=2, le=100), WHOLE]], Field(max_length=5)] = []
     seed: Seed = 0
 
 
@@ -335,9 +243,9 @@ class PointsText(Model):
 class LeakQuestion(Model):
     """A leak of so many people, or of a share of them; `k` asks what classes of that size would make of it."""
 
-    leaked: Annotated[int, Field(ge=0, le=10**12), _WHOLE] | None = None
+    leaked: Annotated[int, Field(ge=0, le=10**12), WHOLE] | None = None
     share: Annotated[float, Field(ge=0, le=1)] | None = None
-    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
+    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), WHOLE]], Field(min_length=1, max_length=6)] = [1]
     k: ClassSize | None = None
     at_most: Limit | None = None
 
@@ -345,7 +253,7 @@ class LeakQuestion(Model):
 class LeakCurveQuestion(Model):
     """A line for each number of people looked for."""
 
-    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), _WHOLE]], Field(min_length=1, max_length=6)] = [1]
+    targets: Annotated[list[Annotated[int, Field(ge=1, le=1_000), WHOLE]], Field(min_length=1, max_length=6)] = [1]
 
 
 class ProtectionQuestion(Model):
@@ -380,7 +288,7 @@ class AttackQuestion(Model):
     known: Columns | Annotated[dict[Name, Columns], Field(max_length=17)] | None = None
     secret: Name | None = None
     holdout: Id | None = None
-    targets: Annotated[int, Field(ge=10, le=100_000), _WHOLE] = 2_000
+    targets: Annotated[int, Field(ge=10, le=100_000), WHOLE] = 2_000
     seed: Seed = 0
 
 
@@ -436,6 +344,3 @@ class Equivalent(Model):
 
     cli: str
     python: str
-
-
-Protection.model_rebuild()

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from incrowd.web.models import Id, Kind, Model, Reading, SettingsState, Short, TableSettings
+from incrowd.web.fields import Id, Kind, Model, Short
+from incrowd.web.models import Reading, SettingsState, TableSettings
 
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 
-_VIEWS = {"points": "forecast", "solution": "protection"}  # whose template shows a kind
+_VIEWS = {"points": "forecast", "curve": "forecast", "solution": "protection"}  # whose template shows a kind
 
 
 def view(environment: jinja2.Environment, session: Session, job: Job, form: str = "") -> str:

@@ -10,7 +10,9 @@ from typing import Any, cast
 from incrowd.errors import InputError
 from incrowd.tables import SuggestedRole, Table
 from incrowd.web import models
+from incrowd.web.fields import Role
 from incrowd.web.project_models import Decision, TrailEntry
+from incrowd.web.protection_models import Protection
 from incrowd.web.refusals import Refusal
 
 _STEPS = 100  # settings to go back
@@ -22,8 +24,8 @@ class TableHistory:
 
     def __init__(self, table: Table, columns: Sequence[SuggestedRole]) -> None:
         self._table = table
-        self.suggested: dict[str, models.Role] = {
-            one.column: "other" if one.secondary else cast(models.Role, one.role) for one in columns
+        self.suggested: dict[str, Role] = {
+            one.column: "other" if one.secondary else cast(Role, one.role) for one in columns
         }
         self._steps = [models.TableSettings(roles=self.suggested)]
         self._now, self.version = 0, 0
@@ -106,7 +108,7 @@ class TableHistory:
             if (left := [one for one in members if one in there])
         }
         kept = {"decided": [name for name in decided.decided if name in there]}
-        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": models.Protection(), **kept})
+        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": Protection(), **kept})
         self._check(first, self.suggested | roles)
         self._steps[:] = [first.model_copy(update={"roles": self.suggested | roles})]
 
@@ -130,9 +132,7 @@ class TableHistory:
         groups = {
             label: left for label, names in saved.groups.items() if (left := [one for one in names if one in columns])
         }
-        protection = (
-            saved.protection if {*saved.protection.named} <= columns else models.Protection(k=saved.protection.k)
-        )
+        protection = saved.protection if {*saved.protection.named} <= columns else Protection(k=saved.protection.k)
         kept = {
             "roles": {name: role for name, role in saved.roles.items() if name in settled},
             "decided": [name for name in saved.decided if name in settled],

@@ -8,6 +8,7 @@ from incrowd.web.api import (
     crowd_routes,
     event_routes,
     job_routes,
+    lens_routes,
     project_routes,
     release_routes,
     result_routes,
@@ -25,6 +26,7 @@ for part in (
     job_routes,
     candidate_routes,
     release_routes,
+    lens_routes,
     project_routes,
     result_routes,
 ):

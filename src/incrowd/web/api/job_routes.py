@@ -11,8 +11,10 @@ from fastapi.responses import JSONResponse
 from incrowd.errors import InputError
 from incrowd.web import equivalents, models
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, TheTable, refusals
+from incrowd.web.fields import Kind, Model
 from incrowd.web.jobs import Job, Task
 from incrowd.web.points_text import read_points
+from incrowd.web.protection_models import Protection
 from incrowd.web.refusals import Refusal
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
@@ -20,25 +22,27 @@ from incrowd.web.sessions import Session
 from incrowd.web.tasks.leak_task import leak_at_once, leak_curve, leak_task
 
 router = APIRouter(tags=["jobs"])
-Question = TypeVar("Question", bound=models.Model)
+Question = TypeVar("Question", bound=Model)
 
 
 class _TableJob:
     """Starts a job on a table. The task, and the equivalent command and script, are made from the same question."""
+
+    needs_roles = True
 
     def __init__(self, table: TheTable, server: TheServer, session: TheSession) -> None:
         self.table, self._server, self._session = table, server, session
 
     def __call__(
         self,
-        kind: models.Kind,
+        kind: Kind,
         make_task: Callable[[OpenTable, Question], Task],
         make_equivalent: Callable[[OpenTable, Question], models.Equivalent],
         question: Question,
     ) -> models.JobInfo:
         """Queue the job with the settings that the table has now."""
         table = self.table
-        if not table.with_role("quasi-identifier"):
+        if self.needs_roles and not table.with_role("quasi-identifier"):
             raise InputError("no column is a quasi-identifier; say first which columns others may know")
         settings = table.settings
         equivalent, task = make_equivalent(table, question), make_task(table, question)
@@ -53,7 +57,14 @@ class _TableJob:
         return queue_job(self._server, self._session, job)
 
 
+class _AnyTableJob(_TableJob):
+    """Starts a job that asks about columns it names, whatever roles there are."""
+
+    needs_roles = False
+
+
 TableJob = Annotated[_TableJob, Depends()]
+AnyTableJob = Annotated[_AnyTableJob, Depends()]
 
 
 def queue_job(server: Server, session: Session, job: Job) -> models.JobInfo:
@@ -128,7 +139,7 @@ def start_protection(
     return start_protection_of(start.table, server, session, asked)
 
 
-def start_protection_of(table: OpenTable, server: Server, session: Session, asked: models.Protection) -> models.JobInfo:
+def start_protection_of(table: OpenTable, server: Server, session: Session, asked: Protection) -> models.JobInfo:
     """Start a protection of a table."""
     from incrowd.web.tasks.protect_task import protect_task
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 from incrowd.assessment.repeat import to_call, to_command
 from incrowd.attacks import ReleaseAttacks
 from incrowd.reports.attacks import attacks_page
-from incrowd.web import equivalents, models
+from incrowd.web import lens_equivalents, models
 from incrowd.web.actions import ActionDone, ActionQuestion, ActionView, list_actions
 from incrowd.web.api.dependencies import TheJob, TheServer, TheSession, refusals
 from incrowd.web.api.job_routes import TableJob, queue_job, start_protection_of
@@ -93,7 +93,10 @@ def start_attack(
     released, kept = _released(question.released, table.id, server, session)
     holdout = session.table(question.holdout).table if question.holdout else None
     return start(
-        "attack", lambda table, asked: attack_task(table, asked, released, kept, holdout), equivalents.attack, question
+        "attack",
+        lambda table, asked: attack_task(table, asked, released, kept, holdout),
+        lens_equivalents.attack,
+        question,
     )
 
 

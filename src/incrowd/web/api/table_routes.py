@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
+from incrowd.web.fields import Encoding, Separator, Short
 from incrowd.web.uploads import receive_upload
 
 router = APIRouter(tags=["tables"])
@@ -30,10 +31,10 @@ _FORM: dict[str, Any] = {
 
 
 def _reading(
-    separator: Annotated[models.Separator | None, Query(description="Of a text file.")] = None,
-    encoding: Annotated[models.Encoding | None, Query(description="Of a text file, such as cp1252.")] = None,
-    null: Annotated[models.Short | None, Query(description="Text that stands for a missing value.")] = None,
-    sheet: Annotated[models.Short | None, Query(description="Of a workbook.")] = None,
+    separator: Annotated[Separator | None, Query(description="Of a text file.")] = None,
+    encoding: Annotated[Encoding | None, Query(description="Of a text file, such as cp1252.")] = None,
+    null: Annotated[Short | None, Query(description="Text that stands for a missing value.")] = None,
+    sheet: Annotated[Short | None, Query(description="Of a workbook.")] = None,
     skip_bad_lines: Annotated[bool, Query(description="Leave out lines that do not fit.")] = False,
 ) -> models.Reading:
     return models.Reading(separator=separator, encoding=encoding, null=null, sheet=sheet, skip_bad_lines=skip_bad_lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,13 +57,22 @@ def forecast_task(table: OpenTable, question: models.ForecastQuestion) -> Task:
 def points_task(question: models.PointsQuestion) -> Task:
     """Fit the law to measured points."""
 
-    def run(progress: Progress, publish: Publish) -> Outcome:
-        progress("fitting a law to the points", 0.0)
-        curve = Curve.from_points(
+    return curve_task(
+        lambda progress: Curve.from_points(
             [point.n for point in question.points],
             [point.correctness for point in question.points],
             people=question.people or 0,
-        )
+        ),
+        question,
+    )
+
+
+def curve_task(make: Callable[[Progress], Curve], question: models.ForecastQuestion) -> Task:
+    """Make a curve of correctness, fit the law to it and forecast."""
+
+    def run(progress: Progress, publish: Publish) -> Outcome:
+        curve = make(part(progress, 0.0, 0.2))
+        progress("fitting a law to the points", 0.2)
         fit = fit_curve(curve)
         answer = forecast(fit, question.at, k=question.k, seed=question.seed, progress=part(progress, 0.3, 0.5))
         sizes = round_sizes(max(_LARGEST, float(answer.at.max())))

@@ -23,7 +23,9 @@ from incrowd.protection.original_facts import remove_release
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
 from incrowd.web import models
+from incrowd.web.fields import Role
 from incrowd.web.jobs import Outcome, Publish, Task
+from incrowd.web.protection_models import Protection
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable
 from incrowd.web.tasks.assess_task import summary_of
@@ -33,13 +35,13 @@ from incrowd.wording import percent
 
 _PASSED_ON = (
     *("resolution", "suppress", "top", "bottom", "importance", "keep", "widest", "nominal", "output"),
-    *("diversity", "c"),
+    *("diversity", "c", "beta", "delta", "wildcards", "subsets", "seed"),
 )
-_DEFAULT = {name: models.Protection.model_fields[name].default for name in _PASSED_ON}
+_DEFAULT = {name: Protection.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
 
-def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
+def options_of(asked: Protection, table: OpenTable) -> dict[str, Any]:
     """The arguments of `protect` for a question; the columns come from the roles."""
     left_out = list(dict.fromkeys([*table.with_role("drop"), *asked.leave_out]))
     others = [name for name in table.decided_as("other") if name not in left_out]
@@ -58,11 +60,13 @@ def options_of(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
     }
     for name in _PASSED_ON:
         value = getattr(asked, name)
-        if value not in (None, {}, [], _DEFAULT[name]):
+        if value not in (None, {}, []) and value != _DEFAULT[name]:
             options[name] = value
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     if asked.steps:
+        if any("matrix=" in step.action for step in asked.steps):
+            raise InputError("no file of this machine is read for a step; give its numbers", hint="step")
         options["steps"] = [(step.column, step.action) for step in asked.steps]
     return options
 
@@ -79,7 +83,7 @@ def read_hierarchy(given: str | list[list[str]]) -> Hierarchy:
     return Hierarchy.intervals(sorted(widths))
 
 
-def protect_task(table: OpenTable, asked: models.Protection, folder: Path) -> Task:
+def protect_task(table: OpenTable, asked: Protection, folder: Path) -> Task:
     """Protect a table and write it to a file in `folder`; the rows do not stay in memory."""
     options, describe = options_of(asked, table), _Describing(table, asked, folder)
 
@@ -111,14 +115,14 @@ def solve_task(table: OpenTable, question: models.SolutionQuestion, folder: Path
     return run
 
 
-def solver_options(asked: models.Protection, table: OpenTable) -> dict[str, Any]:
+def solver_options(asked: Protection, table: OpenTable) -> dict[str, Any]:
     """The arguments of `find_release`: those of `protect` but for k; every sensitive column may need several values."""
     options = options_of(asked, table)
     del options["k"]
     return options | {"sensitive": options["sensitive"] or table.decided_as("sensitive") or None}
 
 
-def _solved(asked: models.Protection, found: Solution, secrets: list[str] | None) -> models.Protection:
+def _solved(asked: Protection, found: Solution, secrets: list[str] | None) -> Protection:
     """The settings that make again what was found."""
     passed = [trial for trial in found.trials if trial.decision == "within"]
     trial = min(passed, key=lambda trial: trial.k) if passed else found.trials[-1]
@@ -130,7 +134,7 @@ def _solved(asked: models.Protection, found: Solution, secrets: list[str] | None
 class _Describing:
     """Turns a protected table into an outcome with its cost, verdict and file, by the settings at the start."""
 
-    def __init__(self, table: OpenTable, asked: models.Protection, folder: Path) -> None:
+    def __init__(self, table: OpenTable, asked: Protection, folder: Path) -> None:
         self._table, self._folder = table, folder
         self._secrets = list(dict.fromkeys([*table.with_role("sensitive"), *asked.secrets]))
         self._roles, self._about, self.question = table.settings.roles, question_of(table), decided_question(table)
@@ -174,7 +178,7 @@ class _Describing:
         return Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, summary)
 
 
-def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, models.Role]) -> list[dict[str, Any]]:
+def _unchanged(table: OpenTable, safe: Protected, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
     """The columns that are not changed, and whether most of their values are unique.
 
     Sensitive columns are never marked as nearly unique: they are the subject of the table.

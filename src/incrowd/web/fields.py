@@ -1,0 +1,69 @@
+"""Types of single fields that requests and responses share, and the base of all models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
+from pydantic_core import core_schema
+
+from incrowd.recipients import KINDS, SMALLEST_LIMIT
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+Kind = Literal[
+    "assessment",
+    "forecast",
+    "leak",
+    "protection",
+    "frontier",
+    "points",
+    "solution",
+    "release",
+    "attack",
+    "check",
+    "itemsets",
+    "curve",
+]
+
+
+Separator = Literal[",", ";", "\t", "|", " "]
+Encoding = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Id = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Columns = Annotated[list[Name], Field(max_length=2_000)]
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A choice of names that another room lists; checked and documented as a `Literal` of them."""
+
+    names: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.literal_schema(list(self.names))
+
+
+Recipient = Annotated[str, OneOf(tuple(kind.name for kind in KINDS))]
+
+
+def _is_whole(value: Any) -> bool:
+    """In JSON 75.0 is a whole number like 75."""
+    return isinstance(value, float) and value.is_integer()
+
+
+WHOLE = BeforeValidator(lambda value: int(value) if _is_whole(value) else value)
+People = Annotated[int, Field(ge=1, le=10**12), WHOLE]
+Share = Annotated[float, Field(gt=0, le=1)]
+Limit = Annotated[float, Field(ge=SMALLEST_LIMIT, le=1)]
+ClassSize = Annotated[int, Field(ge=1, le=10**9), WHOLE]
+Seed = Annotated[int, Field(ge=0, le=2**32), WHOLE]
+
+
+class Model(BaseModel):
+    """No unknown fields, no NaN, and a yes is not a 1."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
