@@ -51,6 +51,10 @@ def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(op
     page.wait_for_selector("#comparison .rows td.changed")
     assert "••••" in page.inner_text("#comparison .rows")
     page.screenshot(path=shots / "comparison.png", full_page=True)
+    page.click("#shelf .report >> nth=0")
+    with page.expect_download() as download:
+        page.click("#shelf .candidate a >> text=external")
+    assert download.value.suggested_filename.endswith(".html")
     page.click("#tab-report")
     page.fill("#by", "A. Person")
     page.select_option("#decision", "later")
@@ -91,11 +95,14 @@ def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
     names = [f"answer_{number:02}" for number in range(40)]
     rows = [",".join(str((row * (place + 3)) % (2 + place % 5)) for place in range(40)) for row in range(90)]
     file = tmp_path / "many.csv"
-    file.write_text("\n".join([",".join(names), *rows]))
+    file.write_text("\n".join([",".join(names), *rows, "1,2"]))  # the last line is too short
+    page.click("#reading summary")
+    page.check("#skip_bad_lines")
     page.set_input_files("#file", file)
     page.wait_for_url("**/crowd")
     settled(page)
     assert page.evaluate("document.documentElement.scrollHeight") < 1_600  # a list, not a wall
+    assert "line" in page.inner_text("#notes")  # what was left out is told
     page.select_option("#filter", "undecided")
     page.click(".column >> nth=0")
     page.keyboard.press("Control+a")

@@ -83,7 +83,7 @@ export function settled(action, milliseconds = 250) {
 
 /* ---------------------------------------------------------------- work in the background */
 
-const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", solution: "Looking for the least loss", frontier: "Comparing methods" };
+const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", solution: "Looking for the least loss", frontier: "Comparing methods", release: "Report of a protected table" };
 export const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const watchers = [];
 export const known = new Map(); // jobs as they were last heard of
@@ -152,7 +152,7 @@ export async function resume() {
   const worth = (job) => (job.state === "done" ? 2 : job.has_result ? 1 : 0); // the whole answer, a part of one, none
   for (const job of jobs) { // the newest first
     const kind = `${job.kind} ${job.table}`;
-    if (!over(job)) follow(job);
+    if (!over(job) || job.kind === "release") follow(job);
     else if (!best.has(kind) || worth(job) > worth(best.get(kind))) best.set(kind, job);
   }
   best.forEach(follow);

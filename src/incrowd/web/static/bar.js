@@ -23,7 +23,7 @@ function drawColumns() {
 function drawNow() {
   const found = bench.counted, assessed = last.get("assessment");
   const state = !assessed ? "open" : assessed.stale ? "stale" : "done";
-  const words = { open: "highest risk, not assessed yet", stale: "highest risk, verdict out of date", done: "highest risk, assessed" }[state];
+  const words = { open: "highest in the table, not assessed yet", stale: "highest in the table, verdict out of date", done: "highest in the table, assessed" }[state];
   fill("risk", bench.counting && !found ? "…" : found ? percent(1 / found.k) : "–", words, state);
 }
 
@@ -33,9 +33,10 @@ function drawAfter(candidate) {
     fill("detail", "–", "of the columns others may know");
     return;
   }
-  const state = candidate.stale ? "stale" : "done";
-  fill("after", percent(1 / candidate.after.k), candidate.stale ? "after protection, out of date" : "highest risk after protection", state);
-  fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}`, state);
+  const state = candidate.stale ? "stale" : candidate.decision === "within" ? "done" : "open";
+  const words = { stale: "highest in the table, other settings", done: "highest in the table, may go out", open: "highest in the table, no yes yet" }[state];
+  fill("after", percent(1 / candidate.after.k), words, state);
+  fill("detail", percent(candidate.detail), `with k = ${count(candidate.after.k)}`);
 }
 export { drawAfter };
 

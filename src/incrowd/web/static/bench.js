@@ -83,8 +83,8 @@ export async function count() {
 
 /** Read the table and its settings. `limits` are those of every recipient. */
 export async function open(limits) {
-  const [about, found] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
-  Object.assign(bench, { about, columns: about.columns, limits, now: found });
+  const [about, triage, found] = await Promise.all([api("GET", `/tables/${table}`), api("GET", `/tables/${table}/columns`), settings()]);
+  Object.assign(bench, { about, columns: triage.columns, limits, now: found });
   tell("settings");
   await count();
 }

@@ -1,6 +1,6 @@
 // The shelf: every protection is a card with what made it, the risk that is left and the detail that is kept. Two can be compared.
 import { answersOf, data, reach } from "./answers.js";
-import { api, count, make, over, percent, problem, say, settled, short, table, watch } from "./app.js";
+import { api, count, make, over, percent, problem, say, settled, short, start, table, watch } from "./app.js";
 import { drawAfter } from "./bar.js";
 import { on } from "./bench.js";
 import { comparePinned } from "./comparison.js";
@@ -11,6 +11,7 @@ import { protectedTable } from "./protected.js";
 const KINDS = ["protection", "solution"];
 const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
 const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), compared = document.getElementById("frontier-view"), nothing = document.getElementById("nothing"), section = document.getElementById("shelf-section");
+const reports = new Map(); // jobs by the candidate that they are about
 let cards = [], pinned = [], picked = null, pressed = null;
 
 /** What made a candidate, in words: as it stands on its card. */
@@ -33,14 +34,30 @@ function card(one) {
     make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.stale ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
     make("p", { class: "small soft" }, one.stale ? "made by other settings than those now" : one.headline),
     thumb,
-    make("p", { class: "small" }, `highest risk ${percent(1 / one.after.k)} · detail kept ${percent(one.detail)}`),
+    make("p", { class: "small" }, `${percent(1 / one.after.k)} highest in the table · ${percent(one.detail)} detail kept`),
     madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
     make("p", { class: "small soft" }, short(one.file_name, 60)),
     make("p", { class: "row" },
       make("button", { type: "button", class: "show", "aria-pressed": String(view.dataset.shown === one.id), onclick: () => pick(one.id) }, "Show"),
       make("button", { type: "button", class: "pin quiet", "aria-pressed": String(pin), onclick: () => togglePin(one.id) }, pin ? "Pinned" : "Pin"),
-      make("button", { type: "button", class: "quiet forget", "aria-label": `Remove ${short(one.name, 40)}`, onclick: () => remove(one.id) }, "Remove")));
+      make("button", { type: "button", class: "quiet forget", "aria-label": `Remove ${short(one.name, 40)}`, onclick: () => remove(one.id) }, "Remove")),
+    reportOf(one));
 }
+
+/** The report of a candidate: asked for with a button, then there to take away. */
+function reportOf(one) {
+  const job = reports.get(one.id), address = job && `/api/v1/jobs/${job.id}`;
+  if (job?.state === "done") return make("p", { class: "small" }, make("a", { href: `${address}/report.html`, download: true }, "Report"), " · ", make("a", { href: `${address}/report-external.html`, download: true }, "external"), " · ", make("a", { href: `${address}/report.json`, download: true }, "numbers"));
+  if (job && !over(job)) return make("p", { class: "small soft" }, "Its report is being made…");
+  return make("p", { class: "small" }, make("button", { type: "button", class: "quiet report", onclick: () => start(`/jobs/${one.id}/reports`).catch(problem) }, "Make its report"));
+}
+watch((job) => job.kind === "release" && job.table === table, (job) => {
+  const before = reports.get(job.question.candidate);
+  if (before && before.id !== job.id && before.created > job.created) return;
+  if (before?.state === job.state) return;
+  reports.set(job.question.candidate, job);
+  draw();
+});
 
 /** The candidate that the bar tells of: the one picked, else the newest that the settings still ask for, else the newest. */
 const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];

@@ -24,11 +24,12 @@ function valuesOf(found) {
   return make("ul", { class: "values small" }, most.map(([value, rows]) => make("li", {}, make("bdi", {}, short(value, 40)), make("span", { class: "soft" }, count(rows)))));
 }
 
-const facts = (column) => [column.type, column.distinct === null ? null : `${count(column.distinct)} distinct`, column.nulls ? `${count(column.nulls)} missing` : null].filter(Boolean).join(" · ");
+const facts = (column) => [column.type, column.distinct === null ? null : `${count(column.distinct)} distinct`, column.nulls ? `${count(column.nulls)} missing` : null, column.scale].filter(Boolean).join(" · ");
 
 function head(column) {
   const said = bench.now.decided.includes(column.name) ? "As you said." : `Only suggested: ${column.reason}.`;
-  return [make("h3", {}, make("bdi", {}, short(column.name, 40)), " ", make("small", {}, facts(column))), make("p", {}, said)];
+  const codes = column.missing_codes.length ? ` ${column.missing_codes.join(", ")} may stand for a missing value.` : "";
+  return [make("h3", {}, make("bdi", {}, short(column.name, 40)), " ", make("small", {}, facts(column))), make("p", {}, said + codes)];
 }
 
 /** What it would add to what others know, or adds now. */

@@ -1,7 +1,7 @@
 // The workbench: all its parts, put together.
 import { newest } from "./answers.js";
-import { problem, resume } from "./app.js";
-import { open } from "./bench.js";
+import { make, problem, resume, sentence } from "./app.js";
+import { bench as shared, open } from "./bench.js";
 import { refresh } from "./candidates.js";
 import { showUndecided } from "./columns.js";
 import { redraw } from "./crowd.js";
@@ -36,8 +36,17 @@ document.addEventListener("click", (event) => {
   pane("columns", () => document.querySelector("#columns [tabindex='0']")?.focus());
 });
 
+/** What was noticed when the file was read: one line, and the rest behind it. */
+function drawNotes(notes) {
+  const [first, ...rest] = notes.map(sentence);
+  if (!first) return;
+  const more = rest.length ? make("details", { class: "note" }, make("summary", {}, `${first} And ${rest.length} more.`), make("ul", {}, rest.map((note) => make("li", {}, note)))) : make("p", { class: "note" }, first);
+  document.getElementById("notes").replaceChildren(more);
+}
+
 try {
   await open(limits);
+  drawNotes(shared.about.notes);
   const jobs = await resume();
   ready(Boolean(newest(jobs, ["protection", "solution"])));
   beginVerdict(jobs);
