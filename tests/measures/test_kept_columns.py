@@ -131,3 +131,16 @@ def test_a_question_that_is_skipped_with_another_gives_nothing_back():
     before = {"status": status.tolist(), "smokes": smokes.tolist()}
     after = {"status": ["{single,married}" if one else None for one in status], "smokes": smokes.tolist()}
     assert kept_column_facts(before, after, ["status"], ["smokes"]) == ()
+
+
+def test_a_question_that_only_some_were_asked_gives_nothing_back():
+    draw = np.random.default_rng(0)
+    adult = np.arange(400) < 300
+    smokes = np.where(adult, draw.choice(["yes", "no"], 400), None)  # a question for adults
+    head = np.where(adult, None, "*")  # measured of infants, and made coarser until nothing is left
+    status = np.where(adult, draw.choice(["{married,single}", "{married,widowed}"], 400), None)
+    table = {"head": head, "status": status, "smokes": smokes}
+    assert released_column_facts(table, ["head", "status"], ["smokes"]) == ()
+    area = np.where(adult, draw.choice(["937**", "938**"], 400), None)
+    told = {**table, "area": area, "town": np.where(area == "937**", "a", np.where(adult, "b", None))}
+    assert [fact.column for fact in released_column_facts(told, ["area"], ["smokes", "town"])] == ["town"]

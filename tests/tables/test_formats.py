@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 
 from incrowd import InputError, read_table
 from incrowd.tables import formats, read
-from incrowd.tables.formats import EXTENSIONS, FORMATS, FileContents, FileFormat, ReadOptions, delimited, takes_option
-from incrowd.tables.formats.delimited import QuoteCheck
+from incrowd.tables.formats import (
+    EXTENSIONS,
+    FORMATS,
+    FileContents,
+    FileFormat,
+    ReadOptions,
+    checked_file,
+    delimited,
+    takes_option,
+)
+from incrowd.tables.formats.checked_file import QuoteCheck
 from incrowd.tables.formats.file_format import GENERAL
 
 
@@ -97,7 +106,7 @@ def test_a_file_is_read_once(tmp_path, passes, text, encoding, expected):
 
 
 def test_bytes_that_no_utf8_holds_are_found_in_the_last_block(tmp_path, monkeypatch, passes):
-    monkeypatch.setattr(delimited, "_CHECKED_BYTES", 6400)
+    monkeypatch.setattr(checked_file, "_CHECKED_BYTES", 6400)
     (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,1\n" * 500_000 + "é,2\n".encode("cp1252"))
     table = read_table(tmp_path / "t.csv")
     assert passes == ["utf-8", "cp1252"]

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from dataclasses import replace
 
 import duckdb
 import narwhals.stable.v2 as nw
@@ -17,6 +18,7 @@ from tests.tables.made_files import WRITERS, make_file, people
 
 from incrowd import ClassSizes, InputError, Table, measure, read_table, suggest_roles
 from incrowd.backends.relational import count_in_engine
+from incrowd.tables.formats import format_of
 
 ROWS = pa.table(
     {
@@ -272,3 +274,21 @@ def test_every_cell_is_the_one_that_was_written(tmp_path, ending):
         if name == "born":
             cells, written = [str(cell)[:10] for cell in cells], [str(value) for value in written]
         assert cells == written, name
+
+
+@pytest.mark.parametrize(("name", "row"), [("t.csv", "1,2\n"), ("t.jsonl", '{"a": 1, "b": 2}\n')])
+def test_a_text_file_that_grows_while_it_is_copied_is_not_trusted(tmp_path, monkeypatch, name, row):
+    file = tmp_path / name
+    file.write_text(("a,b\n" if name == "t.csv" else "") + 30 * row)
+    assert read_table(file).rows == 30
+    known = format_of(str(file))
+
+    def open_and_grow(paths, *rest):
+        contents = known.open(paths, *rest)
+        with file.open("a") as opened:
+            opened.write(row)
+        return contents
+
+    monkeypatch.setattr("incrowd.tables.read.format_of", lambda path: replace(known, open=open_and_grow))
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_table(file)

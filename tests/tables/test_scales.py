@@ -145,7 +145,10 @@ def test_codes_are_never_released_as_intervals_and_it_is_said():
     for name in ("race", "state"):
         assert {str(cell)[0] for cell in safe.table[name].to_pylist()} == {"{"}
     assert any(cell.startswith("[") for cell in safe.table["age"].to_pylist())
-    assert safe.notes[0] == "taken as codes, not as quantities, by their names: race, state; state other scales"
+    assert (
+        safe.notes[0]
+        == "taken as codes, not as quantities, by their names: race, state; state the scale where it is another"
+    )
 
 
 def test_what_is_stated_goes_before_the_guess():

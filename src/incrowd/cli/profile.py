@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options, terminal
 from incrowd.wording import counted, display_names, percent
@@ -19,39 +19,19 @@ _FEW = 20  # columns that are shown one by one
 def profile_table(table: options.TablePath, json: options.Json = False) -> None:
     """Look at the columns and suggest a role for each, with the reason."""
     from incrowd.tables import suggest_roles
-    from incrowd.tables.suggest_reading import (
-        apply_scales,
-        find_spellings,
-        suggest_scales,
-        suspect_missing_codes,
-        suspect_serial_dates,
-    )
 
     with terminal.working("looking at the columns"):
         roles = suggest_roles(table)
-        apply_scales(table, table.columns)
-        scales = suggest_scales(table, roles)
-        codes = suspect_missing_codes(table)
-        dates = suspect_serial_dates(table, roles)
-        spellings = find_spellings(table, roles)
+        suggested = _suggest_reading(table, roles)
     if json:
         columns = [{**one.to_dict(), **_reading(table, one.column)} for one in roles]
-        suspected = {name: list(numbers) for name, numbers in codes.items()}
-        suggested = {"suggested_scales": scales, "suspected_missing": suspected, "suspected_serial_dates": dates}
-        terminal.as_json({"rows": table.rows, "columns": columns, **suggested, "spellings": spellings})
+        terminal.as_json({"rows": table.rows, "columns": columns, **suggested})
         return
     terminal.heading(
         f"{table.name}: {counted(table.rows, 'row', 'rows')}, {counted(len(table.columns), 'column', 'columns')}"
     )
     _show_roles(table, roles)
-    _show_reading(table, scales, codes)
-    if dates:
-        terminal.line("Whole numbers that look like Excel's dates; to say so:")
-        terminal.line(f"  --serial-dates {','.join(dates)}")
-    if spellings:
-        told = ", ".join(f"{column} ({times:,})" for column, times in spellings.items())
-        terminal.line(f"Values that differ from others only in case, blanks or Unicode form: {told}. To join them:")
-        terminal.line("  --fold")
+    _show_reading(table, **suggested)
     terminal.line("These are suggestions from names and counts; you know your data. What others may know is a")
     terminal.line("quasi-identifier, whatever it is called.")
     by_role = {
@@ -83,8 +63,33 @@ def _reading(table: Table, column: str) -> dict[str, object]:
     }
 
 
-def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, Sequence[int]]) -> None:
-    """Why cells are missing, and what should be said about scales and missing codes."""
+def _suggest_reading(table: Table, roles: Sequence[SuggestedRole]) -> dict[str, Any]:
+    """What is guessed about scales, missing values, dates and spellings, by its key in JSON."""
+    from incrowd.tables.suggest_reading import (
+        apply_scales,
+        find_spellings,
+        suggest_scales,
+        suspect_missing_codes,
+        suspect_serial_dates,
+    )
+
+    apply_scales(table, table.columns)
+    return {
+        "suggested_scales": suggest_scales(table, roles),
+        "suspected_missing": {name: list(codes) for name, codes in suspect_missing_codes(table).items()},
+        "suspected_serial_dates": suspect_serial_dates(table, roles),
+        "spellings": find_spellings(table, roles),
+    }
+
+
+def _show_reading(
+    table: Table,
+    suggested_scales: Mapping[str, str],
+    suspected_missing: Mapping[str, Sequence[int]],
+    suspected_serial_dates: Sequence[str],
+    spellings: Mapping[str, int],
+) -> None:
+    """Why cells are missing, what was assumed, and what should be said about how the table is read."""
     for column, kinds in table.codebook.missing.items():
         reasons = ", ".join(f"{kind} ({times:,})" for kind, times in kinds.items())
         terminal.line(f"Missing in {column}: {reasons}.")
@@ -92,14 +97,21 @@ def _show_reading(table: Table, scales: Mapping[str, str], codes: Mapping[str, S
         taken = [column for column in table.columns if column in table.guessed_scales]
         terminal.line(f"Taken as codes, not quantities, by their names: {', '.join(taken)}. To say otherwise:")
         terminal.line(f"  --scale {','.join(f'{column}=numeric' for column in taken)}")
-    if scales:
-        stated = ",".join(f"{column}={scale}" for column, scale in scales.items())
+    if suggested_scales:
+        stated = ",".join(f"{column}={scale}" for column, scale in suggested_scales.items())
         terminal.line("Columns that look like codes; to say so:")
         terminal.line(f"  --scale {stated}")
-    if codes:
-        every = sorted({number for numbers in codes.values() for number in numbers})
-        terminal.line(f"Codes that may stand for missing values in {', '.join(codes)}; to say so:")
+    if suspected_missing:
+        every = sorted({number for numbers in suspected_missing.values() for number in numbers})
+        terminal.line(f"Codes that may stand for missing values in {', '.join(suspected_missing)}; to say so:")
         terminal.line(f"  --null={','.join(str(number) for number in every)}")
+    if suspected_serial_dates:
+        terminal.line("Whole numbers that look like Excel's dates; to say so:")
+        terminal.line(f"  --serial-dates {','.join(suspected_serial_dates)}")
+    if spellings:
+        told = ", ".join(f"{column} ({times:,})" for column, times in spellings.items())
+        terminal.line(f"Values that differ from others only in case, blanks or Unicode form: {told}. To join them:")
+        terminal.line("  --fold")
 
 
 def _show_roles(table: Table, found: Sequence[SuggestedRole]) -> None:

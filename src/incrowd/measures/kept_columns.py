@@ -143,7 +143,7 @@ def released_column_facts(
     def tells(column: Coded, number: int) -> Determination | None:
         reader, other = readers[number], known[number]
         if reader is not None:
-            return reader(column.codes)
+            return reader(column.codes, column.codes < column.size - column.has_null)
         return determination(column.codes, other.codes) if _is_in_steps(column, other) else None
 
     return tuple(_facts(encode(table, list(kept)), table, quasi_identifiers, tells, person))
@@ -227,27 +227,39 @@ def _tells_by_value(one: NDArray[Any], agree: NDArray[np.bool_]) -> bool:
     return bool(((sizes >= _MANY) & (np.bincount(one, weights=agree) >= _NEARLY_ALL * sizes)).any())
 
 
-def _reader(column: Coded) -> Callable[[NDArray[Any]], Determination]:
-    """How the codes of another column are held against this one: as ranges, as sets, or as labels."""
+_Reader = Callable[[NDArray[Any], NDArray[np.bool_]], Determination]
+
+
+def _reader(column: Coded) -> _Reader:
+    """How the codes of another column are held against this one: as ranges, as sets, or as labels.
+
+    Only records that are filled in both columns count: in a skip pattern a missing cell tells no value.
+    """
     import pyarrow as pa
 
     labels = column.values.to_pylist()
     if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
-        return lambda codes: determination(codes, column.codes)
+        return lambda codes, _: determination(codes, column.codes)
     parsed = [None if label is None else parse_generalised(label) for label in labels]
+    tells = [label is not None and not isinstance(one, Anything) for label, one in zip(labels, parsed, strict=True)]
+    is_told = np.array(tells, dtype=np.bool_)[column.codes]
     limits = _limits(labels, parsed)
     if limits is not None:
-        filled = ~np.isnan(limits[0])[column.codes]
-        places = column.codes[filled]
         ranks = np.unique(np.concatenate(limits), return_inverse=True)[1]
         low, high = np.split(ranks, 2)
-        return lambda codes: range_determination(codes[filled], low[places], high[places])
-    if any(isinstance(meaning, Choice) for meaning in parsed):
-        members = _members(labels, parsed)
-        filled = np.array([one.size > 0 for one in members])[column.codes]
-        places = column.codes[filled]
-        return lambda codes: set_determination(codes[filled], places, members)
-    return lambda codes: determination(codes, column.codes)
+    members = _members(labels, parsed) if any(isinstance(one, Choice) for one in parsed) else None
+
+    def read(codes: NDArray[Any], filled: NDArray[np.bool_]) -> Determination:
+        both = filled & is_told
+        places = column.codes[both]
+        if limits is not None:
+            return range_determination(codes[both], low[places], high[places])
+        if members is not None:
+            return set_determination(codes[both], places, members)
+        # a single value that goes with one label tells no more than the label, which is released
+        return replace(determination(codes[both], places), told_by_value=0)
+
+    return read
 
 
 def _limits(

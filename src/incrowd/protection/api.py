@@ -172,7 +172,7 @@ def protect(
     removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
     spoken_for = {*names, *secrets, person, *removed, *unknown}
     replicates = find_replicate_weights(table, [name for name in table.columns if name not in spoken_for])
-    if replicates:
+    if replicates and not entry.perturbs:  # whose steps name columns of any role
         removed = [*removed, *replicates]
         notes.append(
             f"{len(replicates):,} replicate weights are set aside ({replicates[0]} to {replicates[-1]}): together they "

@@ -201,7 +201,10 @@ def _open_file(source: str, options: ReadOptions, *, allow_network: bool) -> Tab
         if os.path.getsize(path) == 0:
             raise InputError(f"{os.path.basename(path)} is empty: it has no header and no rows")
     how = replace(options, workspace=files.workspace, sheet=None if chose_member else options.sheet)
+    before = [_state(path) for path in files.paths]
     contents = known.open(files.paths, name, how)
+    if before != [_state(path) for path in files.paths]:
+        raise InputError(f"{name} changed while it was read; nothing of it can be trusted, read it again")
     rows = contents.rows
     if isinstance(rows, pa.Table):
         rows = _from_frame(rows, options.memory, name=name).backend
@@ -214,6 +217,15 @@ def _open_file(source: str, options: ReadOptions, *, allow_network: bool) -> Tab
         written=contents.conventions,
         codebook=contents.codebook,
     )
+
+
+def _state(path: str) -> tuple[int, ...] | None:
+    """When a file was written, how long it is and which it is; None where it is gone."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
 
 
 def _refuse_options_of_other_formats(source: Any, options: ReadOptions) -> None:

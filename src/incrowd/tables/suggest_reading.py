@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,11 +20,9 @@ from incrowd.tables.table import Table
 from incrowd.wording import listed
 
 _CODES = frozenset({"sex", "area", "country", "language", "ethnicity", "occupation", "industry", "marital status"})
-_AMOUNT = (
-    re.compile(  # in names of columns on these topics: years of immigration, sizes of towns, scores of occupations
-        r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
-        r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
-    )
+_AMOUNT = re.compile(  # in names on these topics: years of immigration, sizes of towns, scores of occupations
+    r"y(ea)?rs?|yoep|decade|siz|pop$|popul|dens|decile|depriv|rank|scor|prest|hisei|sei\d*$|hours|hrs|num$|count$|"
+    r"(^|[^a-z])(lat|lon|lng|age|number of|n)([^a-z]|$)|latit|longit|coord|easting|northing|distance"
 )
 _NOMINAL_TOPICS = _CODES | {"employment"}  # which is also hours and years
 _ORDERED_TOPICS = frozenset({"education"})
@@ -33,8 +32,8 @@ _MISSING_CODES = (-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, 
 def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     """Take whole numbers for codes where their names say so: nominal, unless somebody has said otherwise.
 
-    The guess is on the safe side: classes become sets, which no more than intervals tell, and t is measured by equal
-    distances, which are never smaller than those of ranks.
+    The guess is on the safe side of what is promised: k is the same, and t by equal distances is never smaller than
+    by those of ranks.
 
     Args:
         table: the table, which keeps the scales.
@@ -51,14 +50,21 @@ def apply_scales(table: Table, columns: Sequence[str]) -> list[str]:
     types = table.backend.types()
     unsaid = [name for name in columns if name not in table.scales and pa.types.is_integer(types[name])]
     if unsaid:
-        codebooks = recognise_codebooks(table.columns)
+        codebooks = _codebooks_of(table.columns)
         found = [name for name in unsaid if _is_code(name, codebooks)]
         table.backend.scales.update(dict.fromkeys(found, Scale("nominal")))
         table.guessed_scales |= {*found}
         for name in found:
             table.encoded.pop(name, None)
     taken = [name for name in columns if name in table.guessed_scales]
-    return [f"taken as codes, not as quantities, by their names: {listed(taken)}; state other scales"] if taken else []
+    note = f"taken as codes, not as quantities, by their names: {listed(taken)}; state the scale where it is another"
+    return [note] if taken else []
+
+
+@lru_cache(maxsize=8)
+def _codebooks_of(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The codebooks of a table, which take a while to recognise where columns are thousands."""
+    return recognise_codebooks(columns)
 
 
 def _is_code(name: str, codebooks: Sequence[str]) -> bool:

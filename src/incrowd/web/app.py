@@ -102,7 +102,8 @@ def _as_usual(request: Request, error: Exception) -> Response:
 def _methods(app: FastAPI, path: str) -> list[str]:
     """The methods of an address, by the OpenAPI document."""
     for template, operations in app.openapi()["paths"].items():
-        if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", re.escape(template)), path):
+        pattern = re.escape(template).replace(r"\{number\}", "[^/]+")
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[0-9a-f]{16}", pattern), path):
             return sorted(method.upper() for method in operations)
     return []
 

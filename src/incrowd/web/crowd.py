@@ -14,7 +14,6 @@ from incrowd.classes import ClassSizes, assign_classes
 from incrowd.errors import InputError
 from incrowd.web import crowd_models as models
 from incrowd.web.cells import cell_text, masked_cell
-from incrowd.web.protection_models import Step
 from incrowd.web.releases import Release
 from incrowd.web.session_table import OpenTable, crowd_sentence
 from incrowd.web.tasks.risk_basis import decided_question
@@ -179,7 +178,7 @@ def view_person(
             )
             for column, by_it, left in zip(columns, alone, without, strict=True)
         ],
-        found_by=[Step(column=name, left=left) for name, left in steps],
+        found_by=[models.Step(column=name, left=left) for name, left in steps],
         after=[_after(key, release, columns, question) for key, release in releases],
         sentence=_found_in_words([name for name, _ in steps], alike),
     )

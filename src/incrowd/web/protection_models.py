@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from incrowd.protection import MethodName
 from incrowd.protection.outputs import OutputKind
+from incrowd.protection.perturbation import STEPS
 from incrowd.protection.problem import DiversityKind
 from incrowd.web.fields import WHOLE, ClassSize, Columns, Model, Name, Seed, Share
 
@@ -25,7 +26,8 @@ Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(ma
 
 _ACTION = (
     r"^(\*|suppress|(ranges|keep)=[0-9]{1,9}"
-    r"|[a-z]{3,20}(=[0-9]{1,9}(\.[0-9]{1,9})?)?(,[a-z_]{1,20}=[0-9]{1,9}(\.[0-9]{1,9})?){0,5})$"
+    rf"|({'|'.join(STEPS)})"
+    r"(=[0-9]{1,9}(\.[0-9]{1,9})?)?(,[a-z_]{1,20}=[0-9]{1,9}(\.[0-9]{1,9})?){0,5})$"
 )
 
 

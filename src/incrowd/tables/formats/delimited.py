@@ -6,9 +6,7 @@ private Parquet file while the types of its columns are inferred. So memory stay
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -17,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -28,6 +25,7 @@ from incrowd.backends.engine_errors import disk_errors
 from incrowd.backends.scales import Scale
 from incrowd.errors import InputError, TooLargeError
 from incrowd.tables.codebook import Codebook
+from incrowd.tables.formats.checked_file import CheckedFile
 from incrowd.tables.formats.file_format import FileContents, FileFormat, ReadOptions
 from incrowd.tables.formats.write_delimited import write_csv
 from incrowd.tables.infer_types import (
@@ -55,7 +53,6 @@ from incrowd.tables.sniff_dialect import (
 )
 from incrowd.wording import listed
 
-_CHECKED_BYTES = 1 << 20  # decoded at a time
 _BAD_LINES_SHOWN = 5
 _ODD_FORM = r"^\s|\s$|\p{M}"
 _COPIED: dict[str, Any] = {"compression": "none", "write_statistics": False}
@@ -232,115 +229,6 @@ def _batches(
     )
     yield from pyarrow.csv.open_csv(file, reading, parsing, converting)
     file.read_to_end()
-
-
-class CheckedFile(io.RawIOBase):
-    """A file whose bytes are checked as they are read: that they are in the dialect's encoding, and its quotes.
-
-    Args:
-        path: the file.
-        dialect: its encoding and separator.
-    """
-
-    def __init__(self, path: str, dialect: Dialect) -> None:
-        self._file = open(path, "rb")  # noqa: SIM115 - closed with this object
-        self._decoder = codecs.getincrementaldecoder(dialect.encoding)()
-        self._is_utf8 = dialect.encoding == "utf-8"
-        self.wrong_encoding = False
-        self.may_differ_in_form = False  # cells may begin or end with a blank, or hold accents apart from letters
-        self.quotes = QuoteCheck(dialect.separator)
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes as they are in the file.
-
-        Raises:
-            UnicodeError: if they are not in the encoding.
-        """
-        block = self._file.read(size)
-        for start in range(0, max(1, len(block)), _CHECKED_BYTES):
-            part = block[start : start + _CHECKED_BYTES]
-            try:
-                text = self._decoder.decode(part, final=not block)
-            except UnicodeError:
-                self.wrong_encoding = True
-                raise
-            plain = part if self._is_utf8 else text.encode("utf-8", "surrogatepass")
-            self.quotes.observe(plain)
-            self.may_differ_in_form = self.may_differ_in_form or self.quotes.has_odd_forms(plain)
-        return block
-
-    def read_to_end(self) -> None:
-        """Check what nobody has read."""
-        while self.read(BLOCK_BYTES):
-            pass
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
-
-
-class QuoteCheck:
-    """Whether quotes only enclose cells, and are doubled inside them, in text that comes block by block.
-
-    Then every second quote opens a cell or is the second of a pair, and the others close one or are the first of a
-    pair; a few comparisons of neighbouring bytes tell. Where they fail, a quote may be literal, or never closed:
-    `_check_quotes` decides that, slowly.
-
-    Args:
-        separator: the character between cells.
-
-    >>> check = QuoteCheck(",")
-    >>> check.observe(b'a,b\\n"x, y","say ""hi"" twice"\\n')
-    >>> check.regular
-    True
-    """
-
-    def __init__(self, separator: str) -> None:
-        self._neighbours = np.zeros(256, bool)  # what may stand before an opening and after a closing quote
-        self._neighbours[list(f'{separator}\r\n"'.encode())] = True
-        self._fits = True
-        self._quotes = 0
-        self._last = ord("\n")
-
-    @property
-    def regular(self) -> bool:
-        """Whether all quotes so far are regular, and each that opens is closed."""
-        return self._fits and self._quotes % 2 == 0
-
-    def has_odd_forms(self, block: bytes) -> bool:
-        """Whether cells may begin or end with a blank in some bytes, or hold accents apart from letters."""
-        if b"\xcc" in block or b"\xcd" in block:
-            return True
-        text = np.frombuffer(block, np.uint8)
-        blanks = np.flatnonzero(text == ord(" "))
-        around = text[np.maximum(blanks - 1, 0)], text[np.minimum(blanks + 1, text.size - 1)]
-        return any(bool(self._neighbours[bytes_].any()) for bytes_ in around)
-
-    def observe(self, block: bytes) -> None:
-        """Check the next bytes of the text, in UTF-8."""
-        if not block or not self._fits:
-            return
-        text = np.frombuffer(block, np.uint8)
-        allowed = self._neighbours
-        last_closes = self._last == ord('"') and self._quotes % 2 == 0
-        if last_closes and not allowed[text[0]]:
-            self._fits = False
-        places = np.flatnonzero(text == ord('"'))
-        opening, closing = places[self._quotes % 2 :: 2], places[1 - self._quotes % 2 :: 2]
-        if len(opening):
-            before = text[opening - 1]
-            if opening[0] == 0:
-                before[0] = self._last
-            self._fits &= bool(allowed[before].all())
-        closing = closing[closing + 1 < len(text)]
-        self._fits &= bool(allowed[text[closing + 1]].all())
-        self._quotes += len(places)
-        self._last = block[-1]
 
 
 def _has_line_breaks(cells: Path) -> bool:

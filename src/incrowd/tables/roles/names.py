@@ -79,10 +79,8 @@ def recognise_codebooks(names: Iterable[str]) -> tuple[str, ...]:
 
     Only names that are no common words count: every survey has an `age`.
     """
-    found = [
-        (sum(_is_variable(title, name.lower()) for name in names if not _by_words(words_of(name))), title)
-        for title in _codebooks()
-    ]
+    odd = [name.lower() for name in names if not _by_words(words_of(name))]
+    found = [(sum(_is_variable(title, name) for name in odd), title) for title in _codebooks()]
     return tuple(title for count, title in sorted(found, reverse=True) if count >= _RECOGNISED)
 
 
