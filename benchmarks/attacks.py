@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import harness
-from incrowd import measure
 from incrowd.attacks import attack, split_table, synthesise
 from incrowd.attacks.api import METHODS
 
@@ -168,22 +167,54 @@ def power() -> dict[str, list[float]]:
     return risks
 
 
-def forecasts(runs: int = 100) -> dict[str, float]:
-    """How often κ of a whole simulated population lies in the interval that a tenth of it gives."""
-    inside = []
-    for seed in range(runs):
-        draws = np.random.default_rng([7, seed])
-        size, values = 50_000, 30 * 2 ** (seed % 6)
-        whole = {
-            "place": draws.choice(values, size, p=draws.dirichlet(np.full(values, 0.3))).astype(str),
-            "age": draws.integers(18, 90, size),
-            "sex": draws.integers(0, 2, size).astype(str),
-        }
-        some = {name: column[: size // 10] for name, column in whole.items()}
-        (at,) = attack(some, some, kind="linkage", known=list(whole), population=size, seed=seed).populations
-        inside.append(at.low <= measure(whole, quasi_identifiers=list(whole)).correctness <= at.high)
-    print(f"\nforecast of linkage from 10 % to all: within the interval in {np.mean(inside):.0%} of {runs} populations")
-    return {"coverage": float(np.mean(inside))}
+def forecasts(runs: int = 40) -> dict[str, float]:
+    """How often the correctness among a whole simulated population lies in the interval that a tenth of it gives.
+
+    The constants of the interval were set on real tables (see population.md); none of these populations was used.
+    """
+    unsure = {"noise": {"age": 1.0}, "missing": 0.1}
+    families: dict[str, tuple[Any, dict[str, Any]]] = {
+        "places of unequal size, exact": (_places, {}),
+        "towns by Zipf's law, exact": (_towns, {}),
+        "places of unequal size, age ± 1 and 10 % missing": (_places, unsure),
+    }
+    covered = {}
+    for name, (draw, options) in families.items():
+        inside = []
+        for seed in range(runs):
+            draws = np.random.default_rng([7, seed])
+            size = 20_000
+            whole = draw(draws, size, seed)
+            part = draws.choice(size, size // 10, replace=False)
+            some = {column: values[part] for column, values in whole.items()}
+            asked: dict[str, Any] = {"kind": "linkage", "known": list(whole), "seed": seed, **options}
+            (at,) = attack(some, some, **asked, population=size).populations
+            truth = attack(whole, whole, **asked, targets=size).attack.value
+            inside.append(at.low <= truth <= at.high)
+        covered[name] = float(np.mean(inside))
+    title = f"forecast of linkage from 10 % to all, {runs} populations each"
+    harness.show(title, ("populations", "within the interval"), list(covered.items()))
+    return covered
+
+
+def _places(draws: np.random.Generator, size: int, seed: int) -> dict[str, Any]:
+    values = 30 * 2 ** (seed % 6)
+    return {
+        "place": draws.choice(values, size, p=draws.dirichlet(np.full(values, 0.3))).astype(str),
+        "age": draws.integers(18, 90, size),
+        "sex": draws.integers(0, 2, size).astype(str),
+    }
+
+
+def _towns(draws: np.random.Generator, size: int, seed: int) -> dict[str, Any]:
+    rank = np.arange(1, 2001)
+    share = rank ** -(0.7 + 0.1 * (seed % 6))
+    age = np.clip(draws.normal(45, 18, size), 0, 99).astype(int)
+    return {
+        "town": draws.choice(rank, size, p=share / share.sum()).astype(str),
+        "age": age,
+        "job": np.where(age > 64, 0, draws.geometric(0.3, size)).astype(str),
+    }
 
 
 def a_million_rows() -> dict[str, Any]:

@@ -54,11 +54,26 @@ def test_the_bill_of_materials_names_every_part_with_its_version_and_licence(sbo
         assert part["licenses"][0]["license"]["name"] != "unknown", part["name"]
 
 
-def test_no_command_opens_a_socket(tmp_path):
+@pytest.mark.parametrize(
+    ("optimised", "words"),
+    [
+        ([], ["leak", "people.csv", "--qi", "age,sex", "--leaked", "10", "--plot", "out.svg"]),
+        (["-OO"], ["protect", "people.csv", "--qi", "age,sex", "--k", "3", "--out", "out.csv"]),
+    ],
+    ids=["as usual", "without assertions and docstrings"],
+)
+def test_no_command_opens_a_socket(tmp_path, optimised, words):
     rows = "".join(f"{20 + n % 7},{'fm'[n % 2]},{n % 5}\n" for n in range(60))
     (tmp_path / "people.csv").write_text("age,sex,illness\n" + rows)
-    words = ["leak", "people.csv", "--qi", "age,sex", "--leaked", "10", "--plot", "leak.svg"]
-    command = [sys.executable, "-c", OFFLINE, *words]
+    command = [sys.executable, *optimised, "-c", OFFLINE, *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "leak.svg"}
+    written = {word for word in words if word.startswith("out.")}
+    written |= {"out.csv.incrowd.json"} if words[0] == "protect" else set()
+    assert {path.name for path in tmp_path.iterdir()} == {"people.csv"} | written
+
+
+def test_figures_without_docstrings_are_refused_in_words():
+    command = [sys.executable, "-OO", "-c", "import incrowd.figures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "figures cannot be drawn where Python drops docstrings (-OO)" in done.stderr

@@ -11,7 +11,7 @@ from incrowd._support.junit import JunitCase, junit_xml
 from incrowd._support.progress import Progress, silent
 from incrowd.assessment import Question, Roles, Verdict, judge_release
 from incrowd.assessment.roles import settle_roles
-from incrowd.attacks import KINDS, attack_release
+from incrowd.attacks import attack_release, kinds_for
 from incrowd.errors import InputError
 from incrowd.measures import Measurement, measure
 from incrowd.recipients import judge, read_limit
@@ -141,7 +141,7 @@ def check(
     max_given_away: float | None = None,
     original: Any = None,
     holdout: Any = None,
-    kept_rows: Sequence[int] | None = None,
+    kept_rows: Sequence[int] | str | None = None,
     question: Question | None = None,
     progress: Progress = silent,
 ) -> Check:
@@ -173,8 +173,8 @@ def check(
         original: the table that this one was made from: for `max_attack`, and for the verdict, which asks it what kept
             columns give back.
         holdout: for `max_attack`, people of the same population who are not in the original.
-        kept_rows: for `max_attack`, the original's row that each row was made from, where some were dropped or the
-            order cannot be told from the tables.
+        kept_rows: for `max_attack`, the original's row that each row was made from, or a file of these, where some
+            were dropped or the order cannot be told from the tables; see `attack`.
         question: also give the verdict of `assess` on this question; only a yes passes. Rules and verdict are about
             the same roles: those of the question, and those given here where it has none.
         progress: told how far the work is.
@@ -292,23 +292,22 @@ def _attack(
     table: Table,
     original: Any,
     holdout: Any,
-    kept_rows: Sequence[int] | None,
+    kept_rows: Sequence[int] | str | None,
     known: Sequence[str],
     sensitive: Sequence[str],
 ) -> tuple[float, list[str]]:
     """The highest risk that attacks on the table do not rule out (1 where some could not be run), and notes."""
     if original is None:
         raise InputError("max_attack compares the table with the one it was made from; give that", hint="original")
-    kinds = [kind for kind in KINDS if sensitive or kind not in ("inference", "attribution")]
-    found = [
-        attack_release(original, table, known=known, secret=secret, holdout=holdout, kinds=kinds, kept_rows=kept_rows)
-        for secret in (*sensitive, *([] if sensitive else [None]))
-    ]
-    missing = dict.fromkeys(reason for one in found if (reason := one.reason_against(1.0)) is not None)
-    reasons = [f"{name} was not run: {reason}" for one in found for name, reason in one.not_run.items()]
-    notes = [note for one in found for attack in one.attacks for note in attack.notes]
-    highest = 1.0 if missing else max(one.worst.risk.high for one in found if one.worst)
-    return highest, list(dict.fromkeys([*missing, *reasons, *notes]))
+    kinds = kinds_for(sensitive)
+    found = attack_release(
+        original, table, known=known, secret=sensitive, holdout=holdout, kinds=kinds, kept_rows=kept_rows
+    )
+    missing = found.reason_against(1.0)
+    reasons = [f"{name} was not run: {reason}" for name, reason in found.not_run.items()]
+    notes = [note for attack in found.attacks for note in attack.notes]
+    highest = 1.0 if missing or found.worst is None else found.worst.risk.high
+    return highest, list(dict.fromkeys([*([missing] if missing else []), *reasons, *notes]))
 
 
 def _rules(name: str, limit: float, facts: Measurement, counted: Mapping[str, float]) -> list[Rule]:

@@ -145,7 +145,7 @@ def test_nearest_neighbours_are_those_of_a_plain_search():
 
     original, released = population(80, 1), population(300, 2)
     tables = [read_table(one) for one in (original, released)]
-    setting = prepare(tables, ["age", "job", "pay"], None, targets=80, seed=0, options=Options())
+    setting = prepare(tables, ["age", "job", "pay"], (), targets=80, seed=0, options=Options())
     distances, rows = setting.gallery(setting.known, 1, 0).nearest(
         setting.probes(setting.known, 0, np.arange(80)), wanted=3
     )

@@ -55,6 +55,24 @@ def test_records_and_a_figure_are_written_once(capsys, sample, tmp_path):
     assert "exists already" in err
 
 
+def test_designs_are_used_and_what_makes_records_stand_out_is_said(capsys, tmp_path):
+    draw = np.random.default_rng(1)
+    homes = np.repeat(np.arange(200), 2)
+    frame = pd.DataFrame({"home": homes, "zip": (homes * 7) % 60, "age": draw.integers(0, 80, 400), "w": 20.0})
+    frame["region"] = frame["zip"] // 20
+    frame.to_csv(tmp_path / "survey.csv", index=False)
+    wanted = ["population", tmp_path / "survey.csv", "--qi", "zip,age", "--weight", "w"]
+    design = ["--stratum", "region", "--cluster", "home"]
+    code, out, err = run(capsys, *wanted, *design, "--records", tmp_path / "risk.csv")
+    assert code == 0
+    assert "highest of a record" in out
+    assert "What makes records stand out:" in out.replace("\n", " ")
+    assert "one record of each cluster" in err.replace("\n", " ")
+    code, _, err = run(capsys, *wanted[:4], "--population", "8000", "--stratum", "region")
+    assert code == 2
+    assert "--weight" in err
+
+
 def test_a_risk_over_the_stated_limit_is_exit_1(capsys, sample):
     code, _, _ = run(capsys, "population", sample, "--qi", "age,zip", "--population", "1000", "--max-risk", "5%")
     assert code == 1

@@ -20,6 +20,7 @@ from pathlib import Path
 from tests.fuzz import run, seeds
 
 from incrowd._support import files, private_folders
+from incrowd.protection.original_facts import remove_release
 
 EVENTS = {"open", "os.mkdir", "os.link", "os.rename", "os.symlink", "os.chmod"}
 READ = ["--qi", "age,sex,zip"]
@@ -30,6 +31,9 @@ COMMANDS = {
     "replace": ["protect", "plain.csv", *READ, "--k", "2", "--out", "OUT.csv", "--force"],
     "curve": ["curve", "plain.csv", *READ, "--out", "OUT.csv"],
     "junit": ["check", "plain.csv", *READ, "--min-k", "2", "--junit", "OUT.xml"],
+    "records": ["population", "plain.csv", *READ, "--population", "400", "--records", "OUT.csv"],
+    "figure": ["leak", "plain.csv", *READ, "--leaked", "5", "--plot", "OUT.svg"],
+    "replace a curve": ["curve", "plain.csv", *READ, "--out", "OUT.csv", "--force"],
     "save": ["assess", "plain.csv", *READ, "--population", "400", "--html", "OUT.html", "--json"],
 }
 _fault = {"left": 0, "kill": False, "folders": ()}  # set in a fork, before its command runs
@@ -81,7 +85,7 @@ class Trial:
         self.expected = None
         assert self.attempt(lambda: None)[0] in (0, 1)
         self.expected = self.out.stat().st_size
-        self.out.unlink()
+        remove_release(self.out)
 
     def attempt(self, arm):
         """Run it once; its exit code and the promises that it broke."""
@@ -95,6 +99,8 @@ class Trial:
         if (self.folder / "plain.csv").read_bytes() != before:
             broken.append("the input was changed")
         left = {path.name for path in self.folder.iterdir()} - {"plain.csv", self.out.name}
+        if self.out.exists() or code == -signal.SIGKILL:  # beside a release is what its original tells
+            left.discard(f"{self.out.name}.incrowd.json")
         if any(not (code == -signal.SIGKILL and files._DRAFT.fullmatch(name)) for name in left):
             broken.append(f"left behind: {sorted(left)}")
         whole = self.out.exists() and (self.expected is None or abs(self.out.stat().st_size - self.expected) <= 200)
@@ -107,7 +113,7 @@ class Trial:
 
     def clean(self):
         """Make room for the next trial; what the next run would not remove is a broken promise."""
-        self.out.unlink(missing_ok=True)
+        remove_release(self.out)
         private_folders._remove_abandoned(self.temporary)
         files._remove_abandoned(self.folder)  # a file that was to replace another has a hidden name for a moment
         hidden = [path for path in self.folder.iterdir() if path.name != "plain.csv"]

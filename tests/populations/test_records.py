@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import nbinom, rankdata
 
 from incrowd import ClassSizes, InputError, population_risk, record_risk
+from incrowd.populations.crowd_model import fit_crowd_model
+from incrowd.populations.crowd_records import expected_inverse
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +95,64 @@ def test_the_column_that_makes_a_record_stand_out():
     stands_out = rows["trade"].to_numpy() >= 10
     assert np.mean(found["telling_column"][stands_out] == "trade") > 0.95
     assert np.all(found["risk_without_it"] <= found["risk"] + 1e-12)
+    assert sum(found.telling_columns.values()) == pytest.approx(1.0)
+    for name, share in found.telling_columns.items():
+        assert share == pytest.approx(np.mean(found["telling_column"] == name))
     without = everybody.groupby(["town", "sex"]).size()
     truth = np.array([1 / without[town, sex] for town, sex in zip(rows["town"], rows["sex"], strict=True)])
     assert found["risk_without_it"][stands_out].mean() == pytest.approx(truth[stands_out].mean(), rel=0.5)
+
+
+def test_the_people_of_a_class_to_come_are_summed_as_they_should_be():
+    f = np.array([1, 1, 2, 7, 3, 1])
+    evidence, odds = np.array([0.3, 1.0, 1.7, 12.0, 90.0, 4.0]), np.array([19.0, 0.5, 400.0, 3.0, 9.0, 1e-3])
+    found = expected_inverse(f, evidence, odds)
+    for place, value in enumerate(found):
+        more = np.arange(60_000)
+        chances = nbinom.pmf(more, evidence[place], 1 / (1 + odds[place]))
+        assert value == pytest.approx(np.sum(chances / (f[place] + more)), rel=1e-3)
+
+
+def test_the_chance_of_the_next_person_is_counted_with_the_record():
+    """By hand on two columns, and the chances of all that can come next add up to 1 less those of new values."""
+    one, other = np.array([0, 0, 0, 1, 1, 1, 0, 1] * 4), np.array([0, 0, 1, 1, 1, 1, 0, 2] * 4)
+    model = fit_crowd_model([one, other])
+    assert model.levels
+    chances = np.zeros(one.size)
+    for column, codes in enumerate(model.codes):
+        d, theta = model.margins[column]
+        for row in range(codes.size):
+            chance = ((codes == codes[row]).sum() - d) / (codes.size + theta)
+            for level in reversed([one for one in model.levels if one.column == column]):
+                alike = np.all([model.codes[g] == model.codes[g][row] for g in level.given], axis=0)
+                kept = (codes[alike] == codes[row]).sum() - level.discount
+                new = (level.strength + level.discount * np.unique(codes[alike]).size) * chance
+                chance = (kept + new) / (alike.sum() + level.strength)
+            chances[row] += np.log(chance)
+    assert model.log_next_chances() == pytest.approx(chances)
+    distinct = np.unique(np.stack(model.codes), axis=1, return_index=True)[1]
+    assert 0.5 < np.exp(chances[distinct]).sum() < 1.0
+
+
+def test_records_too_many_to_be_grown_have_risks_of_their_own_values(monkeypatch):
+    draw = np.random.default_rng(6)
+    town, trade = draw.zipf(1.4, 30_000) % 300, draw.zipf(1.6, 30_000) % 200
+    everybody = pd.DataFrame({"town": town, "trade": trade, "age": draw.integers(20, 70, 30_000)})
+    sizes = everybody.groupby(list(everybody), sort=False)["town"].transform("size")
+    rows = everybody.sample(3_000, random_state=2)
+    known = {"population": 30_000, "quasi_identifiers": list(everybody)}
+    monkeypatch.setattr("incrowd.populations.sample.MOST_RECORDS", 1_000)
+    found, headline = record_risk(rows, **known), population_risk(rows, **known)
+    assert found["risk"].mean() == pytest.approx(headline.sample_to_population)
+    assert found["risk"].max() == pytest.approx(headline.highest)
+    alone = found["class_size"] == 1
+    assert found["risk_unique"].sum() == pytest.approx(headline.still_unique * headline.uniques)
+    is_unique = sizes[rows.index].to_numpy()[alone] == 1
+    ranks = rankdata(found["risk_unique"][alone])
+    count = is_unique.sum()
+    auc = (ranks[is_unique].sum() - count * (count + 1) / 2) / (count * (~is_unique).sum())
+    assert auc > 0.85
+    truth = 1 / sizes[rows.index].to_numpy()
+    assert np.mean((found["risk_low"] <= truth) & (truth <= found["risk_high"])) > 0.9
+    assert np.all(found["risk_without_it"] <= found["risk"] * (1 + 1e-6))
+    assert set(found["telling_column"]) <= set(everybody)

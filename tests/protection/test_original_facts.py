@@ -6,8 +6,9 @@ import random
 import pytest
 
 from incrowd import assess, check, protect, read_table
+from incrowd._support import files
 from incrowd.assessment import Question, judge_protected
-from incrowd.errors import ColumnNotFoundError
+from incrowd.errors import ColumnNotFoundError, InputError
 from incrowd.protection import Hierarchy, write_protected
 from incrowd.protection.original_facts import copy_release, mark_of, read_mark, remove_release
 
@@ -139,3 +140,29 @@ def test_a_mark_holds_no_cell_and_goes_with_its_file(tmp_path):
     assert read_mark(read_table(str(copy))) == read_mark(read_table(str(file)))
     remove_release(copy)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["safe.csv", "safe.csv.incrowd.json"]
+
+
+def test_a_file_of_somebody_else_is_not_replaced_by_a_mark(tmp_path):
+    other = tmp_path / "safe.csv.incrowd.json"
+    other.write_text('[{"age": 30}]')
+    safe = protect({"age": [30, 31, 62, 64], "ward": [1, 2, 1, 2]}, quasi_identifiers=["age"], k=2)
+    with pytest.raises(InputError, match="with other content"):
+        write_protected(safe, tmp_path / "safe.csv")
+    assert [path.name for path in tmp_path.iterdir()] == [other.name]
+    assert other.read_text() == '[{"age": 30}]'
+
+
+def test_a_file_that_gets_no_name_leaves_no_mark(tmp_path, monkeypatch):
+    safe = protect({"age": [30, 31, 62, 64], "ward": [1, 2, 1, 2]}, quasi_identifiers=["age"], k=2)
+
+    for kind in (files._NamelessDraft, files._HiddenDraft):
+
+        def fail(draft, *, force, publish=kind.publish):
+            if draft._target.suffix == ".csv":
+                raise OSError(28, "No space left on device")
+            publish(draft, force=force)
+
+        monkeypatch.setattr(kind, "publish", fail)
+    with pytest.raises(InputError, match="the disk is full"):
+        write_protected(safe, tmp_path / "safe.csv")
+    assert list(tmp_path.iterdir()) == []

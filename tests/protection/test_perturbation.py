@@ -13,6 +13,7 @@ from tests.protection.plain import TABLES
 
 from incrowd import InputError, UnsupportedError, protect, read_table
 from incrowd.assessment import Question, find_release, judge_protected
+from incrowd.assessment.api import judge_release
 from incrowd.protection import make_codebook, write_protected
 from incrowd.protection.perturbation import (
     BottomCode,
@@ -324,6 +325,17 @@ def test_nothing_is_promised_and_the_risk_is_attacked(tmp_path):
     assert weak.attack().risk.value > 0.4 > 0.1 > strong.attack().risk.value
     write_protected(strong, tmp_path / "safe.csv")
     assert read_table(tmp_path / "safe.csv").rows == 300
+
+
+def test_the_file_alone_is_never_a_yes_either(tmp_path):
+    table = {"age": [30] * 40 + [60] * 40}
+    question = Question(quasi_identifiers=("age",), recipient="trusted")
+    write_protected(perturb(table, RankSwap(("age",), 0.1), known=["age"]), tmp_path / "swapped.csv")
+    verdict = judge_release(str(tmp_path / "swapped.csv"), question)
+    assert verdict.decision == "undecided"
+    assert "age was changed by chance" in str(verdict.internal_reasons[0])
+    write_protected(perturb(table, Round(("age",), 10), known=["age"]), tmp_path / "rounded.csv")
+    assert judge_release(str(tmp_path / "rounded.csv"), question).decision == "within"
 
 
 def test_a_perturbed_table_is_never_a_yes():

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from incrowd import measure, population_risk, protect, read_table
+from incrowd import attack, measure, population_risk, protect, read_table
 from incrowd._support import memory
 from incrowd._support.memory import container_memory, default_memory, memory_in_bytes
 from incrowd.errors import InputError, UnsupportedError
@@ -81,4 +81,6 @@ def test_work_that_does_not_fit_says_what_it_takes_and_stops(tmp_path):
     assert told.value.hint == ("memory",)
     with pytest.raises(UnsupportedError, match="takes about 128 MB, more than the memory limit of 50 MB"):
         population_risk(little, population=10**7, quasi_identifiers=["age", "sex"])
+    with pytest.raises(UnsupportedError, match="attacking tables of 2,000,000 records by 2 columns takes about 320 MB"):
+        attack(little, little, kind="linkage", known=["age", "sex"])
     assert measure(little, quasi_identifiers=["age", "sex"]).classes == 90  # counts are made on the disk

@@ -13,6 +13,7 @@ from incrowd._support.compressed_files import full_suffix
 from incrowd._support.progress import part
 from incrowd.assessment.command_line import each, given
 from incrowd.assessment.repeat import to_command
+from incrowd.assessment.sections.attacks import advise_on_release, judge_attacks
 from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
@@ -67,10 +68,15 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     open_columns = [one.column for one in evidence.undecided]
     if open_columns or not roles.confirmed:
         in_households = rows_are_open and person is None and evidence.rows.kind == "households"
-        asked = replace(question, source=work.table.named[0], rows_are_people=question.rows_are_people or in_households)
+        named = (work.release_of or work.table).named[0]
+        asked = replace(question, source=named, rows_are_people=question.rows_are_people or in_households)
         yield _settle_columns(asked, roles, open_columns, person)
     if rows_are_open or not roles.confirmed:
         return  # a protection for guessed roles or for uncounted people would turn a guess into a yes
+    if question.released is not None:
+        judgement = judge_attacks(question, work.answers["attacks"])
+        yield from (Action(one.sentence, one.hint) for one in advise_on_release(work, judgement))
+        return
     if verdict.decision == "undecided" and not open_columns and (asks := verdict.unanswered):
         for one in asks:
             yield Action(_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence, one.hint)

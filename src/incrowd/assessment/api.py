@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from incrowd._support.progress import Progress, silent
@@ -20,10 +22,12 @@ from incrowd.assessment.verdict import Verdict, decide
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
 from incrowd.measures import Measurement
-from incrowd.tables import Table, read_table
+from incrowd.protection.original_facts import OriginalFacts
+from incrowd.tables import Table, describe_rows, read_table
 from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _FIRST = (facts.SECTION, evidence.SECTION, leaks.SECTION)  # quick, and read by the others
 
 
@@ -47,6 +51,10 @@ def assess(
     rows_are_people: bool = False,
     original: Any = None,
     groups: Mapping[str, Sequence[str]] | None = None,
+    released: Any = None,
+    holdout: Any = None,
+    kept_rows: Any = None,
+    synthetic: bool = False,
     protection: bool = True,
     seed: int = 0,
     progress: Progress = silent,
@@ -78,6 +86,10 @@ def assess(
             wrote beside the file is taken; a table of ranges that has neither is undecided at best. A table that was
             collected in ranges is its own original.
         groups: attributes that attackers know together, by a label.
+        released: a table made from this one that is to go out; it is judged in its place, and attacked.
+        holdout: people of the same population who are not in the table, for the attacks.
+        kept_rows: which row of the table each row of the release was made from; see `attack`.
+        synthetic: no row of the release was made from one person, so attacks decide and not classes.
         protection: whether to try what protection costs, which is the slowest part.
         seed: seed of every random choice.
         progress: told how far the work is.
@@ -113,10 +125,15 @@ def assess(
         rows_are_people=rows_are_people,
         original=original if isinstance(original, str) else None,
         groups=groups or {},
+        released=_place(released, "RELEASED"),
+        holdout=_place(holdout, "HOLDOUT"),
+        kept_rows=_place(kept_rows, "KEPT_ROWS"),
+        synthetic=synthetic,
         protection=protection,
         seed=seed,
     )
-    return assess_question(data, question, original=original, progress=progress, partial=partial)
+    given = {"released": released, "holdout": holdout, "kept_rows": kept_rows}
+    return assess_question(data, question, original=original, given=given, progress=progress, partial=partial)
 
 
 def assess_question(
@@ -124,6 +141,7 @@ def assess_question(
     question: Question,
     *,
     original: Any = None,
+    given: Mapping[str, Any] = _NOTHING,
     progress: Progress = silent,
     partial: Callable[[Assessment], None] | None = None,
 ) -> Assessment:
@@ -133,6 +151,7 @@ def assess_question(
         data: whatever `read_table` reads.
         question: what is asked.
         original: the table that this one was made from, where the question does not name it.
+        given: by name, what the question names and is no file: `released`, `holdout`, `kept_rows`.
         progress: told how far the work is.
         partial: called with what is known so far, each time that is more.
 
@@ -143,7 +162,7 @@ def assess_question(
     >>> assess_question(table, Question(quasi_identifiers=("age",), protection=False)).facts.k
     2
     """
-    work = _begin(read_table(data), question, progress, original)
+    work = _begin(read_table(data), question, progress, original, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
     for section in _FIRST:
         work.answer(section, section.answer)
@@ -185,26 +204,46 @@ def judge_release(
     >>> judge_release(table, Question(quasi_identifiers=("age",), highest=0.5)).decision
     'within'
     """
-    work = _begin(read_table(data), question, progress, original)
+    work = _begin(read_table(data), question.without_release(), progress, original)
     work.answers["population"] = None
     by_population = () if linkage is not None else (population_section.SECTION,)
     for section in (facts.SECTION, evidence.SECTION, *by_population):
         if section.is_asked is None or section.is_asked(work):
             work.answer(section, section.answer)
-    return decide(work.question, work.roles, **work.answers, linkage=linkage)
+    # attacks that the question asks for are not made here, so they count as not run
+    asked = replace(work.question, released=question.released)
+    return decide(asked, work.roles, **work.answers, linkage=linkage)
 
 
-def _begin(table: Table, question: Question, progress: Progress, original: Any) -> Work:
+def _place(data: Any, unnamed: str) -> str | None:
+    """How a question names a table: its file, or a word where it is none."""
+    return None if data is None else str(data) if isinstance(data, str | os.PathLike) else unnamed
+
+
+def _begin(
+    table: Table, question: Question, progress: Progress, original: Any, given: Mapping[str, Any] = _NOTHING
+) -> Work:
     """Settle the roles; refuse limits and secrets that make no sense before any other work."""
     progress("looking at the columns", 0.0)
     started = time.perf_counter()
-    roles = settle_roles(table, question, original)
+    if question.released is None and question != question.without_release():
+        raise InputError("a holdout, kept rows and synthetic are about a release; name it", hint="released")
+    files = {name: getattr(question, name) for name in ("released", "holdout", "kept_rows")}
+    files |= {name: one for name, one in given.items() if one is not None}
+    judged = table if question.released is None else read_table(files["released"])
+    roles = settle_roles(judged, question, original if judged is table else table)
     settled = question.about(table).settled(roles)
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
-    seconds = {"roles": time.perf_counter() - started}
-    return Work(table, settled, roles, progress, seconds=seconds, original=settled.original or original)
+    work = Work(judged, settled, roles, progress, original=settled.original or original)
+    if judged is not table:
+        # rows of a synthetic table cannot be held against those that they were not made from
+        work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table
+        work.release_of, work.kept_rows = table, files["kept_rows"]
+        work.holdout = None if files["holdout"] is None else read_table(files["holdout"])
+    work.seconds["roles"] = time.perf_counter() - started
+    return work
 
 
 def _show_first_look(work: Work, partial: Callable[[Assessment], None]) -> None:
@@ -233,6 +272,12 @@ def _assessment(work: Work) -> Assessment:
 def _notes(question: Question, roles: Roles, facts: Measurement) -> list[Advice]:
     """What a reader should know before believing the numbers."""
     notes = [Advice(note) for note in facts.notes]
+    if question.released is not None:
+        notes.append(Advice(f"everything is about {question.released}, which was made from {question.source}"))
+    if question.synthetic:
+        notes.append(
+            Advice("the rows of the release are nobody's, as you said; sections on classes describe rows, not people")
+        )
     if question.population is None and roles.unused_weight is not None:
         notes.append(
             Advice(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-Kind = Literal["columns", "text", "texts", "people", "share", "whole", "number", "switch", "groups", "rules", "source"]
+Kind = Literal[
+    "columns", "text", "texts", "people", "share", "whole", "number", "switch", "groups", "rules", "source", "file"
+]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
-that are known together by a label, the limits of `check`, the table itself."""
+that are known together by a label, the limits of `check`, the table itself, another table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def note_provenance(
         version=__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         table=table.name,
-        question=question.about(table),
+        question=question,
         sha256=_hash(table.source) if hashed else None,
         rows=table.rows,
         columns=len(table.columns),

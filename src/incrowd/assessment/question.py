@@ -34,6 +34,8 @@ class Question:
     - `population`: how many people the table was drawn from; `weights` is a column whose sum tells it.
     - `recipient` (None is "public") sets the limit on the risk, unless a `threshold` does. `groups` are columns that
       attackers know together. `protection`: whether its cost is tried. `rules` are the limits of `check`.
+    - `released` is a table made from this one; it is then judged in its place, and attacked with what the original and
+      a `holdout` tell. Of a `synthetic` one no row was made from one person.
     - `source` names the file or the address, and the last fields how it is read.
     """
 
@@ -76,6 +78,21 @@ class Question:
     )
     groups: Mapping[str, Sequence[str]] = option(
         "groups", "--groups", "What attackers know together: census=age,sex spatial=zip …", section="groups", default={}
+    )
+    released: str | None = asked(
+        "file", "--released", "Table made from this one that is to go out: it is judged and attacked."
+    )
+    holdout: str | None = asked(
+        "file", "--holdout", "People who are neither in the table nor behind the release (incrowd split)."
+    )
+    kept_rows: str | None = asked(
+        "file", "--kept-rows", "File of the row (from 1) that each row of the release was made from, one a line."
+    )
+    synthetic: bool = asked(
+        "switch",
+        "--synthetic",
+        "No row of the release was made from one person, so attacks decide and not classes.",
+        default=False,
     )
     protection: bool = option(
         "switch", "--protection", "Also try what protection costs (the slowest part).", default=True
@@ -200,16 +217,22 @@ class Question:
             person=next(iter(left([self.person])), None),
             weights=next(iter(left([self.weights])), None),
             secrets=[text for text in self.secrets if parse_secret(text)[0] not in removed],
+            **_NO_RELEASE,
             protection=False,
             original=None,
             source=source,
         )
 
+    def without_release(self) -> Question:
+        """The question about the table itself, not about a release that was made from it."""
+        return replace(self, **_NO_RELEASE)
+
     def about(self, table: Table) -> Question:
         """The question with the table's name and how it was read; of a path the name has the last part."""
         place, *words = table.named
-        source = place if "://" in place else Path(place).name
-        return replace(self.with_default_reading(), **(parse_options(words, READING) or {}), source=source)
+        source = _last_part(place)
+        files: dict[str, Any] = {one.name: _last_part(getattr(self, one.name)) for one in OPTIONS if one.kind == "file"}
+        return replace(self.with_default_reading(), **(parse_options(words, READING) or {}), source=source, **files)
 
     def with_default_reading(self) -> Question:
         """The question about a file that is read without any options."""
@@ -261,8 +284,14 @@ class Question:
 OPTIONS: tuple[Option, ...] = options_of(Question)
 """Every option of a question, in the order of its fields."""
 
+_NO_RELEASE: Mapping[str, Any] = {"released": None, "holdout": None, "kept_rows": None, "synthetic": False}
+
 READING: tuple[Option, ...] = tuple(one for one in OPTIONS if one.reading)
 """The options that say how a table is read."""
+
+
+def _last_part(place: str | None) -> str | None:
+    return place if place is None or "://" in place else Path(place).name
 
 
 def as_plain(value: Any) -> Any:

@@ -48,13 +48,16 @@ def find_exposures(
             f"smallest class has {one.k:,} and not {facts.k:,}, and {people(one.uniques)} "
             f"{'is' if one.uniques == 1 else 'are'} unique."
         )
-    nearly = question.certain_from < 1
-    certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
-    for column in disclosed:
+    if disclosed:
+        nearly = question.certain_from < 1
+        certain, who = ("certain, or nearly so,", "nearly all") if nearly else ("certain", "all")
+        worst, *others = sorted(disclosed, key=lambda column: -column.news)
+        names = listed([f"{column.column} ({percent(column.news_share)})" for column in others])
+        also = f" So {'are' if len(others) > 1 else 'is'} {names}." if others else ""
         yield (
-            f"{column.column} is {certain} for {counted(column.news, 'record', 'records')} "
-            f"({percent(column.news_share)}): {who} who look alike share one value, and it is not one that most people "
-            "have (attribute disclosure)."
+            f"{worst.column} is {certain} for {counted(worst.news, 'record', 'records')} "
+            f"({percent(worst.news_share)}): {who} who look alike share one value, and it is not one that most people "
+            f"have (attribute disclosure).{also}"
         )
 
 

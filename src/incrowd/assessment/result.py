@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from incrowd._support.services import provided
-from incrowd.assessment.sections import evidence, facts, forecast, knowledge, leaks, population, protection
+from incrowd.assessment.sections import attacks, evidence, facts, forecast, knowledge, leaks, population, protection
 from incrowd.results import Result
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.protection import Protection
     from incrowd.assessment.sections.section import Section, Statement
     from incrowd.assessment.verdict import Verdict
+    from incrowd.attacks import ReleaseAttacks
     from incrowd.forecasts import Forecast
     from incrowd.measures import Measurement
     from incrowd.populations import PopulationRisk
@@ -37,6 +38,7 @@ SECTIONS: tuple[Section, ...] = (
     population.SECTION,
     forecast.SECTION,
     leaks.SECTION,
+    attacks.SECTION,
     protection.SECTION,
 )
 """The sections in the order of the report; each is a field of `Assessment`. A section is answered after those that it
@@ -60,6 +62,7 @@ class Assessment(Result):
     population: PopulationRisk | None
     forecast: Forecast | None
     leaks: Leaks
+    attacks: ReleaseAttacks | None
     protection: Protection | None
     skipped: Mapping[str, Advice]
     notes: tuple[Advice, ...]

@@ -154,7 +154,7 @@ class _Search:
             for role in ("other", "sensitive"):
                 options[role] = [name for name in options.get(role) or () if name not in left_out] or None
             if options["sensitive"] is None:  # nothing is left to be diverse or close
-                options |= {"l": None, "t": None}
+                options |= {"l": None, "t": None, "beta": None, "delta": None}
         safe = protect(self.table, **options)
         return safe, judge_protected(safe, self.question, rows=self.rows)
 

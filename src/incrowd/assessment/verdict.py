@@ -1,12 +1,13 @@
 """The verdict: one function from what was counted and estimated, and the question, to a decision.
 
 A yes needs every column judged by a person, the person at highest risk and the average within the recipient's limits,
-no secret that is news, and no column that names people or gives back what was made coarser.
+no secret that is news, no column that names people or gives back what was made coarser, and of a release that is to be
+attacked every attack run and within the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -18,6 +19,7 @@ from incrowd.assessment.reasons import (
     list_internal_reasons,
     list_reasons,
 )
+from incrowd.assessment.sections.attacks import judge_attacks, reasons_from_attacks
 from incrowd.recipients import Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, percent
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.assessment.question import Question
     from incrowd.assessment.roles import Roles
     from incrowd.assessment.sections.evidence import Evidence, UndecidedColumn
-    from incrowd.attacks import AttackRisk
+    from incrowd.attacks import AttackRisk, ReleaseAttacks
     from incrowd.measures import Measurement
     from incrowd.measures.disclosed_secrets import DisclosedColumn
     from incrowd.populations import PopulationRisk
@@ -49,10 +51,11 @@ class Verdict(Result):
 
     - "over": the average risk is above its limit.
     - "exposed": the average is within it, but the person at highest risk is not, a secret is certain and news, or a
-      column names people or gives back what was made coarser; `exposures` say who and by what.
+      column names people or gives back what was made coarser, or an attack on a release succeeds; `exposures` say who
+      and by what.
     - "borderline": a limit lies inside the interval of an estimate.
     - "undecided": by the named columns it would be a yes, but columns that nobody judged, roles that nobody confirmed
-      or rows that may not be people can change that.
+      rows that may not be people, or attacks on a release that could not be run can change that.
     - "within": the only yes.
 
     Attributes:
@@ -62,13 +65,14 @@ class Verdict(Result):
         risk: the average risk (marketer risk), and `interval` what it may be.
         highest: the risk of the person at highest risk, and `highest_interval` what it may be.
         basis: "table" where the attacker may know who is in the table (prosecutor risk), "population" where they may
-            not (journalist risk).
+            not (journalist risk), "attacks" for a synthetic release, where both risks are that of the worst attack.
         exposures: what makes it a no although the average is low.
         reasons: what the decision rests on.
         undecided: the columns that nobody judged and that can change the decision, the most harmful first.
         declared: columns of which a person said that nobody outside can know them.
         disclosed: sensitive columns of which more values are certain and news than are tolerated.
         giving_back: kept columns that give back what was made coarser.
+        attacks_not_run: attacks on a release that could not be run; none of them is known to fail.
         actions: what to do next, the most useful first.
         internal_reasons: reasons that would help an attacker and stay with the holder of the table.
         unanswered: those of them that say what could not be counted.
@@ -84,13 +88,14 @@ class Verdict(Result):
     interval: tuple[float, float] | None
     highest: float
     highest_interval: tuple[float, float] | None
-    basis: Literal["table", "population"]
+    basis: Literal["table", "population", "attacks"]
     exposures: tuple[str, ...]
     reasons: tuple[str, ...]
     undecided: tuple[UndecidedColumn, ...] = ()
     declared: tuple[str, ...] = ()
     disclosed: tuple[str, ...] = ()
     giving_back: tuple[str, ...] = ()
+    attacks_not_run: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     internal_reasons: tuple[Advice, ...] = ()
     unanswered: tuple[Advice, ...] = ()
@@ -103,6 +108,8 @@ class Verdict(Result):
     @property
     def headline(self) -> str:
         """The decision in a few words."""
+        if self.decision == "undecided" and self.attacks_not_run and not self.undecided:
+            return "Undecided: attacks that were not run"
         return _WORDS[self.decision]
 
     @property
@@ -135,6 +142,8 @@ class Verdict(Result):
         if self.undecided:
             names = listed([one.column for one in self.undecided])
             return f"nobody has judged {counted(len(self.undecided), 'column', 'columns')} ({names})"
+        if self.attacks_not_run:
+            return f"not every attack on it was run ({listed(self.attacks_not_run)})"
         if self.unanswered:
             return "what was not counted can change the answer"
         return "nobody has confirmed what the columns and rows are"
@@ -142,6 +151,8 @@ class Verdict(Result):
     @property
     def sentence(self) -> str:
         """The risks against their limits in a sentence."""
+        if self.basis == "attacks":
+            return self._sentence_on_attacks
         place = "in the population" if self.basis == "population" else "in the table"
         stands = judge(self.highest, self.limits.highest, self.highest_interval)
         compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
@@ -159,6 +170,17 @@ class Verdict(Result):
             average += f", {compared} the {percent(self.limits.average)} accepted on average"
         return f"{text}; {average}."
 
+    @property
+    def _sentence_on_attacks(self) -> str:
+        low, high = self.interval or (self.risk, self.risk)
+        stands = judge(self.risk, self.limits.of_average, self.interval)
+        compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+        return (
+            f"The worst attack exposes {percent(self.risk)} of the people who are safe without the release, "
+            f"and may expose {percent(low)} to {percent(high)}, {compared} the {percent(self.limits.of_average)} "
+            f"{self._accepted}."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The result in plain JSON types."""
         return {_IN_JSON.get(name, name): value for name, value in Result.to_dict(self).items()}
@@ -171,6 +193,7 @@ def decide(
     facts: Measurement,
     evidence: Evidence,
     population: PopulationRisk | None,
+    attacks: ReleaseAttacks | None = None,
     pending: bool = False,
     linkage: AttackRisk | None = None,
     **others: Any,
@@ -183,23 +206,23 @@ def decide(
         facts: what is counted in the table.
         evidence: undecided columns, secrets, columns that give others back, what a row is.
         population: the risk in the population, where it is known.
+        attacks: the attacks on a release, where the question names one; not having them is no yes.
         pending: whether the population is still being estimated.
         linkage: of a perturbed table, how often an attacker finds the right record; classes of values that were changed
             by chance are then not looked at, and the highest risk is not known, so that there is no yes.
         others: answers of sections that the decision does not rest on.
     """
     limits = question.limits
-    risk = facts.correctness if population is None else population.overall
-    interval = None if population is None else population.overall_interval
-    highest, highest_interval = highest_risk(facts.sizes, population)
-    if linkage is not None:
-        risk, interval = linkage.risk.value, (linkage.risk.low, linkage.risk.high)
-        highest, highest_interval = float(linkage.successes.max()), (linkage.risk.low, 1.0)
+    attacked = judge_attacks(question, attacks)
+    # of a synthetic table no row is a person, so its classes say nothing; without attacks they are all there is
+    worst = attacks.worst if attacks is not None and question.synthetic else None
+    by_classes = linkage is None and worst is None
+    risk, interval, highest, highest_interval = _risks(facts, population, worst, linkage)
     of_average = judge(risk, limits.of_average, interval)
     of_highest = judge(highest, limits.highest, highest_interval)
-    disclosed = tuple(_disclosed(question, evidence)) if linkage is None else ()
-    exposures = tuple(find_exposures(question, roles, facts, evidence, disclosed))
-    if of_highest == "over" and linkage is None:
+    disclosed = tuple(_disclosed(question, evidence)) if by_classes else ()
+    exposures = (*find_exposures(question, roles, facts, evidence, disclosed), *attacked.over)
+    if of_highest == "over" and by_classes:
         exposures = (*exposures, describe_highest_risk(facts, population, limits))
     decision: Decision
     if of_average == "over":
@@ -208,10 +231,17 @@ def decide(
         decision = "exposed"
     elif "borderline" in (of_average, of_highest) or linkage is not None:
         decision = "borderline"
-    elif _is_undecided(question, roles, evidence):
+    elif attacked.not_run or _is_undecided(question, roles, evidence):
         decision = "undecided"
+    elif attacked.borderline:
+        decision = "borderline"
     else:
         decision = "within"
+    reasons: Iterable[str] = ()
+    if linkage is not None:
+        reasons = (describe_linkage(linkage),)
+    elif by_classes:
+        reasons = list_reasons(facts, population, pending, roles.weight if question.population is None else None)
     return Verdict(
         decision=decision,
         recipient=question.recipient or "public",
@@ -220,18 +250,32 @@ def decide(
         interval=interval,
         highest=highest,
         highest_interval=highest_interval,
-        basis="table" if population is None else "population",
+        basis="attacks" if worst else "table" if population is None else "population",
         exposures=exposures,
-        reasons=(describe_linkage(linkage),)
-        if linkage is not None
-        else tuple(list_reasons(facts, population, pending, roles.weight if question.population is None else None)),
+        reasons=(*reasons, *reasons_from_attacks(question, attacks)),
         undecided=evidence.undecided if decision == "undecided" else (),
         declared=tuple(name for name in roles.stated if roles.role(name) == "other"),
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
+        attacks_not_run=attacked.not_run,
         internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),
     )
+
+
+def _risks(
+    facts: Measurement, population: PopulationRisk | None, worst: AttackRisk | None, linkage: AttackRisk | None
+) -> tuple[float, tuple[float, float] | None, float, tuple[float, float] | None]:
+    """The average and the highest risk, each with its interval, by an attack where one stands for classes."""
+    if worst is not None:
+        interval = worst.risk.low, worst.risk.high
+        return worst.risk.value, interval, worst.risk.value, interval
+    if linkage is not None:
+        low, high = linkage.risk.low, linkage.risk.high
+        return linkage.risk.value, (low, high), float(linkage.successes.max()), (low, 1.0)
+    if population is None:
+        return facts.correctness, None, *highest_risk(facts.sizes, None)
+    return population.overall, population.overall_interval, *highest_risk(facts.sizes, population)
 
 
 def _is_undecided(question: Question, roles: Roles, evidence: Evidence) -> bool:

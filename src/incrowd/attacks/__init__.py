@@ -1,6 +1,6 @@
 """What an attacker achieves on any release: protected, perturbed or synthetic. One attack a file."""
 
-from incrowd.attacks.api import KINDS, attack, attack_release
+from incrowd.attacks.api import KINDS, attack, attack_release, kinds_for
 from incrowd.attacks.report import ExposedRow, GroupRisk, ReleaseAttacks
 from incrowd.attacks.result import AtPopulation, AttackRisk, Kind, Rate
 from incrowd.attacks.synthesis import Synthetic, split_table, synthesise
@@ -17,6 +17,7 @@ __all__ = [
     "Synthetic",
     "attack",
     "attack_release",
+    "kinds_for",
     "split_table",
     "synthesise",
 ]

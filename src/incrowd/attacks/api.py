@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from incrowd._support.progress import Progress, part, silent
@@ -58,7 +60,7 @@ def attack(
     missing: float = 0.0,
     spread: Mapping[str, float] | None = None,
     population: int | Sequence[int] = (),
-    kept_rows: Sequence[int] | None = None,
+    kept_rows: Sequence[int] | str | os.PathLike[str] | None = None,
     others: Sequence[str] = (),
     tolerance: float = 0.05,
     width: int = 3,
@@ -82,8 +84,8 @@ def attack(
         missing: for linkage, the share of known cells that the attacker does not know.
         spread: for linkage, the standard deviation of the noise that the release says it added, by column of numbers.
         population: for linkage, sizes of populations to carry the correctness to.
-        kept_rows: for linkage, the original's rows that are left in the release, where some were dropped; without it
-            row i of one is row i of the other.
+        kept_rows: for linkage, the row of the original that each released row was made from, from 0; or a text file
+            with these rows, from 1. Without it row i of one is row i of the other.
         others: for linkability, the columns of the second part; without them every second known column.
         tolerance: for inference, how far off a number may be, as a share of it; a date, as a share of all dates' range.
         width: for singling out, how many columns a predicate has.
@@ -112,7 +114,8 @@ def attack(
     )
     _check_options(options)
     tables = [read_table(one) for one in (original, released, holdout) if one is not None]
-    setting = prepare(tables, known, secret, targets=targets, seed=seed, options=options, progress=progress)
+    secrets = () if secret is None else (secret,)
+    setting = prepare(tables, known, secrets, targets=targets, seed=seed, options=options, progress=progress)
     return ways[way](setting)
 
 
@@ -121,7 +124,7 @@ def attack_release(
     released: Any,
     *,
     known: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
-    secret: str | None = None,
+    secret: str | Sequence[str] | None = None,
     holdout: Any = None,
     targets: int = 2000,
     seed: int = 0,
@@ -129,7 +132,7 @@ def attack_release(
     noise: Mapping[str, float] | None = None,
     missing: float = 0.0,
     population: int | Sequence[int] = (),
-    kept_rows: Sequence[int] | None = None,
+    kept_rows: Sequence[int] | str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> ReleaseAttacks:
     """Run every attack that can be run on a release, by every method.
@@ -138,7 +141,7 @@ def attack_release(
         original: the table that the release was made from.
         released: the table that goes out.
         known: the columns that the attacker knows; or those of several attackers, by a label.
-        secret: the column that inference and attribution guess; without one they are not run.
+        secret: the column, or columns, that inference and attribution guess; without one they are not run.
         holdout: people of the same population who are not in `original`.
         targets: how many people are attacked.
         seed: of every random choice.
@@ -146,7 +149,7 @@ def attack_release(
         noise: for linkage, how far off the attacker's knowledge may be, by column.
         missing: for linkage, the share of known cells that the attacker does not know.
         population: sizes of populations to carry the correctness of linkage to.
-        kept_rows: the original's rows that are left in the release, where some were dropped.
+        kept_rows: for linkage, the row of the original that each released row was made from; see `attack`.
         progress: told how far the work is.
 
     Returns:
@@ -168,28 +171,48 @@ def attack_release(
         raise InputError("name what one attacker knows, at least", hint="known")
     tables = [read_table(one) for one in (original, released, holdout) if one is not None]
     options = Options(noise or {}, missing, populations=_sizes(population), kept_rows=kept_rows)
+    secrets = (secret,) if isinstance(secret, str) else tuple(secret or ())
     found: list[AttackRisk] = []
     labels: list[str] = []
     not_run: dict[str, str] = {}
     for place, (label, columns) in enumerate(attackers.items()):
         span = part(progress, place / len(attackers), (place + 1) / len(attackers))
-        setting = prepare(tables, columns, secret, targets=targets, seed=seed, options=options, progress=span)
-        for kind in kinds:
-            failed: dict[str, str] = {}
-            for method, run in METHODS[kind].items():
-                try:
-                    if kind in _OF_SECRETS and secret is None:
-                        raise UnsupportedError("no secret column was named")
-                    found.append(run(setting))
-                    labels.append(label)
-                except UnsupportedError as reason:
-                    failed[method] = str(reason)
-            whole = len(failed) == len(METHODS[kind]) and len(set(failed.values())) == 1
-            for method, why in failed.items():
-                not_run[" ".join(word for word in (label, kind, "" if whole else method) if word)] = why
+        setting = prepare(tables, columns, secrets, targets=targets, seed=seed, options=options, progress=span)
+        for kind, guessed in [(each, one) for each in kinds for one in _guessed(each, secrets)]:
+            done, failed = _run(kind, replace(setting, secret=guessed))
+            found += done
+            labels += [label] * len(done)
+            about = guessed if len(secrets) > 1 else None
+            not_run |= {" ".join(filter(None, (label, about, name))): why for name, why in failed.items()}
     return ReleaseAttacks(
         tables[0].name, tables[1].name, tables[0].rows, tables[1].rows, tuple(labels), tuple(found), not_run, seed
     )
+
+
+def kinds_for(secrets: Sequence[str], *, synthetic: bool = False) -> list[Kind]:
+    """The attacks that can be made: those on secrets where there are some, linkage where rows come from people."""
+    left_out = {*(() if secrets else _OF_SECRETS), *(("linkage",) if synthetic else ())}
+    return [kind for kind in KINDS if kind not in left_out]
+
+
+def _guessed(kind: Kind, secrets: Sequence[str]) -> Sequence[str | None]:
+    return secrets if kind in _OF_SECRETS and secrets else (None,)
+
+
+def _run(kind: Kind, setting: Setting) -> tuple[list[AttackRisk], dict[str, str]]:
+    """An attack by every method, and by name why some could not be run; one name where the reason is the same."""
+    done: list[AttackRisk] = []
+    failed: dict[str, str] = {}
+    for method, run in METHODS[kind].items():
+        try:
+            if kind in _OF_SECRETS and setting.secret is None:
+                raise UnsupportedError("no secret column was named")
+            done.append(run(setting))
+        except UnsupportedError as reason:
+            failed[f"{kind} {method}".strip()] = str(reason)
+    if not done and len(set(failed.values())) == 1:
+        failed = {kind: next(iter(failed.values()))}
+    return done, failed
 
 
 def _sizes(population: int | Sequence[int]) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, encode
 from incrowd.errors import InputError
+from incrowd.protection import parse_range
 from incrowd.protection.problem import as_floats, is_number, offset_of
 from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
@@ -170,22 +171,16 @@ def _text_ends(text: str | None, kind: pa.DataType) -> tuple[float, float]:
     """Both ends of a label of a numeric column; NaN where it is none."""
     if text is None:
         return np.nan, np.nan
-    meaning = parse_generalised(text)
-    if isinstance(meaning, Anything):
-        return -np.inf, np.inf
-    if isinstance(meaning, Interval):
-        first, last = (_as_number(end, kind) for end in (meaning.low, meaning.high))
-        return first, last
-    if isinstance(meaning, Prefix) and meaning.start.isdigit():
-        scale = 10**meaning.hidden
-        return float(int(meaning.start) * scale), float(int(meaning.start) * scale + scale - 1)
-    value = _as_number(text, kind)
-    return value, value
+    try:
+        low, high = parse_range(text)
+    except InputError:  # a time, or no number at all
+        low = high = text
+    return (-np.inf, np.inf) if low is None else (_as_number(low, kind), _as_number(high, kind))
 
 
 def _as_number(value: float | date | str, kind: pa.DataType) -> float:
-    if isinstance(value, float) and not pa.types.is_temporal(kind):
-        return value
+    if isinstance(value, int | float) and not pa.types.is_temporal(kind):
+        return float(value)
     target = kind if pa.types.is_temporal(kind) else pa.float64()
     try:
         return float(as_floats(pa.array([str(value)]).cast(target))[0])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd._support.progress import Progress, silent
 from incrowd.attacks.encoding import Column, Encoded, missed_pairs
+from incrowd.attacks.record_index import NORMAL, NUMBER, SETS, STEP, RecordColumn, RecordIndex, Runs
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import UnsupportedError
 from incrowd.special import Floats
@@ -94,6 +96,24 @@ class Gallery:
         records = np.stack([code[first[order]] for code in codes], axis=1)
         self._compiled = _compile(encoded.columns, side, probes_side, records, spread or {})
         self._costs = _sample_costs(encoded.columns, side, codes)
+        self._ends = [column.labels[side] for column in encoded.columns], records
+
+    @cached_property
+    def _index(self) -> RecordIndex:
+        modes, weights = self._compiled[:2]
+        labels, records = self._ends
+        return RecordIndex(
+            [
+                RecordColumn(int(mode), float(weight), one.low[code], one.high[code], float(cost))
+                for mode, weight, one, code, cost in zip(
+                    modes, weights, labels, records.T, self._costs.mean(axis=0), strict=True
+                )
+            ]
+        )
+
+    def _runs(self, probes: Probes, limits: Floats) -> Runs:
+        """The records that each probe is compared with: all within its limit are among them."""
+        return self._index.runs(probes.low, probes.high, probes.codes != _EVERYTHING, limits)
 
     def _arguments(self, probes: Probes, limit: float) -> tuple[Any, Any]:
         """Probes and gallery for the compiled loops, the columns first that soonest take a record beyond the limit."""
@@ -117,9 +137,12 @@ class Gallery:
 
         nearer, level, first = (np.full(limits.size, start, dtype=np.int64) for start in (0, 0, -1))
         arguments, enough = self._arguments(probes, _middle(limits)), self.rows + 1 if most is None else most
+        runs = tuple(self._runs(probes, limits))
 
         def work(begin: int, end: int) -> None:
-            kernels.count_within(*arguments, self.weights, limits, SLACK, begin, end, enough, nearer, level, first)
+            kernels.count_within(
+                *arguments, runs, self.weights, limits, SLACK, begin, end, enough, nearer, level, first
+            )
 
         in_threads(work, limits.size, progress)
         return nearer, level, first
@@ -133,13 +156,18 @@ class Gallery:
         if wanted > self.rows:
             raise UnsupportedError(f"{wanted:,} neighbours in a table of {self.rows:,} rows; give more rows")
         size = probes.low.shape[0]
-        distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
         arguments = self._arguments(probes, _USUAL_DISTANCE)
 
-        def work(begin: int, end: int) -> None:
-            kernels.nearest(*arguments, self.weights, SLACK, begin, end, distances, records)
+        def search(runs: Runs, told: Progress) -> tuple[Floats, NDArray[np.int64]]:
+            distances, records = np.full((size, wanted), np.inf), np.full((size, wanted), -1, dtype=np.int64)
+            loops = (*arguments, tuple(runs), self.weights, SLACK)
+            in_threads(lambda begin, end: kernels.nearest(*loops, begin, end, distances, records), size, told)
+            return distances, records
 
-        in_threads(work, size, progress)
+        limits = np.full(size, np.inf)  # some near records give the limit within which all are looked at
+        for runs in self._index.nearby(probes.low, probes.high, probes.codes != _EVERYTHING):
+            limits = np.minimum(limits, search(runs, silent)[0][:, -1])
+        distances, records = search(self._runs(probes, limits), progress)
         return distances, self.first_row[records]
 
     def guess(self, probes: Probes, limits: Floats, secrets: NDArray[np.int64], room: int) -> NDArray[np.int64]:
@@ -149,7 +177,7 @@ class Gallery:
         pairs, counts = np.unique(self.record_of * room + secrets, return_counts=True)
         heads = np.searchsorted(pairs // room, np.arange(self.weights.size + 1))
         guesses = np.empty(limits.size, dtype=np.int64)
-        arguments = self._arguments(probes, _middle(limits))
+        arguments = *self._arguments(probes, _middle(limits)), tuple(self._runs(probes, limits))
 
         def work(begin: int, end: int) -> None:
             kernels.guess_secrets(*arguments, limits + SLACK, heads, pairs % room, counts, room, begin, end, guesses)
@@ -162,8 +190,6 @@ def _compile(
     columns: Sequence[Column], side: int, probes_side: int, records: NDArray[np.int64], spread: Mapping[str, float]
 ) -> tuple[Any, ...]:
     """What the compiled loops need of a gallery: see `kernels`."""
-    from incrowd.attacks import kernels
-
     modes, starts, sizes, miss_starts = (np.zeros(len(columns), dtype=np.int64) for _ in range(4))
     costs = np.ones(len(columns))
     labels = [column.labels[side] for column in columns]
@@ -174,11 +200,11 @@ def _compile(
     filled = 0
     for at in np.argsort(~few, kind="stable").tolist():  # columns with few labels first: their costs are one array
         column, one = columns[at], labels[at]
-        modes[at] = kernels.NUMBER if column.number else kernels.STEP
+        modes[at] = NUMBER if column.number else STEP
         if column.name in spread and column.number:
-            modes[at], costs[at] = kernels.NORMAL, column.size / spread[column.name]
+            modes[at], costs[at] = NORMAL, column.size / spread[column.name]
         if column.has_sets:
-            modes[at], miss_starts[at] = kernels.SETS, missed
+            modes[at], miss_starts[at] = SETS, missed
             misses.append(_missed_pairs(column, side, probes_side))
             missed += misses[-1].size
         starts[at], sizes[at] = filled, one.low.size if few[at] else 0

@@ -8,19 +8,19 @@ the columns are released as they are, the right record is nearest with all that 
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.gallery import Gallery, Probes
-from incrowd.attacks.result import AtPopulation, AttackRisk, wilson
+from incrowd.attacks.linkage_forecast import carry_to_populations
+from incrowd.attacks.result import AttackRisk, wilson
 from incrowd.attacks.setting import ORIGINAL, RELEASED, Setting
-from incrowd.curves import Curve, robust_curve_from_ranks
+from incrowd.curves import robust_curve_from_ranks
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.forecasts import forecast
-from incrowd.populations.intervals import ERRORS
-from incrowd.special import NORMAL_QUANTILE
 from incrowd.wording import counted
 
 _ERRORS_APART = 3.0  # standard errors by which the mean rank must lie below that of a random record
@@ -32,21 +32,13 @@ def attack_by_linkage(setting: Setting) -> AttackRisk:
     targets = setting.targets[own[setting.targets] >= 0]
     if not targets.size:
         raise UnsupportedError("none of the targets is in the released table; give more targets")
-    some = setting.encoded.only(setting.known)
-    spread = setting.options.spread
-    gallery = (
-        Gallery(some, RELEASED, ORIGINAL, spread=spread)
-        if spread
-        else setting.gallery(setting.known, RELEASED, ORIGINAL)
-    )
-    probes = _as_known(setting, setting.probes(setting.known, ORIGINAL, targets))
-    limits = gallery.distances_to(probes, gallery.record_of[own[targets]])
-    nearer, tied, _ = gallery.count(probes, limits, progress=setting.progress)
+    rows = setting.encoded.rows[RELEASED]
+    nearer, tied = _rank_records(setting, own, targets)
     if setting.options.kept_rows is None:
-        _check_order(nearer, tied, gallery.rows)
-    curve = robust_curve_from_ranks(nearer + 1, gallery=gallery.rows, ties=tied)
+        _check_order(nearer, tied, rows)
+    curve = robust_curve_from_ranks(nearer + 1, gallery=rows, ties=tied)
     successes = np.where(nearer == 0, 1.0 / tied, 0.0)
-    populations, notes = _carry_over(setting, curve, gallery.rows)
+    populations, notes = carry_to_populations(setting, lambda one: _rank_records(one, own, targets), curve)
     dropped = int(np.count_nonzero(own < 0))
     if dropped:
         notes.append(f"{counted(dropped, 'person is', 'people are')} not in the release and cannot be linked")
@@ -56,7 +48,7 @@ def attack_by_linkage(setting: Setting) -> AttackRisk:
             "linkage",
             successes,
             None,
-            chance=1.0 / gallery.rows,
+            chance=1.0 / rows,
             rows=targets,
             notes=notes,
             attack=rate,
@@ -64,12 +56,27 @@ def attack_by_linkage(setting: Setting) -> AttackRisk:
             measures={
                 "median rank of the right record": float(np.median(nearer + 1)),
                 "released records nearest to a target": float(np.mean(np.where(nearer == 0, tied, 0))),
-                "people named in the release": float(successes.mean() * gallery.rows),
+                "people named in the release": float(successes.mean() * rows),
             },
         ),
         populations=populations,
         curve=curve,
     )
+
+
+def _rank_records(
+    setting: Setting, own: NDArray[np.int64], targets: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each target how many released rows are nearer than the right one, and how many as near, itself included."""
+    spread = setting.options.spread
+    gallery = (
+        Gallery(setting.encoded.only(setting.known), RELEASED, ORIGINAL, spread=spread)
+        if spread
+        else setting.gallery(setting.known, RELEASED, ORIGINAL)
+    )
+    probes = _as_known(setting, setting.probes(setting.known, ORIGINAL, targets))
+    limits = gallery.distances_to(probes, gallery.record_of[own[targets]])
+    return gallery.count(probes, limits, progress=setting.progress)[:2]
 
 
 def _own_records(setting: Setting) -> NDArray[np.int64]:
@@ -84,14 +91,25 @@ def _own_records(setting: Setting) -> NDArray[np.int64]:
                 hint="kept_rows",
             )
         return np.arange(before)
-    rows = np.asarray(kept, dtype=np.int64)
-    if rows.size != after or np.unique(rows).size != after or rows.min() < 0 or rows.max() >= before:
+    rows = _read_rows(kept) if isinstance(kept, str | os.PathLike) else np.asarray(kept, dtype=np.int64)
+    if not rows.size or rows.size != after or np.unique(rows).size != after or rows.min() < 0 or rows.max() >= before:
         raise InputError(
-            f"{rows.size:,} kept rows for a release of {after:,}; list each row of the original that is left"
+            f"{rows.size:,} kept rows for a release of {after:,}; name for each the row of the original it was made "
+            f"from, each once and of {before:,}",
+            hint="kept_rows",
         )
     own = np.full(before, -1, dtype=np.int64)
     own[rows] = np.arange(after)
     return own
+
+
+def _read_rows(path: str | os.PathLike[str]) -> NDArray[np.int64]:
+    """Row numbers of a text file, from 1, as numbers from 0."""
+    try:
+        return np.array([int(word) for word in Path(path).read_text(encoding="utf-8").split()], dtype=np.int64) - 1
+    except (OSError, ValueError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or "it holds something else than row numbers, one a line"
+        raise InputError(f"{Path(path).name} cannot be read: {reason}", hint="kept_rows") from None
 
 
 def _check_order(nearer: NDArray[np.int64], tied: NDArray[np.int64], rows: int) -> None:
@@ -130,45 +148,3 @@ def _as_known(setting: Setting, probes: Probes) -> Probes:
         raise InputError(f"the share of known cells that are missing is from 0 to below 1; {options.missing} was given")
     known = Probes(low, high, probes.codes)
     return known.without(draws.random(low.shape) < options.missing) if options.missing else known
-
-
-def _carry_over(setting: Setting, curve: Curve, rows: int) -> tuple[tuple[AtPopulation, ...], list[str]]:
-    """Correctness at the populations that were asked for; what cannot be forecast is noted."""
-    wanted = setting.options.populations
-    if not wanted:
-        return (), []
-    if min(wanted) < rows:
-        raise InputError(f"a population of {min(wanted):,} for a release of {rows:,} rows; give {rows:,} or more")
-    try:
-        found = forecast(curve, at=list(wanted), seed=setting.seed)
-    except UnsupportedError as reason:
-        return (), [f"what this comes to in a population could not be forecast: {reason}"]
-    values = zip(wanted, found.correctness.value, found.correctness.low, found.correctness.high, strict=True)
-    carried = [
-        AtPopulation(size, *_with_usual_error(float(value), float(low), float(high), math.log(size / rows)))
-        for size, value, low, high in values
-    ]
-    return tuple(carried), list(found.notes)
-
-
-def _with_usual_error(value: float, low: float, high: float, distance: float) -> tuple[float, float, float]:
-    """A forecast whose interval has the usual error of the law as well, which was measured on real tables.
-
-    The interval of the fit holds only if the population follows the law; the error grows with log(N/n).
-    """
-    if not 0 < value < 1:
-        return value, low, high
-    middle = math.log(value / (1 - value))
-    error = NORMAL_QUANTILE * ERRORS["posterior"].growth * distance
-    low, high = (
-        _share(middle + sign * math.hypot(error, _log_odds(end) - middle)) for sign, end in ((-1, low), (1, high))
-    )
-    return value, low, high
-
-
-def _log_odds(share: float) -> float:
-    return math.log(max(share, 1e-300) / max(1 - share, 1e-16))
-
-
-def _share(log_odds: float) -> float:
-    return 0.5 * (1.0 + math.tanh(0.5 * log_odds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,9 +14,10 @@ from incrowd.errors import UnsupportedError
 from incrowd.protection.recoding import as_text
 from incrowd.results import Result
 from incrowd.tables import read_table
-from incrowd.wording import counted, percent
+from incrowd.wording import counted, percent, percent_interval
 
 _POINTING = ("linkage", "singling-out", "linkability", "membership")
+_NEEDS_NO_CONTROL = ("linkage", "membership")
 _FEWEST_IN_GROUP = 20  # attacks on a group that are shown; fewer tell nothing, and may tell who it was
 
 
@@ -68,22 +69,33 @@ class ReleaseAttacks(Result):
 
         Distances are left out, because they prove nothing.
         """
-        return max(self._of_people(), key=lambda one: (one.risk.high, one.risk.value), default=None)
+        return max(self.deciding, key=lambda one: (one.risk.high, one.risk.value), default=None)
+
+    @property
+    def deciding(self) -> tuple[AttackRisk, ...]:
+        """The attacks that a decision rests on: all but distances."""
+        return tuple(one for one in self.attacks if one.kind != "distances")
+
+    @property
+    def not_tried(self) -> tuple[str, ...]:
+        """The attacks that a decision would need and that could not be run."""
+        # a name is label, secret, kind and method; distances have no method, so theirs ends with the kind
+        return tuple(name for name in self.not_run if name.rpartition(" ")[2] != "distances")
 
     @property
     def sentence(self) -> str:
         """What it comes to."""
         if self.worst is None:
             return "No attack could be run, so nothing is known about the release."
-        proven = [one.name for one in self._of_people() if one.proven]
+        proven = [one.about for one in self.deciding if one.proven]
         tried = counted(len(self.attacks), "attack was", "attacks were")
         text = f"{tried} run; " + (
             f"the release gives people away by: {', '.join(dict.fromkeys(proven))}"
             if proven
             else "none succeeds more often than chance or the control explains"
         )
-        highest = max(self._of_people(), key=lambda one: one.risk.value)
-        return f"{text}. The highest risk is {percent(highest.risk.value)}, by {highest.name}."
+        highest = max(self.deciding, key=lambda one: one.risk.value)
+        return f"{text}. The highest risk is {percent(highest.risk.value)}, by {highest.about}."
 
     def within(self, limit: float) -> bool:
         """Whether every attack was run, and no interval reaches above the limit; what was not run is not safe.
@@ -94,15 +106,26 @@ class ReleaseAttacks(Result):
 
     def reason_against(self, limit: float) -> str | None:
         """Why the release is not within a limit; None where it is."""
-        # a name is the label, the kind and the method; distances have no method, so theirs ends with the kind
-        left_out = [name for name in self.not_run if name.rpartition(" ")[2] != "distances"]
         reasons = []
         if self.worst is not None and self.worst.risk.high > limit:
-            reasons.append(f"the risk of {self.worst.name} may be as high as {percent(self.worst.risk.high)}")
-        if self.worst is None or left_out:
-            missing = ", ".join(left_out) or "only distances were asked for"
+            reasons.append(f"the risk of {self.worst.about} may be as high as {percent(self.worst.risk.high)}")
+        if self.worst is None or self.not_tried:
+            missing = ", ".join(self.not_tried) or "only distances were asked for"
             reasons.append(f"not every attack could be run ({missing}), and what was not tried is not known to fail")
         return "; ".join(reasons) or None
+
+    def as_text(self) -> list[tuple[str, str, str, str, str]]:
+        """For each attack: its name, the success, that without the release, the risk and its 95 % interval."""
+        return [
+            (
+                f"{label}: {one.about}" if label else one.about,
+                percent(one.attack.value),
+                "not known" if one.control is None and one.kind not in _NEEDS_NO_CONTROL else _shown(one.control),
+                percent(one.risk.value),
+                percent_interval(one.risk.low, one.risk.high),
+            )
+            for label, one in zip(self.attackers, self.attacks, strict=True)
+        ]
 
     def exposed(self, least: float = 2.0) -> list[ExposedRow]:
         """The rows of the original that at least so many attacks found, most often found first.
@@ -138,7 +161,7 @@ class ReleaseAttacks(Result):
         (coded,) = encode(table, [column])
         names = ["missing" if text is None else text for text in as_text(coded.values).to_pylist()]
         tried, succeeded = np.zeros(coded.size), np.zeros(coded.size)
-        for one in self._of_people():
+        for one in self.deciding:
             if one.kind == "singling-out":
                 continue  # it finds people rather than trying them
             tried += np.bincount(coded.codes[one.rows], minlength=coded.size)
@@ -151,10 +174,11 @@ class ReleaseAttacks(Result):
             raise UnsupportedError(f"no group of {column!r} was attacked {_FEWEST_IN_GROUP} times; give more targets")
         return sorted(found, key=lambda one: -one.success.value)
 
-    def _of_people(self) -> Iterator[AttackRisk]:
-        return (one for one in self.attacks if one.kind != "distances")
-
     def _rows(self) -> list[dict[str, Any]]:
         """One row for each attack."""
         pairs = zip(self.attackers, self.attacks, strict=True)
         return [{"attacker": label, **row} for label, one in pairs for row in one._rows()]
+
+
+def _shown(rate: Rate | None) -> str:
+    return "–" if rate is None else percent(rate.value)

@@ -134,6 +134,11 @@ class AttackRisk(Result):
         return f"{self.kind.replace('-', ' ')}{f' ({self.method})' if self.method else ''}"
 
     @property
+    def about(self) -> str:
+        """The attack in words, with the secret that it guesses."""
+        return f"{self.name} of {self.secret[0]}" if self.kind in ("inference", "attribution") else self.name
+
+    @property
     def proven(self) -> bool:
         """Whether the interval lies above 0, of linkage above a guess: chance alone does not explain the success."""
         return self.risk.low > (self.chance or 0.0 if self.kind == "linkage" else 0.0)

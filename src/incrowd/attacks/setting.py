@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.attacks.encoding import Encoded, encode_tables
 from incrowd.attacks.gallery import Gallery, Probes
@@ -22,6 +24,7 @@ from incrowd.wording import counted, listed, percent
 
 ORIGINAL, RELEASED, HOLDOUT = 0, 1, 2
 _FEWEST_ROWS = 2
+_BYTES_A_RECORD, _BYTES_A_CELL = 60, 50  # of memory, as measured
 _OVERLAP = 0.05  # of the holdout that may be identical to original records, beyond what is usual in the original
 _ERRORS_APART = 3.0  # standard errors that the share of such records may be above this by chance
 
@@ -34,7 +37,7 @@ class Options:
     missing: float = 0.0
     spread: Mapping[str, float] = field(default_factory=dict)
     populations: tuple[int, ...] = ()
-    kept_rows: Sequence[int] | None = None
+    kept_rows: Sequence[int] | str | os.PathLike[str] | None = None
     others: tuple[str, ...] = ()
     tolerance: float = 0.05
     width: int = 3
@@ -53,6 +56,7 @@ class Setting:
     options: Options
     notes: tuple[str, ...] = ()
     progress: Progress = silent
+    tables: tuple[Table, ...] = ()
     galleries: dict[Any, Gallery] = field(default_factory=dict)
 
     @property
@@ -77,10 +81,6 @@ class Setting:
         """Rows of a table by some columns, as they are."""
         return Probes.of(self.encoded.only(names), side, rows)
 
-    def for_attacker(self, known: Sequence[str]) -> Setting:
-        """The same for somebody who knows other columns."""
-        return replace(self, known=tuple(known))
-
     def result(
         self,
         kind: Kind,
@@ -97,7 +97,12 @@ class Setting:
         """The result of attacks that succeed or not, with the same on people of the holdout."""
         rate = more.pop("attack", None) or wilson(float(successes.sum()), successes.size)
         base = None if control is None else wilson(float(control.sum()), control.size)
-        instead = base or (None if chance is None else wilson(chance * successes.size, successes.size))
+        risk = more.pop("risk", None)
+        if risk is None and base is not None:
+            risk = excess(rate, base)
+        elif risk is None:  # all of the success may come from the release, or only what is above a guess
+            over_chance = rate if chance is None else excess(rate, wilson(chance * successes.size, successes.size))
+            risk = over_chance._replace(high=rate.high)
         said = [*self.notes, *notes]
         if base is None and kind not in ("linkage", "membership"):
             said.append(WITHOUT_HOLDOUT)
@@ -112,7 +117,7 @@ class Setting:
             rate,
             base,
             chance,
-            more.pop("risk", None) or (rate if instead is None else excess(rate, instead)),
+            risk,
             self.seed,
             notes=tuple(said),
             rows=self.targets if rows is None else rows,
@@ -123,14 +128,15 @@ class Setting:
 
 WITHOUT_HOLDOUT = (
     "without a holdout it cannot be told whether the success comes from people being in the data or from what is true "
-    "of everybody; split the original before the release is made, and attack with the part that was kept back"
+    "of everybody, so the risk is what exceeds a guess and its interval reaches up to the success; split the original "
+    "before the release is made, and attack with the part that was kept back"
 )
 
 
 def prepare(
     tables: Sequence[Table],
     known: Sequence[str] | None,
-    secret: str | None,
+    secrets: Sequence[str],
     *,
     targets: int,
     seed: int,
@@ -142,7 +148,7 @@ def prepare(
     Args:
         tables: the original, the released table and maybe the holdout.
         known: the columns that the attacker knows; all that the tables share, but the secret, unless given.
-        secret: the column that the attacker wants to know.
+        secrets: the columns that the attacker wants to know; the setting is about the first.
         targets: how many people are attacked.
         seed: of every random choice.
         options: what only some attacks take.
@@ -150,12 +156,15 @@ def prepare(
 
     Raises:
         InputError: the tables have no columns or values in common, or the holdout overlaps the original.
-        UnsupportedError: there are too few rows.
+        UnsupportedError: there are too few rows, or more than the memory limit holds.
     """
-    names = _known_columns(tables, known, secret, options.others)
+    names = _known_columns(tables, known, secrets, options.others)
     _check_sizes(tables, targets)
     progress("reading", 0.0)
-    wanted = [*names, *(name for name in options.others if name not in names), *([secret] if secret else [])]
+    wanted = [*names, *(name for name in options.others if name not in names), *secrets]
+    rows = sum(table.rows for table in tables)
+    needed = rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(wanted))
+    require_memory(f"attacking tables of {rows:,} records by {len(wanted):,} columns", needed, tables[ORIGINAL].memory)
     encoded = encode_tables(tables, wanted)
     notes = list(_check_columns(encoded))
     if len(tables) > HOLDOUT:
@@ -169,18 +178,21 @@ def prepare(
         for side, size in zip((ORIGINAL, HOLDOUT), sizes, strict=False)
     ]
     controls = drawn[1] if len(drawn) > 1 else np.empty(0, dtype=np.int64)
-    return Setting(encoded, tuple(names), secret, drawn[0], controls, seed, options, tuple(notes), progress)
+    secret = next(iter(secrets), None)
+    return Setting(
+        encoded, tuple(names), secret, drawn[0], controls, seed, options, tuple(notes), progress, tuple(tables)
+    )
 
 
 def _known_columns(
-    tables: Sequence[Table], known: Sequence[str] | None, secret: str | None, others: Sequence[str]
+    tables: Sequence[Table], known: Sequence[str] | None, secrets: Sequence[str], others: Sequence[str]
 ) -> list[str]:
     for table in tables:
         table.require_order()
     original, released = tables[0], tables[1]
     if known is None:
         shared = [name for name in original.columns if all(name in table.columns for table in tables)]
-        names = [name for name in shared if name != secret and name not in others]
+        names = [name for name in shared if name not in secrets and name not in others]
         if not names:
             raise InputError(
                 f"{original.name} and {released.name} have no columns in common that an attacker could know; "
@@ -188,14 +200,15 @@ def _known_columns(
             )
     else:
         names = original.require(known, "known columns")
-    if secret in names or secret in others:
-        raise InputError(f"the secret {secret!r} is among the columns that the attacker knows; take it out of them")
+    for secret in secrets:
+        if secret in names or secret in others:
+            raise InputError(f"the secret {secret!r} is among the columns that the attacker knows; take it out of them")
     if set(others) & set(names):
         raise InputError(
             f"known on both sides: {listed(sorted(set(others) & set(names)))}; each part has its own columns"
         )
     for table in tables:
-        table.require([*names, *others, *([secret] if secret else [])], f"columns of {table.name}")
+        table.require([*names, *others, *secrets], f"columns of {table.name}")
     return names
 
 

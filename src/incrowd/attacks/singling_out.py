@@ -17,8 +17,10 @@ from incrowd.attacks.gallery import Probes
 from incrowd.attacks.result import AttackRisk
 from incrowd.attacks.setting import HOLDOUT, ORIGINAL, RELEASED, Setting
 from incrowd.special import Floats, log_chance_missed
+from incrowd.wording import counted
 
-_BATCHES = 200  # of candidates, at most, as many in each as there are predicates to find
+_CANDIDATES = 200  # for each predicate to find, at most
+_BATCH = 4096
 _ABOVE_ALL = 1.5  # on the scale of numbers: above every number and below a null
 
 
@@ -42,9 +44,12 @@ def attack_by_singling_out(setting: Setting, method: str = "multivariate") -> At
     first = setting.gallery(setting.known, ORIGINAL, RELEASED).first_row
     isolated[:tried] = np.where(matches == 1, first[records], -1)
     notes = []
-    if tried < wanted:
-        notes.append(f"only {tried:,} predicates that isolate a released record were found; the other attacks fail")
-    if not setting.has_holdout:
+    if not tried:
+        notes.append("no predicate isolates a released record, so nobody can be singled out by one")
+    elif tried < wanted:
+        isolating = counted(tried, "predicate isolates", "predicates isolate")
+        notes.append(f"only {isolating} a released record; the other attacks fail")
+    if tried and not setting.has_holdout:
         notes.append(
             "the risk of singling out is its success, an upper bound: without a holdout it is not known how many "
             "predicates isolate a person by chance, which up to 37% of them do"
@@ -81,15 +86,15 @@ def _isolating(setting: Setting, method: str) -> Probes:
     wanted, draws = setting.targets.size, setting.random("singling out")
     found: dict[bytes, tuple[Floats, Floats, NDArray[np.int64]]] = {}
     middles = [_middle(setting.encoded.column(name).labels[RELEASED]) for name in setting.known]
-    for batch in range(_BATCHES if method == "multivariate" else 1):
-        several = method == "multivariate"
+    several = method == "multivariate"
+    for tried in range(0, _CANDIDATES * wanted if several else 1, _BATCH):
         candidates = _several_columns(setting, draws, middles) if several else _single_columns(setting, draws)
         size = candidates.low.shape[0]
         _, level, _ = gallery.count(candidates, np.zeros(size), most=2)
         for place in np.flatnonzero(level == 1).tolist():
             one = candidates.low[place], candidates.high[place], candidates.codes[place]
             found.setdefault(one[0].tobytes() + one[1].tobytes(), one)
-        if len(found) >= wanted or (batch == 4 and not found):
+        if len(found) >= wanted or (tried and not found):
             break
     kept = list(found.values())[:wanted]
     low, high, codes = (
@@ -105,7 +110,7 @@ def _middle(labels: Labels) -> float:
 
 def _several_columns(setting: Setting, draws: np.random.Generator, middles: Sequence[float]) -> Probes:
     """Conjunctions over a few columns of random released records, of numbers towards the nearer end."""
-    size, columns = setting.targets.size, len(setting.known)
+    size, columns = _BATCH, len(setting.known)
     rows = draws.integers(0, setting.encoded.rows[RELEASED], size)
     width = min(setting.options.width, columns)
     chosen = draws.random((size, columns)).argsort(axis=1).argsort(axis=1) < width

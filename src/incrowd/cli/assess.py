@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.assessment.question import Question
+from incrowd.assessment.question import OPTIONS, Question
 from incrowd.assessment.settings_file import FILE_NAME, file_of, read_question, save_question
 from incrowd.cli import options, terminal
 from incrowd.cli.assess_text import show_assessment
@@ -89,7 +89,7 @@ def assess_table(
 def _saved_question(table: Table, config: Path | None) -> Question:
     """The question of the settings file that was named, or of the one beside the table, or an empty one."""
     if config is not None:
-        return read_question(config)
+        return _in_folder(read_question(config), config.parent)
     if not (beside := _folder(table) / FILE_NAME).is_file():
         return Question()
     found = read_question(beside)
@@ -97,7 +97,17 @@ def _saved_question(table: Table, config: Path | None) -> Question:
         terminal.note(f"{beside} is about {file_of(found)}, so it was not used; --config {beside} uses it")
         return Question()
     terminal.note(f"settings taken from {beside}")
-    return found
+    return _in_folder(found, beside.parent)
+
+
+def _in_folder(question: Question, folder: Path) -> Question:
+    """The question of a settings file, with the files that it names beside it."""
+    files: dict[str, Any] = {}
+    for one in OPTIONS:
+        place = getattr(question, one.name)
+        if one.kind == "file" and place is not None and "://" not in place:
+            files[one.name] = str(folder / place)
+    return replace(question, **files)
 
 
 def _check_save(table: Table, force: bool) -> None:

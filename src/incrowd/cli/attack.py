@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,11 @@ _SHOWN = 10  # rows and groups in a table
 Holdout = Annotated[
     str | None,
     typer.Option("--holdout", help="People of the same population who are not in the original (incrowd split)."),
+    Input(),
+]
+KeptRows = Annotated[
+    str | None,
+    typer.Option("--kept-rows", help="For linkage: file of the original's row (from 1) each released row is of."),
     Input(),
 ]
 
@@ -61,6 +67,7 @@ def attack_release_of_table(
         float,
         typer.Option("--missing", help="Share of cells not known, for linkage.", parser=options.share, metavar="SHARE"),
     ] = 0.0,
+    kept_rows: KeptRows = None,
     by: Annotated[str | None, typer.Option("--by", help="Column of groups: who is found more often?")] = None,
     max_attack: Annotated[
         float | None,
@@ -104,6 +111,7 @@ def attack_release_of_table(
                 name: float(options.decimal(text[0], "noise", "age=1")) for name, text in options.groups(noise).items()
             },
             missing=missing,
+            kept_rows=kept_rows,
             population=() if population is None else options.count(population, "population"),
             progress=progress,
         )
@@ -123,19 +131,7 @@ def attack_release_of_table(
 
 def _show(found: ReleaseAttacks, people: list[Any]) -> None:
     terminal.heading(f"{found.released}: {found.sentence}")
-    terminal.table(
-        ("attack", "success", "without", "risk", "95% interval"),
-        [
-            (
-                f"{label}: {one.name}" if label else one.name,
-                percent(one.attack.value),
-                "–" if one.control is None else percent(one.control.value),
-                percent(one.risk.value),
-                percent_interval(one.risk.low, one.risk.high),
-            )
-            for label, one in zip(found.attackers, found.attacks, strict=True)
-        ],
-    )
+    terminal.table(("attack", "success", "without", "risk", "95% interval"), found.as_text())
     for one in found.attacks:
         for at in one.populations:
             terminal.line(
@@ -207,7 +203,9 @@ def synthesise_table(
     columns: Annotated[
         list[str] | None, typer.Option("--columns", help="Columns to make. Commas or repeats. Default: all.")
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="crowd, or independent: every column by itself.")] = "crowd",
+    model: Annotated[
+        str, typer.Option("--model", help="crowd, copula or independent (columns by themselves).")
+    ] = "crowd",
     copied: Annotated[
         float,
         typer.Option("--copied", help="Share of rows copied on purpose.", parser=options.share, metavar="SHARE"),
@@ -224,24 +222,29 @@ def synthesise_table(
 
     [bold]incrowd synthesise part.csv --out synthetic.csv --holdout holdout.csv[/bold]
     """
-    from incrowd.attacks import attack_release, synthesise
+    from incrowd.attacks import synthesise
     from incrowd.tables import read_table, write_table
 
     with terminal.working("drawing people") as progress:
         wanted = options.names(columns, table.columns) or None
-        made = synthesise(table, rows=rows, columns=wanted, model=model, copied=copied, seed=seed)  # type: ignore[arg-type]
-        found = attack_release(
+        made = synthesise(
             table,
-            made.table,
+            rows=rows,
+            columns=wanted,
+            model=model,  # type: ignore[arg-type]  # checked by synthesise
+            copied=copied,
+            seed=seed,
+            attacked=True,
             secret=secret,
             holdout=None if holdout is None else read_table(holdout),
-            seed=seed,
-            kinds=["singling-out", "linkability", "inference", "attribution", "membership", "distances"],
             progress=progress,
         )
     written = write_table(made.table, out, force=force)
+    if made.attacks is not None:
+        made = replace(made, attacks=replace(made.attacks, released=Path(written).name))
     if json:
-        terminal.as_json({"synthetic": made.to_dict(), "attacks": found.to_dict()})
-    else:
-        terminal.line(f"{made.rows:,} rows written to {written}")
-        _show(found, [])
+        terminal.as_json({"file": str(written), **made.to_dict()})
+        return
+    terminal.line(f"{made.rows:,} rows written to {written}")
+    if made.attacks is not None:
+        _show(made.attacks, [])

@@ -84,6 +84,11 @@ def check_table(
     holdout: Annotated[
         str | None, typer.Option("--holdout", help="For --max-attack: people who are not in the original."), Input()
     ] = None,
+    kept_rows: Annotated[
+        str | None,
+        typer.Option("--kept-rows", help="For --max-attack: file of the original's row each row was made from."),
+        Input(),
+    ] = None,
     junit: Annotated[
         Path | None,
         typer.Option("--junit", help="Also write JUnit XML for a CI server, in place of the last one."),
@@ -104,7 +109,8 @@ def check_table(
     unused = [name for name in _OF_THE_VERDICT if typed[name]]
     if question.recipient is None and unused:
         raise InputError(f"{unused[0]} is for the verdict; name who is to get the table", hint="recipient")
-    found = _check(table, question, judged=question.recipient is not None, original=original, holdout=holdout)
+    attacked = {"original": original, "holdout": holdout, "kept_rows": kept_rows}
+    found = _check(table, question, attacked, judged=question.recipient is not None)
     if junit is not None:
         _write_junit(found.to_junit(), junit)
     if json:
@@ -138,11 +144,11 @@ def _question(table: Table, policy: Path | None, typed: Mapping[str, Any]) -> Qu
     return question
 
 
-def _check(table: Table, question: Question, *, judged: bool, original: str | None, holdout: str | None) -> Check:
+def _check(table: Table, question: Question, attacked: Mapping[str, str | None], *, judged: bool) -> Check:
     from incrowd.gate import check, checked_limits
 
     with terminal.working("counting people who look alike") as progress:
-        limits: dict[str, Any] = checked_limits(question.rules, any_of=not judged)
+        limits: dict[str, Any] = {**checked_limits(question.rules, any_of=not judged), **attacked}
         return check(
             table,
             quasi_identifiers=question.quasi_identifiers or (),
@@ -151,8 +157,6 @@ def _check(table: Table, question: Question, *, judged: bool, original: str | No
             identifiers=question.identifiers,
             drop=question.drop,
             other=question.other,
-            original=original,
-            holdout=holdout,
             question=question if judged else None,
             progress=progress,
             **limits,

@@ -104,7 +104,8 @@ def annotation(option: Option) -> Any:
         more["show_default"] = False
     if option.kind == "share":
         more |= {"parser": share, "metavar": "SHARE"}
-    return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help, **more)]
+    marks = [Input()] if option.kind == "file" else []
+    return Annotated[_TYPES.get(option.kind, str) | None, typer.Option(option.flag, help=option.help, **more), *marks]
 
 
 _READING = {"from_table" if option.name == "table" else option.name: annotation(option) for option in READING}

@@ -82,14 +82,13 @@ def population_of_table(
         "weights": weights,
         "person": person,
     }
-    design = {"strata": stratum, "cluster": cluster}
+    design: dict[str, Any] = {"strata": stratum, "cluster": cluster}
     with terminal.working("estimating the risk in the population") as progress:
         how: dict[str, Any] = {"method": method, "seed": seed, "progress": progress}
         risk = population_risk(table, **known, **design, **how, draws=draws, reference=reference)
         by_population = for_other_populations(table, **known, **design, **how) if sensitivity or plot else None
         estimates = classical_risk(table, **known) if classical else {}
-        if place is not None:
-            _write_records(table, place, known | design, seed, force)
+        telling = {} if place is None else _write_records(table, place, known | design, seed, force)
     if plot is not None and by_population is not None:
         from incrowd.figures.population_charts import plot_sensitivity
 
@@ -100,21 +99,27 @@ def population_of_table(
         _show(risk, by_population if sensitivity else None, estimates)
         if place is not None:
             terminal.line(f"The risk of every record is in {masked(str(place))}, riskiest first by risk_rank.")
+        if telling:
+            columns = ", ".join(f"{name} ({percent(share)} of them)" for name, share in telling.items())
+            terminal.line(f"What makes records stand out: {columns}.")
     if max_risk is not None and judge(risk.overall, max_risk) == "over":
         raise typer.Exit(1)
 
 
-def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: int, force: bool) -> None:
+def _write_records(table: Any, path: str | Path, known: dict[str, Any], seed: int, force: bool) -> dict[str, float]:
+    """Write the risk of every record; the columns that make them stand out, where they are known."""
     from incrowd.populations import record_risk, write_record_risk
     from incrowd.tables import write_table
 
     if table.backend.rows_are_local:
-        write_table(record_risk(table, **known, seed=seed).to_arrow(), path, force=force)
-        return
+        found = record_risk(table, **known, seed=seed)
+        write_table(found.to_arrow(), path, force=force)
+        return found.telling_columns
     given = {name: known[name] for name in ("quasi_identifiers", "population", "fraction")}
     if known["person"] is not None:
         raise UnsupportedError("the risk of every record of people with several is not written in a cluster")
     write_record_risk(table, path, **given, force=force)
+    return {}
 
 
 def _plain(
@@ -191,6 +196,9 @@ def _facts(risk: PopulationRisk) -> list[tuple[str, str, str]]:
         rows.append(
             ("unique here and there", number(risk.still_unique), "chance that a unique record is so everywhere")
         )
+    if risk.highest is not None and risk.highest_interval is not None:
+        rows.append(("highest of a record", number(risk.highest), "the right name, for the record at highest risk"))
+        rows.append(("  95% interval", number_interval(*risk.highest_interval), "1 ÷ the people who look like it"))
     rows += [(f"  {name}", number(value), "what the estimate is made of") for name, value in risk.parts.items()]
     return rows
 

@@ -13,6 +13,7 @@ from incrowd._support.lazy_names import literal_names
 from incrowd.assessment.question import Question
 from incrowd.cli import options, outputs, terminal
 from incrowd.cli.evaluate import show_tables
+from incrowd.cli.protect_sets import protect_sets
 from incrowd.errors import InputError
 from incrowd.wording import listed, number, percent
 
@@ -123,6 +124,17 @@ def protect_table(
         typer.Option("--codebook", help="Write what was done to each column: .json or .md."),
         outputs.Output("codebook", frozenset({".json", ".md"}), ".json or .md"),
     ] = None,
+    item: Annotated[
+        str | None, typer.Option("--item", help="Instead: sets of items of a person (--person), k^m-anonymity.")
+    ] = None,
+    known: Annotated[int | None, typer.Option("--known", help="With --item: how many items an attacker knows.")] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", help="Instead: points of a person (--person) in time and place.")
+    ] = None,
+    place: Annotated[
+        list[str] | None, typer.Option("--place", help="With --time: two coordinates, or a column of regions.")
+    ] = None,
+    amount: Annotated[str | None, typer.Option("--amount", help="With --time: a column of amounts.")] = None,
     aim: Annotated[str | None, typer.Option("--aim", help="Loss to keep small: information or granularity.")] = None,
     recipient: Annotated[
         str | None,
@@ -135,10 +147,21 @@ def protect_table(
     from incrowd.assessment import find_release
     from incrowd.protection import make_codebook, protect, write_protected
 
+    if item is not None or time is not None:
+        columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
+        refused = {"qi": qi, "recipient": recipient, "t": t, "l": l, "beta": beta, "delta": delta, "step": step}
+        refused |= {"sensitive": sensitive, "codebook": codebook, "output": output, "keep": keep, "widest": widest}
+        refused["household"] = household
+        if ignored := [f"--{name}" for name, value in refused.items() if value is not None]:
+            raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
+        protect_sets(table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json)
+        return
+    if known is not None or place or amount is not None:
+        raise InputError("--known, --place and --amount are for sets of items and points; add --item or --time")
     if household is not None and person is not None:
         raise InputError("a class is made of whole households or of whole histories; give --household or --person")
     person = person or household
-    place = outputs.place_of(out)
+    target = outputs.place_of(out)
     question = None
     if recipient is not None:
         question = Question(
@@ -182,7 +205,7 @@ def protect_table(
             solution = find_release(table, question, progress=progress, **given)
             safe, trials = solution.protected, solution.trials
         else:
-            given |= {"k": 5 if k is None else k, "out": place if in_cluster else None, "force": force}
+            given |= {"k": 5 if k is None else k, "out": target if in_cluster else None, "force": force}
             safe = protect(table, progress=progress, **given)
         cost = linkage = None
         if not in_cluster:

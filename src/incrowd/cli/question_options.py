@@ -26,7 +26,13 @@ def asks(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
 def _values(typed: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """What was typed as the values of a question's fields; other entries are left out."""
-    return {option.name: _value(option, typed[option.name], columns) for option in OPTIONS if option.name in typed}
+    given = [option for option in OPTIONS if option.name in typed and not _is_unset(option, typed[option.name])]
+    return {option.name: _value(option, typed[option.name], columns) for option in given}
+
+
+def _is_unset(option: Option, typed: Any) -> bool:
+    """Whether a switch was left alone, so that a settings file may have set it."""
+    return option.kind == "switch" and typed == option.default
 
 
 def _value(option: Option, typed: Any, columns: Sequence[str]) -> Any:

@@ -2,6 +2,10 @@
 
 A sample is grown to `people_grown` people at most. From there to a larger population the classes are carried on by a
 Pitman–Yor model of the grown population's own class sizes.
+
+B of a random sample is expected to be κ(N), classes ÷ people, so that a growth measures it twice: by the 1/F of the
+sample's records, and by its own κ. People who are drawn from the model are alike a little too often and the second is
+lower; the first, which keeps the records as they are, is a little too high. They are joined on the log scale.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ _TOTAL = 1_500_000  # people in all growths of one population together
 _FEWEST, _MOST = 3, 12  # growths
 _TRIAL = 4  # the tail is tried on the last step of the growth by this factor
 _STEEPEST = 0.2  # most that a trial may change the log-odds for every e-fold
+_KAPPA = 0.2  # weight of the grown population's κ beside the 1/F of the sample's records, on the log scale
 _LEFT_OUT = 3  # growths in which columns are left out
 _LARGE, _FEWEST_OF_LARGE = 200_000, 2  # records of a sample so large that chance moves its estimate little
 
@@ -49,6 +54,7 @@ class SampleClasses:
         without: for each column of the model, F ÷ how many people share all values but that column's; None where not
             asked for.
         weights: how many records each one counts for in the means, where clusters were drawn; else None.
+        factor: by which the means are multiplied to be joined with κ of the population that was grown.
     """
 
     inverse: Floats
@@ -57,6 +63,7 @@ class SampleClasses:
     high: NDArray[np.int64]
     without: Floats | None = None
     weights: Floats | None = None
+    factor: float = 1.0
 
 
 class _Means(NamedTuple):
@@ -151,9 +158,9 @@ def grow_sample(
             if stop == trial:
                 tried = Tail.of(grown)
             here = [one for one in sizes if people_grown(people, one) == stop]
-            weights = _cluster_weights(model, grown)
+            weights, factor = _cluster_weights(model, grown), _kappa_factor(model, grown)
             for size, classes in _classes_at(grown, here, tried):
-                weighted = replace(classes, weights=weights)
+                weighted = replace(classes, weights=weights, factor=factor)
                 found[size] = weighted if size == keep else _means_of(weighted)
                 if size == keep and leave_out and number < _LEFT_OUT:
                     found[size] = replace(weighted, without=_shares_without(grown))
@@ -178,7 +185,16 @@ def _means_of(classes: SampleClasses) -> _Means:
     inverse, unique, weights = classes.inverse, classes.unique, classes.weights
     correctness = float(np.average(inverse, weights=weights))
     variance = float(np.average((inverse - correctness) ** 2, weights=weights))
-    return _Means(correctness, float(np.average(unique, weights=weights)), variance)
+    alone = float(np.average(unique, weights=weights))
+    return _Means(correctness * classes.factor, alone * classes.factor, variance)
+
+
+def _kappa_factor(model: CrowdModel, grown: GrownPopulation) -> float:
+    """By what the means of the sample's records are multiplied; they are no κ where chances were unequal."""
+    if model.hidden or model.clusters is not None:
+        return 1.0
+    kappa = float(grown.classes[-1] / grown.sizes[-1])
+    return float((kappa / np.mean(1.0 / grown.sample_class_sizes)) ** _KAPPA)
 
 
 def _cluster_weights(model: CrowdModel, grown: GrownPopulation) -> Floats | None:

@@ -94,18 +94,43 @@ class CrowdModel:
 
     def class_sizes(self) -> NDArray[np.int64]:
         """For each record how many records of the sample have its values."""
-        numbers = _joint(list(self.codes[self.hidden :]))
+        numbers = join_codes(list(self.codes[self.hidden :]))
         return np.bincount(numbers)[numbers]
 
-    def log_expected(self, population: int) -> NDArray[np.float64]:
-        """Log of how many of the people to come are expected to have each record's values."""
-        more = np.log(max(population - self.people, 1))
+    def log_next_chances(self) -> NDArray[np.float64]:
+        """Log of the chance that the next person has each record's values, by the model with that record."""
+        found = np.zeros(self.people)
+        for column, codes in enumerate(self.codes[self.hidden :], start=self.hidden):
+            d, theta = self.margins[column]
+            chance = (np.bincount(codes)[codes] - d) / (self.people + theta)
+            for level in reversed([one for one in self.levels if one.column == column]):
+                context = join_codes([self.codes[place] for place in level.given])
+                pair_of = join_codes([context, codes])
+                distinct = np.bincount(context[first_places(pair_of)])[context]
+                kept = np.bincount(pair_of)[pair_of] - level.discount
+                new = (level.strength + level.discount * distinct) * chance
+                chance = (kept + new) / (np.bincount(context)[context] + level.strength)
+            found += np.log(chance)
+        return found
+
+    def people_to_come(self, population: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How many people to come are expected to have each record's values, and to be of its kind for each record.
+
+        The kind is that of all records or, where there are strata, those of its stratum; records that are alike in
+        different strata get their mean.
+        """
+        chances = np.exp(self.log_next_chances())
+        more = max(population - self.people, 1)
         if not self.hidden:
-            return np.asarray(more + self.log_chances)
-        numbers = _joint(list(self.codes[1:]))  # records alike in different strata get their mean
-        expected = self.shares[self.codes[0]] * np.exp(self.log_chances)
-        mean = np.bincount(numbers, weights=expected) / np.bincount(numbers)
-        return np.asarray(more + np.log(np.maximum(mean[numbers], 1e-300)))
+            return more * chances, np.full(self.people, more / self.people)
+        coming = more * self.shares / np.bincount(self.codes[0], minlength=self.shares.size)
+        numbers = join_codes(list(self.codes[1:]))
+        odds = np.maximum(coming[self.codes[0]], 1e-9)
+        expected = more * self.shares[self.codes[0]] * chances
+        expected, odds = (
+            (np.bincount(numbers, weights=one) / np.bincount(numbers))[numbers] for one in (expected, odds)
+        )
+        return np.maximum(expected, 1e-9), odds
 
 
 def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -> CrowdModel:
@@ -141,7 +166,7 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         margins.append((discount, strength))
         chain = []
         for before in _contexts(coded, column, hidden):
-            context = prefix if len(before) == column else _joint([coded[place] for place in before])
+            context = prefix if len(before) == column else join_codes([coded[place] for place in before])
             fitted = _fit_level(context, codes, base, some, clusters)
             if fitted is not None:
                 discount, strength, base = fitted
@@ -149,7 +174,7 @@ def fit_crowd_model(columns: list[NDArray[Any]], design: Design | None = None) -
         levels += chain[::-1]
         if column >= hidden:
             log_chances += np.log(base)
-        prefix = _joint([prefix, codes])
+        prefix = join_codes([prefix, codes])
     shares = np.empty(0) if not hidden or design is None else design.shares
     given = tuple(telling[place] for place in order)
     return CrowdModel(tuple(coded), np.array(margins), tuple(levels), log_chances, shares, given, clusters)
@@ -170,7 +195,7 @@ def _contexts(coded: list[Codes], column: int, hidden: int) -> list[tuple[int, .
     few = slice(None, None, max(1, coded[0].size // _COMPARED))
     own = _entropy(coded[column][few])
     told = [
-        _entropy(coded[other][few]) + own - _entropy(_joint([coded[other][few], coded[column][few]]))
+        _entropy(coded[other][few]) + own - _entropy(join_codes([coded[other][few], coded[column][few]]))
         for other in range(column)
     ]
     ranked = np.argsort(told, kind="stable")[::-1]
@@ -179,7 +204,7 @@ def _contexts(coded: list[Codes], column: int, hidden: int) -> list[tuple[int, .
     return [given for place, given in enumerate(contexts) if given and given not in contexts[place + 1 :]]
 
 
-def _joint(columns: list[Any]) -> NDArray[np.int64]:
+def join_codes(columns: list[Any]) -> NDArray[np.int64]:
     """Codes of the combinations of several columns."""
     from incrowd.populations import kernels_crowd
 
@@ -200,7 +225,7 @@ def _left_out(groups: NDArray[Any], clusters: Clusters) -> Any:
     """How many records of its group are left out with each record: itself alone, or those of its cluster."""
     if clusters is None:
         return 1
-    own = _joint([groups, clusters])
+    own = join_codes([groups, clusters])
     return np.bincount(own)[own]
 
 
@@ -211,11 +236,11 @@ def _lost_values(alone: NDArray[np.bool_], first: NDArray[np.int64], context: An
     """
     if clusters is None:
         return alone
-    own = _joint([context, clusters])
+    own = join_codes([context, clusters])
     return np.bincount(own[first[alone[first]]], minlength=int(own.max()) + 1)[own]
 
 
-def _first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
+def first_places(numbers: NDArray[Any]) -> NDArray[np.int64]:
     """Where each number from 0 comes first."""
     first = np.empty(int(numbers.max()) + 1, dtype=np.int64)
     first[numbers[::-1]] = np.arange(numbers.size)[::-1]
@@ -230,7 +255,7 @@ def _fit_margin(codes: Codes, some: NDArray[np.int64], clusters: Clusters) -> tu
     counts, everybody = np.bincount(codes), np.zeros(codes.size, dtype=np.int64)
     others = counts[codes] - _left_out(codes, clusters)
     alone = others == 0
-    distinct = counts.size - _lost_values(alone, _first_places(codes), everybody, clusters)
+    distinct = counts.size - _lost_values(alone, first_places(codes), everybody, clusters)
     rest = codes.size - _left_out(everybody, clusters) + everybody
 
     def chances(d: float, theta: float, rows: Any) -> NDArray[np.float64]:
@@ -259,8 +284,8 @@ def _fit_level(
     """
     from incrowd.populations import kernels_crowd
 
-    pair_of = _joint([context, codes])
-    first = _first_places(pair_of)
+    pair_of = join_codes([context, codes])
+    first = first_places(pair_of)
     group = np.bincount(context)[context] - 1.0 * _left_out(context, clusters)
     pair = np.bincount(pair_of)[pair_of] - 1.0 * _left_out(pair_of, clusters)
     distinct = np.bincount(context[first])[context] - _lost_values(pair == 0, first, context, clusters)

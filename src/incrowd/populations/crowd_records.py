@@ -1,30 +1,37 @@
 """Risk of every record from its own values: shares of the grown populations, smoothed, and raked to the totals.
 
-Few growths tell little about one record: of twelve, it is unique in none, some or all. Records whose values are about
-equally likely are alike, so that a curve over that likelihood is fitted to all of them,
+Few growths tell little about one record: of twelve, it is unique in none, some or all. The crowd model also says how
+likely the next person is to have the record's values, G. While nobody comes who has them, that chance falls to
+G n/(n + k) after k people, as that of a cell with a gamma distribution of shape a = nG does, so that
 
-    P(F = 1 | f = 1) = exp(−exp(a + b x)),     E[f/F] = 1/(1 + exp(a + b x + c ln f)),     x = ln((N − n) G),
+    F = f + NB(a, r),   r = (N − n)/n,   P(F = 1 | f = 1) = (1 + r)^−a,
+    E[1/F] = ∫ t^(f−1) (1 + r (1 − t))^−a dt   from 0 to 1.
 
-where G is the chance of the record's values by the crowd model without the record. Each record's own share is drawn
-towards the curve, which counts as much as `_CURVE` growths. Then all records are moved, on the log-odds scale, by the
-one amount that makes them add up to the estimates of B and of uniqueness.
+This is raked to the growths, and each record's own share of them is drawn towards it: it counts as much as `_CHANCES`
+growths. Then all records are moved, on the log-odds scale, by the one amount that makes them add up to the
+estimates of B and of uniqueness. A sample too large to be grown has the chances alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.special import expit, logit
+from scipy.stats import nbinom
 
 from incrowd.populations.crowd_estimator import CrowdEstimate
+from incrowd.populations.crowd_model import CrowdModel, first_places, join_codes
 from incrowd.special import Floats
 
-_CURVE = 4.0  # growths that the curve counts for
-_FITTED = 5_000  # records that the curve is fitted to
+_CHANCES = 12.0  # growths that the model's chances count for
 _ALIKE = 200  # records whose class sizes are pooled for the interval of each
+_STEP = 0.02  # width of the cells of log a and log r in which records are alike
+_CERTAIN = 60.0  # a from which a class is known so well that E[1/F] is taken to second order
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _TINY = 1e-9
 
 
@@ -44,7 +51,7 @@ class CrowdRecords:
     unique: Floats
     low: Floats
     high: Floats
-    without: Floats | None = None
+    without: NDArray[Any] | None = None
 
     @property
     def highest(self) -> tuple[float, tuple[float, float]]:
@@ -54,37 +61,118 @@ class CrowdRecords:
 
 
 def assess_records(
-    estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64], *, correctness: float, uniqueness: float
+    model: CrowdModel,
+    population: int,
+    *,
+    correctness: float,
+    uniqueness: float,
+    estimate: CrowdEstimate | None = None,
+    leave_out: bool = False,
 ) -> CrowdRecords:
     """The risk of every record.
 
     Args:
-        estimate: the growths, with the classes of all records.
-        likely: ln((N − n) G) of every record.
-        seen: f, the size of every record's class in the sample.
+        model: the model of the sample.
+        population: how many people there are, more than in the sample.
         correctness: B, the average that the risks are to have.
         uniqueness: the share of records that are unique in the population.
+        estimate: the growths, with the classes of all records; None where the sample was not grown.
+        leave_out: whether the risk without each column is estimated from the sample's classes, where it was not grown.
     """
+    seen = model.class_sizes()
+    expected, odds = model.people_to_come(population)
+    chances = _by_chance(seen, expected / odds, odds)
+    shares, unique, low, high = chances.risk * seen, chances.unique, chances.low, chances.high
+    if estimate is not None:
+        shares, unique = _draw_to_chances(estimate, model, seen, chances)
+        low, high = _intervals(estimate, expected, seen)
+    risk, unique = _rake_records(shares, unique, seen, correctness * seen.size, uniqueness * seen.size)
+    without = None
+    if estimate is None and leave_out:
+        without = _risk_without(model, risk, seen)
+    elif estimate is not None:
+        parts = [growth.without for growth in estimate.growths if growth.without is not None]
+        without = risk * np.mean(parts, axis=0) if parts else None
+    return CrowdRecords(risk, unique, np.minimum(low, risk), np.maximum(high, risk), without)
+
+
+def _draw_to_chances(
+    estimate: CrowdEstimate, model: CrowdModel, seen: NDArray[np.int64], chances: CrowdRecords
+) -> tuple[Floats, Floats]:
+    """E[f/F] and P(F = 1): shares of the growths drawn towards the model's chances, raked to them by stratum."""
     count = len(estimate.growths)
-    inverse = np.mean([growth.inverse for growth in estimate.growths], axis=0)
-    unique = np.mean([growth.unique for growth in estimate.growths], axis=0)
+    inverse, unique = (
+        np.sum([getattr(growth, name) for growth in estimate.growths], axis=0) for name in ("inverse", "unique")
+    )
+    risk, alone = np.empty(seen.size), np.empty(seen.size)
+    strata = model.codes[0] if model.hidden else np.zeros(seen.size, dtype=np.int32)
+    for stratum in range(int(strata.max()) + 1):
+        own = strata == stratum
+        risk[own], alone[own] = _rake_records(
+            chances.risk[own] * seen[own],
+            chances.unique[own],
+            seen[own],
+            float(inverse[own].sum()) / count,
+            float(unique[own].sum()) / count,
+        )
+    shares = np.clip((inverse + _CHANCES * risk) / (count + _CHANCES) * seen, 0.0, 1.0)
+    return shares, np.where(seen == 1, (unique + _CHANCES * alone) / (count + _CHANCES), 0.0)
+
+
+def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> CrowdRecords:
+    """The risk of every record by the model's chances, `evidence` being a and `odds` r; equal records are one cell."""
+    cell = join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
+    first = first_places(cell)
+    f, a, r = seen[first], evidence[first], odds[first]
+    least, most = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (0.025, 0.975))
+    unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
+    risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
+    return CrowdRecords(risk[cell], unique[cell], (1.0 / most)[cell], (1.0 / least)[cell])
+
+
+def expected_inverse(f: NDArray[np.int64], evidence: Floats, odds: Floats) -> Floats:
+    """E[1/F] for F = f + NB(a, r), `evidence` being a and `odds` r.
+
+    With 1 − t = (e^u − 1)/r the integrand falls as e^(−(a − 1) u); nodes are dense at u = 0.
+
+    >>> expected_inverse(np.array([1]), np.array([1.0]), np.array([1.0])).round(6)  # Σ 2^−(k + 1)/(k + 1) = ln 2
+    array([0.693147])
+    """
+    mean, variance = f + evidence * odds, evidence * odds * (1.0 + odds)
+    found = np.asarray((1.0 + variance / mean**2) / mean)
+    few = evidence < _CERTAIN
+    place, r = 0.5 * (_NODES + 1.0), odds[few, None]
+    u = np.log1p(r) * place**2
+    weights = _NODE_WEIGHTS * place * np.log1p(r) / r
+    t = np.maximum(1.0 - np.expm1(u) / r, 1e-300)
+    found[few] = np.sum(weights * np.exp((f[few, None] - 1.0) * np.log(t) - (evidence[few, None] - 1.0) * u), axis=1)
+    return found
+
+
+def _risk_without(model: CrowdModel, risk: Floats, seen: NDArray[np.int64]) -> NDArray[np.float32]:
+    """For each column the risk if nobody knew it: of the records alike in the others, a share is alike in it too."""
+    from incrowd.populations import kernels_crowd
+
+    values = np.stack(model.codes[model.hidden :])
+    room = 2 << int(model.people).bit_length()
+    found = np.empty(values.shape, dtype=np.float32)
+    for column in range(values.shape[0]):
+        found[column] = risk * seen / kernels_crowd.class_sizes_without(values, model.people, column, room)
+    return found
+
+
+def _rake_records(
+    share: Floats, chance: Floats, seen: NDArray[np.int64], correctness: float, uniqueness: float
+) -> tuple[Floats, Floats]:
+    """E[1/F] and P(F = 1) of records, raked to these sums of them; `share` is E[f/F], `chance` P(F = 1)."""
     alone = seen == 1
-    share = np.clip(inverse * seen, 0.0, 1.0)
-    share = (count * share + _CURVE * _smooth_share(share, likely, seen)) / (count + _CURVE)
-    chance = np.zeros(seen.size)
-    if np.any(alone):
-        curve = _smooth_unique(unique[alone], likely[alone])
-        chance[alone] = (count * unique[alone] + _CURVE * curve) / (count + _CURVE)
     # of a record alone in the sample: E[1/F] = p + (1 − p) q, q = E[1/F | F > 1] ≤ 1/2
     rest = np.where(alone, np.clip(2.0 * (share - chance) / np.maximum(1.0 - chance, _TINY), 0.0, 1.0), share)
-    chance[alone] = _rake(chance[alone], np.ones(int(alone.sum())), uniqueness * seen.size)
+    chance = np.where(alone, chance, 0.0)
+    chance[alone] = _rake(chance[alone], np.ones(int(alone.sum())), uniqueness)
     scale = np.where(alone, 0.5 * (1.0 - chance), 1.0 / seen)
-    rest = _rake(rest, scale, correctness * seen.size - chance.sum())
-    risk = chance + scale * rest
-    low, high = _intervals(estimate, likely, seen)
-    shares = [growth.without for growth in estimate.growths if growth.without is not None]
-    without = risk * np.mean(shares, axis=0) if shares else None
-    return CrowdRecords(risk, chance, np.minimum(low, risk), np.maximum(high, risk), without)
+    rest = _rake(rest, scale, correctness - chance.sum())
+    return chance + scale * rest, chance
 
 
 def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
@@ -100,40 +188,6 @@ def _rake(shares: Floats, scale: Floats, total: float) -> Floats:
 
     moved: Floats = expit(odds + brentq(excess, -60.0, 60.0, xtol=1e-12))
     return moved
-
-
-def _few(size: int) -> NDArray[np.int64]:
-    return np.unique(np.linspace(0, size - 1, min(_FITTED, size)).astype(np.int64))
-
-
-def _smooth_unique(unique: Floats, likely: Floats) -> Floats:
-    """The curve of P(F = 1), fitted by the likelihood of the growths."""
-    few = _few(unique.size)
-    x, y = likely[few], unique[few]
-
-    def chance(place: Floats, point: Floats) -> Floats:
-        return np.asarray(np.exp(-np.exp(np.clip(point[0] + point[1] * place, -30.0, 6.0))))
-
-    def loss(point: Floats) -> float:
-        p = np.clip(chance(x, point), 1e-6, 1.0 - 1e-6)
-        return -float(np.mean(y * np.log(p) + (1.0 - y) * np.log1p(-p)))
-
-    return chance(likely, minimize(loss, [0.0, 0.7], method="Nelder-Mead").x)
-
-
-def _smooth_share(share: Floats, likely: Floats, seen: NDArray[np.int64]) -> Floats:
-    """The curve of E[f/F]: a logistic regression on ln((N − n) G) and ln f, by Newton's method."""
-    few = _few(share.size)
-    design = np.stack([np.ones(share.size), likely, np.log(seen)], axis=1)
-    x, y, point = design[few], share[few], np.zeros(3)
-    ridge = 1e-3 * np.eye(3)
-    for _ in range(30):
-        p = expit(x @ point)
-        step = np.linalg.solve((x.T * (p * (1.0 - p))) @ x + ridge, x.T @ (y - p) - ridge @ point)
-        point = point + np.clip(step, -2.0, 2.0)
-        if np.abs(step).max() < 1e-6:
-            break
-    return np.asarray(expit(design @ point))
 
 
 def _intervals(estimate: CrowdEstimate, likely: Floats, seen: NDArray[np.int64]) -> tuple[Floats, Floats]:

@@ -157,4 +157,5 @@ def _strata_of_weights(logs: NDArray[np.float64]) -> NDArray[np.int64]:
     """Strata of similar weights, from their logs."""
     low, high = np.quantile(logs, [0.01, 0.99])
     bins = int(min(max(round((high - low) / _STEP), 2), _MOST_STRATA))
-    return np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
+    found: NDArray[np.int64] = np.clip(((logs - low) / max((high - low) / bins, 1e-12)).astype(np.int64), 0, bins - 1)
+    return found

@@ -86,23 +86,24 @@ def estimate_with_records(
     risk = _as_result(sample, estimate, method, seed)
     if method in ("combined", "crowd"):
         risk = limit_classes(risk, count_possible_classes(sample))
-    risk, records = _add_highest(sample, risk, estimate.crowd)
+    risk, records = _add_highest(sample, risk, estimate.crowd, leave_out=options.leave_out)
     return replace(risk, seconds=time.perf_counter() - started), records
 
 
 def _add_highest(
-    sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None
+    sample: Sample, risk: PopulationRisk, crowd: CrowdEstimate | None, *, leave_out: bool = False
 ) -> tuple[PopulationRisk, CrowdRecords | None]:
     """The risk of every record by the crowd model, raked to the estimate, and the estimate with the highest of them."""
-    if crowd is None or not crowd.growths:
+    is_grown = crowd is not None and len(crowd.growths) > 0
+    if not is_grown and not (risk.method == "combined" and sample.is_modelled_ungrown()):
         return risk, None
-    model = sample.crowd_model
     records = assess_records(
-        crowd,
-        model.log_expected(crowd.population),
-        model.class_sizes(),
+        sample.crowd_model,
+        risk.population,
         correctness=risk.sample_to_population,
         uniqueness=(risk.still_unique or 0.0) * sample.sizes.uniqueness,
+        estimate=crowd if is_grown else None,
+        leave_out=leave_out,
     )
     highest, interval = records.highest
     return replace(risk, highest=highest, highest_interval=interval), records

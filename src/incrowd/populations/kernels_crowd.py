@@ -172,8 +172,8 @@ def add_people(  # type: ignore[no-untyped-def]
                 value = np.searchsorted(strata, _uniform(random), side="right")
             elif drawn and not accepted:
                 known = person - unheard
-                place = np.int64(_uniform(random) * known)
-                taken = values[column, heard[place] if place < heard.size else place + unheard]
+                alike = np.int64(_uniform(random) * known)
+                taken = values[column, heard[alike] if alike < heard.size else alike + unheard]
                 d, theta = margin[column, 0], margin[column, 1]
                 if _uniform(random) < (1.0 - d / value_counts[column, taken]) * known / (known + theta):
                     value = taken

@@ -27,7 +27,7 @@ from incrowd.tables import to_native
 
 COLUMNS = ("class_size", "risk", "risk_low", "risk_high", "risk_unique", "risk_rank")
 """The columns that are always added: `risk` is E 1/F, `risk_low` and `risk_high` hold it, `risk_unique` is P(F = 1)."""
-WEIGHTED = "risk_weighted"
+WEIGHTED, TELLING = "risk_weighted", "telling_column"
 BY_SIZE = "the risk of a record is that of the size of its class, not of its values"
 
 
@@ -52,6 +52,16 @@ class RecordRisk(Result):
         if column not in self.of_class:
             raise InputError(f"no column {column!r}; there are: {', '.join(self.of_class)}")
         return self.of_class[column][self.classes.numbers]
+
+    @property
+    def telling_columns(self) -> dict[str, float]:
+        """The columns that make records stand out, each with the share of records it does so for, most first."""
+        if TELLING not in self.of_class:
+            return {}
+        records = np.bincount(self.classes.numbers)
+        names, place = np.unique(self.of_class[TELLING].astype(str), return_inverse=True)
+        shares = np.bincount(place, weights=records) / records.sum()
+        return {str(names[one]): float(shares[one]) for one in np.argsort(-shares, kind="stable")}
 
     def to_arrow(self) -> Any:
         """The table with the added columns."""
@@ -236,7 +246,7 @@ def _most_telling(records: CrowdRecords, classes: Classes, names: Sequence[str])
     assert records.without is not None
     without = records.without[:, np.unique(classes.numbers, return_index=True)[1]]
     most = np.argmin(without, axis=0)
-    return {"telling_column": np.array(names, dtype=object)[most], "risk_without_it": without.min(axis=0)}
+    return {TELLING: np.array(names, dtype=object)[most], "risk_without_it": without.min(axis=0)}
 
 
 def _ranks(risk: Floats, records: NDArray[np.int64]) -> NDArray[np.int64]:

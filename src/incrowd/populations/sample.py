@@ -25,7 +25,7 @@ from incrowd.tables import Table, read_table
 
 LARGEST_POPULATION = 10**12
 MOST_RECORDS = 200_000
-"""Records of the largest sample that is grown record by record; a larger one takes too much memory."""
+"""Records of the largest sample that is grown person by person; a larger one takes too much memory."""
 _BYTES_A_RECORD, _BYTES_A_CELL = 64, 32  # of memory, as measured
 
 
@@ -108,6 +108,13 @@ class Sample:
             return "the table stays in its cluster, and has too many different records to be brought here"
         return None
 
+    def is_modelled_ungrown(self) -> bool:
+        """Whether the records are too many to grow, but can be modelled; those of a whole population need neither."""
+        if self.why_no_columns() is not None or self.population == self.sizes.people:
+            return False
+        columns = self.columns(pairs=True)
+        return columns.people > MOST_RECORDS and columns.codes.shape[1] > 0 and max(columns.sizes) > 1
+
     @property
     def crowd_model(self) -> CrowdModel:
         """The crowd model of the records."""
@@ -179,10 +186,8 @@ def read_sample(
             "strata do not say how many people are in each; give the column of weights too", hint="weights"
         )
     known = None if weights is None else read_weights(table, weights)
-    groups = [
-        None if name is None else read_groups(table, name, what)
-        for name, what in ((strata, "stratum"), (cluster, "cluster"))
-    ]
+    in_strata = None if strata is None else read_groups(table, strata, "stratum")
+    in_clusters = None if cluster is None else read_groups(table, cluster, "cluster")
     if sizes is not None:
         pass
     elif known is None:
@@ -194,7 +199,7 @@ def read_sample(
         known = known.scaled_to(people)
     notes = _notes(table, names, sizes) if table.backend.rows_are_local else ()
     every_note = (*notes, *(known.notes if known else ()))
-    return Sample(sizes, people, table, tuple(names), person, known, every_note, *groups)
+    return Sample(sizes, people, table, tuple(names), person, known, every_note, in_strata, in_clusters)
 
 
 def settle_population(

@@ -38,12 +38,14 @@ class OriginalFacts(Result):
         given_back: those of them that give a coarsened quasi-identifier back.
         rows: what a row of the original is.
         pseudonymised: columns that hold random numbers in place of people's.
+        perturbed: quasi-identifiers that were changed by chance, so that classes do not show the risk.
     """
 
     kept: tuple[str, ...]
     given_back: tuple[GivenBack, ...]
     rows: RowKind
     pseudonymised: tuple[str, ...] = ()
+    perturbed: tuple[str, ...] = ()
 
 
 def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> OriginalFacts | None:
@@ -69,7 +71,8 @@ def facts_of_protected(safe: Protected, rows: RowKind | None = None) -> Original
     if given_back is None:
         coarse = [name for name, cells in safe.changed_cells.items() if cells]
         given_back = kept_column_facts(safe.original, ranges, safe.quasi_identifiers, kept, safe.person, coarse=coarse)
-    return OriginalFacts(tuple(kept), given_back, rows or describe_rows(safe.original), safe.pseudonymised)
+    seen = rows or describe_rows(safe.original)
+    return OriginalFacts(tuple(kept), given_back, seen, safe.pseudonymised, safe.guarantee.perturbed)
 
 
 def facts_of_tables(
@@ -132,15 +135,19 @@ def write_mark(safe: Protected, written: Path, target: Path) -> None:
     facts = facts_of_protected(safe)
     if facts is None:
         return
+    mark = mark_of(target)
+    if mark.exists() and SCHEMA.rpartition("/")[0] not in mark.read_text(encoding="utf-8", errors="replace")[:200]:
+        raise InputError(f"{mark.name} would be written beside the file, and is there with other content; move it")
     if is_text(target):  # where names of columns are escaped too
         given_back = tuple(
             replace(one, column=escape_formula(one.column), gives_back=escape_formula(one.gives_back))
             for one in facts.given_back
         )
-        kept, drawn = (tuple(map(escape_formula, names)) for names in (facts.kept, facts.pseudonymised))
-        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn)
+        named = (facts.kept, facts.pseudonymised, facts.perturbed)
+        kept, drawn, perturbed = (tuple(map(escape_formula, names)) for names in named)
+        facts = replace(facts, kept=kept, given_back=given_back, pseudonymised=drawn, perturbed=perturbed)
     text = json.dumps({"schema": SCHEMA, "sha256": _hash(written), **facts.to_dict()}, indent=2)
-    with written_whole(mark_of(target), force=True) as temporary:
+    with written_whole(mark, force=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
@@ -178,6 +185,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
             tuple(_given_back(one) for one in found["given_back"]),
             RowKind(**found["rows"]),
             tuple(map(str, found["pseudonymised"])),
+            tuple(map(str, found["perturbed"])),
         )
         schema, made_for = found["schema"], found["sha256"]
     except (ValueError, KeyError, TypeError, OSError):

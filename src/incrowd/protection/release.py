@@ -21,7 +21,7 @@ from incrowd._support.files import written_whole
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded
 from incrowd.errors import UnsupportedError
-from incrowd.protection.original_facts import write_mark
+from incrowd.protection.original_facts import mark_of, write_mark
 from incrowd.protection.result import count_guarantee
 from incrowd.tables import escape_formula, read_table, write_into
 from incrowd.tables.write import is_text
@@ -121,13 +121,20 @@ def write_protected(
     """
     target = Path(path)
     table = protected.table if isinstance(protected.table, pa.Table) else read_table(protected.table).to_arrow()
-    with written_whole(target, force=force) as temporary:
-        progress("writing", 0.95)
-        write_into(table, temporary, protected.original.codebook if protected.original is not None else None)
-        progress("checking the file", 0.98)
-        _check_guarantee(protected, temporary)
-        _check_metadata(temporary)
-        write_mark(protected, temporary, target)
+    marked = False
+    try:
+        with written_whole(target, force=force) as temporary:
+            progress("writing", 0.95)
+            write_into(table, temporary, protected.original.codebook if protected.original is not None else None)
+            progress("checking the file", 0.98)
+            _check_guarantee(protected, temporary)
+            _check_metadata(temporary)
+            write_mark(protected, temporary, target)
+            marked = True
+    except BaseException:
+        if marked:  # the file did not get its name, so that the mark is about nothing
+            mark_of(target).unlink(missing_ok=True)
+        raise
     return target
 
 

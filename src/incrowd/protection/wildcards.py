@@ -50,15 +50,16 @@ def _blank_part(problem: Problem, part: Shown, fixed: set[int], missing: Mask, b
     for gone in _cheapest_first(may_go, problem.weights):
         shown = [place for place in part if place not in gone]
         rows = np.flatnonzero(left)
-        allowed = missing[np.ix_(rows, sorted(fixed.intersection(gone)))].all(axis=1)
-        able = rows[allowed & ~blanked[np.ix_(rows, shown)].any(axis=1)]
+        allowed = missing[rows][:, sorted(fixed.intersection(gone))].all(axis=1)
+        able = rows[allowed & ~blanked[rows][:, shown].any(axis=1)]
         if not able.size:
             continue
         enough = able
         if shown:
             numbers, sizes = class_numbers(pack(problem.columns[place] for place in shown))
             enough = able[sizes[numbers[able]] >= problem.demand.k]
-        blanked[np.ix_(enough, gone)] = True
+        for place in gone:
+            blanked[enough, place] = True
         left[enough] = False
         if not left.any():
             break

@@ -38,19 +38,7 @@ def write_attacks(
 def attacks_page(found: ReleaseAttacks, groups: Sequence[GroupRisk] = ()) -> str:
     """The page as HTML; rows of people are left out, because a page is passed on."""
     pairs = list(zip(found.attackers, found.attacks, strict=True))
-    results = _table(
-        ("attack", "success", "without the release", "risk", "95% interval"),
-        (
-            (
-                f"{label}: {one.name}" if label else one.name,
-                percent(one.attack.value),
-                "–" if one.control is None else percent(one.control.value),
-                percent(one.risk.value),
-                percent_interval(one.risk.low, one.risk.high),
-            )
-            for label, one in pairs
-        ),
-    )
+    results = _table(("attack", "success", "without the release", "risk", "95% interval"), found.as_text())
     details = "".join(
         f"<h3>{escape(one.name)}</h3><p>{escape(one.sentence)}</p>"
         + _table(("", ""), ((name, "–" if value is None else number(value)) for name, value in one.measures.items()))

@@ -24,7 +24,9 @@ def document(assessment: Assessment, *, external: bool = False) -> tuple[Section
 
 
 def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
-    """The four numbers that stand beside every decision: people, smallest class, highest and average risk.
+    """The numbers that stand beside every decision: people, smallest class, highest and average risk.
+
+    Of a synthetic release: its rows, and the risk of the worst attack.
 
     Args:
         assessment: the assessment.
@@ -33,6 +35,8 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
         The numbers, each with what it means and how sure it is; none of them helps an attacker.
     """
     verdict, facts = assessment.verdict, assessment.facts
+    if verdict.basis == "attacks":
+        return _of_attacks(assessment)
     in_population = verdict.basis == "population"
     attack = "journalist risk" if in_population else "prosecutor risk"
     where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
@@ -57,6 +61,25 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
             percent(verdict.risk),
             f"Share of people named correctly {where} (marketer risk){held}.",
             _sure(verdict.interval, in_population),
+            "the attacker knows all quasi-identifiers",
+        ),
+    )
+
+
+def _of_attacks(assessment: Assessment) -> tuple[Statement, ...]:
+    """The numbers of a synthetic release: its rows, and the attack that succeeds most."""
+    verdict, found = assessment.verdict, assessment.attacks
+    worst = found.worst if found is not None else None
+    return (
+        _counted("rows", assessment.facts.records, "Rows of the synthetic release; none was made from one person."),
+        Statement(
+            "verdict",
+            "worst attack",
+            verdict.risk,
+            percent(verdict.risk),
+            f"People exposed by {worst.about if worst else 'an attack'} who would be safe without the release; "
+            f"{percent(verdict.threshold)} is accepted.",
+            _sure(verdict.interval, True),
             "the attacker knows all quasi-identifiers",
         ),
     )

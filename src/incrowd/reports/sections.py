@@ -322,8 +322,31 @@ def leaks(assessment: Assessment, external: bool) -> Section | None:
     )
 
 
+def attacks(assessment: Assessment, external: bool) -> Section | None:
+    """What attackers achieve on a release; only where one was named, and not told to outsiders in detail."""
+    if assessment.provenance.question.released is None:
+        return None
+    lead = (
+        "The release was attacked by somebody who knows the quasi-identifiers. The risk is the share of the people "
+        "safe without the release whom it exposes; an attack that could not be run is not known to fail."
+    )
+    found = assessment.attacks
+    if found is None:
+        return Section("attacks", "If it is attacked", lead, notes=(missing(assessment, "attacks"),))
+    table = DataTable(
+        "Attacks on the release",
+        ("attack", "success", "without the release", "risk", "95% interval"),
+        tuple(found.as_text()),
+    )
+    notes = [f"Not run: {name}: {reason}." for name, reason in found.not_run.items()]
+    notes += dict.fromkeys(note for one in found.attacks for note in one.notes)
+    said = () if external else about(assessment, "attacks")
+    return Section("attacks", "If it is attacked", lead, said, (), (table,), () if external else tuple(notes))
+
+
 def protection(assessment: Assessment, external: bool) -> Section | None:
-    if external and assessment.protection is None:
+    released = assessment.provenance.question.released is not None
+    if assessment.protection is None and (external or released):
         return None
     lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
     if assessment.protection is None:
@@ -407,6 +430,7 @@ PAGE: tuple[Callable[[Assessment, bool], Section | None], ...] = (
     population,
     forecast,
     leaks,
+    attacks,
     protection,
     columns,
 )

@@ -104,6 +104,8 @@ def gather_evidence(work: Work) -> Evidence:
             alone.append(UndecidedColumn(name, one.role, one.reason, known.smallest, known.uniques, known.correctness))
     unanswered = [_not_looked_into(nested)] if nested else []
     original = _ask_original(work, unanswered)
+    if original is not None and original.perturbed:
+        unanswered.append(_not_shown_by_classes(original.perturbed))
     rows = describe_rows(table, roles.suggested or None)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
@@ -192,6 +194,14 @@ def _given_back(work: Work, original: OriginalFacts | None, unanswered: list[Adv
     if coarse and unasked:
         unanswered.append(_not_asked(coarse, unasked))
     return tuple(one for one in seen.values() if one.undoes)
+
+
+def _not_shown_by_classes(perturbed: Sequence[str]) -> Advice:
+    """Values that were changed by chance: classes of them are not made of people who are alike."""
+    return Advice(
+        f"{listed(perturbed)} {'was' if len(perturbed) == 1 else 'were'} changed by chance, so classes do not show the "
+        "risk; attack the release with the table that it was made from."
+    )
 
 
 def _not_asked(coarse: Sequence[str], kept: Sequence[str]) -> Advice:

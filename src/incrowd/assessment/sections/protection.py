@@ -171,7 +171,7 @@ def risk_of_large_classes(sizes: ClassSizes, population: int) -> float:
 
 def is_asked(work: Work) -> bool:
     """Whether the question asks what protection costs."""
-    return work.question.protection
+    return work.question.protection and work.question.released is None
 
 
 def _protection(work: Work) -> Protection:

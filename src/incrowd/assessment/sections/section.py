@@ -40,8 +40,9 @@ class Statement(Result):
 class Work:
     """An assessment while it is being made: the settled question, the answers so far, and why some are missing.
 
-    `original` is the table that this one was made from, or what it tells, where somebody gave it. `shared` is what one
-    section keeps for another; `pending` are sections that were asked for and have no answer yet.
+    `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
+    be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
+    keeps for another; `pending` are sections that were asked for and have no answer yet.
     """
 
     table: Table
@@ -54,6 +55,9 @@ class Work:
     shared: dict[str, Any] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
     original: Any = None
+    release_of: Table | None = None
+    holdout: Table | None = None
+    kept_rows: Any = None
 
     @property
     def seed(self) -> int:

@@ -1,0 +1,122 @@
+"""Section "attacks": what attackers achieve on a release made from the table, and how it stands to the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from incrowd.assessment.sections.section import Section, Statement, Work
+from incrowd.attacks import AttackRisk, ReleaseAttacks, attack_release, kinds_for
+from incrowd.recipients import judge
+from incrowd.wording import Advice, chosen_percent, interval_at, listed, percent
+
+if TYPE_CHECKING:
+    from incrowd.assessment.question import Question
+    from incrowd.assessment.result import Assessment
+
+_ALL = "all of them"
+
+
+class AttackJudgement(NamedTuple):
+    """How attacks stand to the limit: proven above it, not ruled out, and those that could not be run."""
+
+    over: tuple[str, ...] = ()
+    borderline: bool = False
+    not_run: tuple[str, ...] = ()
+
+
+def judge_attacks(question: Question, attacks: ReleaseAttacks | None) -> AttackJudgement:
+    """Hold every attack against the limit on the average; an attack that was not run is not known to fail.
+
+    Args:
+        question: what is asked, with its limits.
+        attacks: the attacks; None where they have not been made.
+    """
+    if question.released is None:
+        return AttackJudgement()
+    if attacks is None or attacks.worst is None:
+        return AttackJudgement(not_run=(_ALL,))
+    limit = question.limits.of_average
+    stands = [(one, judge(one.risk.value, limit, one.risk[1:])) for one in attacks.deciding]
+    return AttackJudgement(
+        tuple(
+            f"{one.sentence.rstrip('.')}. That is above the {chosen_percent(limit)} accepted ({one.about})."
+            for one, standing in stands
+            if standing == "over"
+        ),
+        any(standing == "borderline" for _, standing in stands),
+        tuple(attacks.not_tried),
+    )
+
+
+def reasons_from_attacks(question: Question, attacks: ReleaseAttacks | None) -> Iterator[str]:
+    """What attacks on a release add to what the decision rests on."""
+    if question.synthetic:
+        yield "No row of the release was made from one person, as you said, so attacks decide and not classes."
+    if attacks is not None:
+        yield attacks.sentence
+        yield from (f"Not run: {name}: {reason}." for name, reason in attacks.not_run.items())
+
+
+def advise_on_release(work: Work, judgement: AttackJudgement) -> Iterator[Advice]:
+    """What helps a release whose attacks succeed or could not be run."""
+    if work.holdout is None:
+        yield Advice(
+            "Split the original before the release is made (incrowd split), make the release from one part, and give "
+            "the other as the holdout: without it some attacks cannot be run, and others not be told from chance.",
+            ("holdout",),
+        )
+    if any(name.endswith("linkage") for name in judgement.not_run):
+        yield Advice(
+            "Say which row of the original each row of the release was made from, or that its rows come from nobody.",
+            ("kept_rows", "synthetic"),
+        )
+    if judgement.over or judgement.borderline:
+        yield Advice(
+            "Make the release with less detail or fewer columns and attack it again; incrowd attack names the rows "
+            "that are found, so that they can be protected or left out."
+        )
+
+
+def is_asked(work: Work) -> bool:
+    """Whether a release is to be attacked."""
+    return work.question.released is not None
+
+
+def _attack(work: Work) -> ReleaseAttacks | None:
+    if not is_asked(work):
+        return None
+    population = work.question.population
+    return attack_release(
+        work.release_of,
+        work.table,
+        known=list(work.roles.quasi_identifiers),
+        secret=list(work.roles.sensitive),
+        holdout=work.holdout,
+        seed=work.seed,
+        kept_rows=work.kept_rows,
+        kinds=kinds_for(work.roles.sensitive, synthetic=work.question.synthetic),
+        population=population if population and population >= work.table.rows else (),
+        progress=work.part(SECTION),
+    )
+
+
+def _statements(found: Assessment) -> Iterator[Statement]:
+    for one in found.attacks.attacks if found.attacks else ():
+        yield Statement(
+            "attacks",
+            one.about,
+            one.risk.value,
+            percent(one.risk.value),
+            one.sentence,
+            interval_at(0.95, *one.risk[1:]),
+            _assumed(one),
+        )
+
+
+def _assumed(one: AttackRisk) -> str:
+    baseline = "people who are not in the data are attacked as well" if one.control else "no people to compare with"
+    return f"the attacker knows {listed(one.known)}; {baseline}"
+
+
+SECTION = Section("attacks", _attack, _statements, span=(0.6, 0.65), is_asked=is_asked)

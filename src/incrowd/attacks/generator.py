@@ -1,0 +1,125 @@
+"""New rows drawn from a model of a table: the crowd model, a Gaussian copula, or every column by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from incrowd.attacks.copula_sampling import draw_from_copula
+from incrowd.backends import Coded, encode
+from incrowd.errors import UnsupportedError
+from incrowd.populations.crowd_growth import grow
+from incrowd.populations.crowd_model import fit_crowd_model
+from incrowd.protection.problem import as_floats, is_number, offset_of
+from incrowd.tables import Table
+
+Model = Literal["crowd", "copula", "independent"]
+
+_MOST_VALUES = 50  # of a column of numbers that are drawn as they are; more are drawn as ranges and then within them
+_MOST_TEXTS = 0.5  # of the rows that may have a text of their own; more are names, which no model should repeat
+
+
+def draw_rows(
+    table: Table, names: Sequence[str], rows: int, *, model: Model = "crowd", copied: float = 0.0, seed: int = 0
+) -> pa.Table:
+    """Draw rows from a model of some columns, and copy others.
+
+    Args:
+        table: the table that the model is fitted to.
+        names: the columns to draw.
+        rows: how many rows to draw.
+        model: how columns depend on each other; see `synthesise`.
+        copied: the share of rows that are copies of rows of the table.
+        seed: of every random choice.
+
+    Raises:
+        UnsupportedError: a column of text has a value of its own in most rows.
+    """
+    coded = encode(table, list(names))
+    draws = np.random.default_rng([seed, 0x5E7])
+    binned = [_binned(column) for column in coded]
+    codes = _drawn([one for one, _ in binned], [is_number(one) for one in coded], rows, model, seed, draws)
+    made = [_values(column, bins, code, draws) for column, (_, bins), code in zip(coded, binned, codes, strict=True)]
+    copies = draws.random(rows) < copied
+    source = draws.permutation(table.rows) if rows <= table.rows else draws.integers(0, table.rows, rows)
+    taken = pa.array(np.where(copies, source[:rows], -1))
+    return pa.table({one.name: _with_copies(one, values, taken) for one, values in zip(coded, made, strict=True)})
+
+
+def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """The codes a model learns, and for a column of many numbers the first value of each bin and the end."""
+    filled = column.size - column.has_null
+    if not is_number(column) or filled <= _MOST_VALUES:
+        if filled > max(_MOST_VALUES, _MOST_TEXTS * column.codes.size):
+            raise UnsupportedError(
+                f"column {column.name!r} has a value of its own in most rows, as names have; leave it out"
+            )
+        return column.codes.astype(np.int64), None
+    tally = np.bincount(column.codes, minlength=column.size)[:filled]
+    reached = (np.cumsum(tally) - tally) * _MOST_VALUES // tally.sum()
+    starts = np.flatnonzero(np.diff(reached, prepend=-1))
+    bin_of = np.append(np.repeat(np.arange(starts.size), np.diff(starts, append=filled)), starts.size)
+    return bin_of[column.codes], np.append(starts, filled)
+
+
+def _drawn(
+    columns: list[NDArray[np.int64]],
+    ordered: Sequence[bool],
+    rows: int,
+    model: Model,
+    seed: int,
+    draws: np.random.Generator,
+) -> list[NDArray[np.int64]]:
+    """Codes of new rows, column by column."""
+    people = columns[0].size
+    alone = [column[draws.integers(0, people, rows)] for column in columns]
+    telling = [place for place, column in enumerate(columns) if column.min() != column.max()]
+    if model == "independent" or not telling:
+        return alone
+    if model == "copula":
+        values, codes = zip(*(np.unique(columns[place], return_inverse=True) for place in telling), strict=True)
+        drawn = draw_from_copula(codes, [ordered[place] for place in telling], rows, draws)
+        for place, one, code in zip(telling, values, drawn, strict=True):
+            alone[place] = one[code]
+        return alone
+    fitted = fit_crowd_model([columns[place] for place in telling])
+    grown = grow(fitted, people + rows, seed=(seed, 0x5E7)).values
+    for place in telling:
+        dense = np.unique(columns[place], return_inverse=True)
+        at = next(at for at, codes in enumerate(fitted.codes) if np.array_equal(codes, dense[1]))
+        found = grown[at, people:]
+        seen = found < dense[0].size
+        # what nobody has yet cannot be named: such a cell has the value of a random person
+        alone[place] = np.where(seen, dense[0][np.where(seen, found, 0)], alone[place])
+    return alone
+
+
+def _values(
+    column: Coded, bins: NDArray[np.int64] | None, codes: NDArray[np.int64], draws: np.random.Generator
+) -> pa.Array:
+    """Values for codes; for a bin a number anywhere between its first and its last value, as exact as theirs are."""
+    if bins is None:
+        return column.values.take(pa.array(codes))
+    filled = column.values.slice(0, int(bins[-1]))
+    place, first = as_floats(filled, offset_of(column)), offset_of(column)
+    null = codes == bins.size - 1
+    at = np.where(null, 0, codes)
+    low, high = place[bins[at]], place[bins[at + 1] - 1]
+    kind = filled.type
+    if np.all(place == np.rint(place)):
+        unit = pa.int32() if pa.types.is_date32(kind) or pa.types.is_time32(kind) else pa.int64()
+        found = draws.integers(low.astype(np.int64), high.astype(np.int64), endpoint=True)
+        return pa.array(found + first, unit, mask=null).cast(kind, safe=False)
+    return pa.array(draws.uniform(low, high), pa.float64(), mask=null).cast(kind, safe=False)
+
+
+def _with_copies(column: Coded, made: pa.Array, taken: pa.Array) -> pa.Array:
+    """The made values, and those of the original where a row is taken from it."""
+    rows = taken.to_numpy()
+    own = column.values.take(pa.array(column.codes[np.maximum(rows, 0)]))
+    return pc.if_else(pa.array(rows >= 0), own, made)

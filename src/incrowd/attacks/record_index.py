@@ -1,0 +1,153 @@
+"""An index of records, so that a search looks only at those that some column does not rule out.
+
+A record within a limit of a probe is within it in every column. In a column of numbers these are a run of the records
+in the order of that column; below the cost of another text the texts must be equal, and of all columns of text together
+they are a run of the records in the order of their combinations. For each probe the shortest run is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.special import Floats
+
+NUMBER, STEP, NORMAL, SETS = 0, 1, 2, 3
+"""How a column costs: its gap up to 1, 0 or 1, half the squared gap, or looked up by both labels."""
+
+_NEARBY = 64  # records on either side that are looked at for a first limit
+_MOST_COMBINATIONS = 1 << 52
+_APART = 8.0  # between combinations of text, on the scale of the numbers within one (a null is at 2)
+_MARGIN = 1e-6  # by which runs are wider than their limits: more than rounding can take away
+
+
+class Runs(NamedTuple):
+    """For each probe a run of records: from `begins` to `ends` of the order `which`."""
+
+    orders: NDArray[np.int32]
+    which: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordColumn:
+    """A column of the records of a gallery: where every cell lies, how it costs, and its usual cost."""
+
+    mode: int
+    weight: float
+    low: Floats
+    high: Floats
+    usual_cost: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no cell is a range, a set or *."""
+        return self.mode != SETS and bool(np.array_equal(self.low, self.high))
+
+    def reach(self, limits: Floats) -> Floats:
+        """How far from a probe a cell may lie within each limit; inf where everything is within it."""
+        room = np.maximum(limits, 0.0) + _MARGIN
+        if self.mode == STEP:
+            return np.where(room < self.weight, 0.5, np.inf)
+        if self.mode == NORMAL:
+            return np.asarray(np.sqrt(2.0 * room) / self.weight)
+        return np.where(room < 1.0, room / self.weight, np.inf)
+
+
+class RecordIndex:
+    """The records of a gallery in the order of each exact column, and of all exact columns of text together."""
+
+    def __init__(self, columns: Sequence[RecordColumn]) -> None:
+        self._columns = columns
+        exact = [place for place, column in enumerate(columns) if column.is_exact]
+        self._single = [(place, np.argsort(columns[place].low, kind="stable")) for place in exact]
+        self._values = [columns[place].low[order] for place, order in self._single]
+        records = columns[0].low.size
+        orders = [np.arange(records), *(order for _, order in self._single)]
+        self._texts = [place for place in exact if columns[place].mode == STEP]
+        self._number = max(
+            (place for place in exact if columns[place].mode == NUMBER),
+            key=lambda place: columns[place].usual_cost,
+            default=None,
+        )
+        sizes = [columns[place].low.max() + 1.0 for place in self._texts]
+        self._radix = np.concatenate([[1.0], np.cumprod(sizes)])[:-1]
+        self._combined = bool(self._texts) and float(np.prod(sizes)) < _MOST_COMBINATIONS
+        if self._combined:
+            keys = self._keys([columns[place].low for place in self._texts])
+            self._combinations, numbers = np.unique(keys, return_inverse=True)
+            place = numbers * _APART + (0.0 if self._number is None else columns[self._number].low)
+            order = np.argsort(place, kind="stable")
+            self._places = place[order]
+            orders.append(order)
+        self._orders = np.stack(orders).astype(np.int32)
+
+    def _keys(self, texts: Sequence[Floats]) -> Floats:
+        """Combinations of text as numbers in mixed radix."""
+        return np.asarray(sum(radix * text for radix, text in zip(self._radix, texts, strict=True)))
+
+    def runs(self, low: Floats, high: Floats, named: NDArray[np.bool_], limits: Floats) -> Runs:
+        """For each probe the shortest run that holds every record within its limit.
+
+        Args:
+            low: where the interval of each probe begins in each column, and `high` where it ends.
+            high: see `low`.
+            named: which columns a probe names; everything fits the others.
+            limits: the limit of each probe.
+        """
+        size, records = limits.size, self._orders.shape[1]
+        which, begins, ends = np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, records)
+        found = []
+        for (place, _), values in zip(self._single, self._values, strict=True):
+            some = np.flatnonzero(named[:, place])
+            reach = self._columns[place].reach(limits[some])
+            first = np.searchsorted(values, low[some, place] - reach, "left")
+            found.append((some, first, np.searchsorted(values, high[some, place] + reach, "right")))
+        if self._combined:
+            found.append(self._runs_of_combinations(low, high, named, limits))
+        for number, (some, first, last) in enumerate(found, start=1):
+            shorter = last - first < ends[some] - begins[some]
+            better = some[shorter]
+            which[better], begins[better], ends[better] = number, first[shorter], last[shorter]
+        return Runs(self._orders, which, begins, np.maximum(ends, begins))
+
+    def nearby(self, low: Floats, high: Floats, named: NDArray[np.bool_]) -> Iterator[Runs]:
+        """In each order the records on either side of each probe, from which a first limit is learnt."""
+        records = self._orders.shape[1]
+        middles = [
+            np.where(named[:, place], np.searchsorted(values, low[:, place]), -_NEARBY)
+            for (place, _), values in zip(self._single, self._values, strict=True)
+        ]
+        if self._combined:
+            number = np.zeros(low.shape[0]) if self._number is None else np.maximum(low[:, self._number], -1.0)
+            middles.append(np.searchsorted(self._places, self._place(low, number)))
+        for order, middle in enumerate(middles, start=1):
+            begins, ends = np.clip(middle - _NEARBY, 0, records), np.clip(middle + _NEARBY, 0, records)
+            yield Runs(self._orders, np.full(middle.size, order), begins, ends)
+
+    def _place(self, low: Floats, number: Floats) -> Floats:
+        """Where probes stand in the order of combinations; those of no record stand before all."""
+        keys = self._keys([low[:, place] for place in self._texts])
+        at = np.minimum(np.searchsorted(self._combinations, keys), self._combinations.size - 1)
+        return np.where(self._combinations[at] == keys, at * _APART + number, -np.inf)
+
+    def _runs_of_combinations(
+        self, low: Floats, high: Floats, named: NDArray[np.bool_], limits: Floats
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The probes within whose limit no other text is, and for each the records with its texts and a near number."""
+        texts = self._texts
+        least = min(self._columns[place].weight for place in texts)
+        known = named[:, texts].all(axis=1) & np.equal(low[:, texts], high[:, texts]).all(axis=1)
+        some = np.flatnonzero(known & (limits + _MARGIN < least))
+        begin, end = np.full(some.size, -1.0), np.full(some.size, 3.0)
+        if self._number is not None:
+            reach = np.where(named[some, self._number], self._columns[self._number].reach(limits[some]), np.inf)
+            begin = np.maximum(low[some, self._number] - reach, begin)
+            end = np.minimum(high[some, self._number] + reach, end)
+        first = np.searchsorted(self._places, self._place(low[some], begin), "left")
+        return some, first, np.searchsorted(self._places, self._place(low[some], end), "right")

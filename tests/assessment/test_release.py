@@ -1,0 +1,107 @@
+"""Releases: attacks are part of the one decision, and those that could not be run are no yes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.csv as pacsv
+import pytest
+
+from incrowd import InputError, assess, protect
+from incrowd.assessment import Question, judge_release, read_question
+from incrowd.assessment.sections.attacks import judge_attacks
+from incrowd.assessment.settings_file import save_question
+from incrowd.attacks import attack_release, synthesise
+from incrowd.reports import document, key_numbers, schema
+
+pytestmark = [pytest.mark.xdist_group("assess"), pytest.mark.usefixtures("quick_estimates")]
+ASKED = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"], "certain": 1.0, "recipient": "trusted"}
+
+
+def people(size, seed):
+    draws = np.random.default_rng(seed)
+    return {
+        "age": draws.integers(20, 40, size),
+        "zip": np.array(["a", "b", "c"])[draws.integers(0, 3, size)],
+        "ill": np.array(["no", "yes"])[draws.integers(0, 2, size)],
+    }
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return people(1500, 1), people(1500, 2)
+
+
+def test_a_protected_release_needs_classes_and_attacks_within_the_limits(tables):
+    original, holdout = tables
+    released = protect(original, quasi_identifiers=["age", "zip"], sensitive=["ill"], k=5, l=2).table
+    asked = {**ASKED, "protection": False}
+    found = assess(original, released=released, holdout=holdout, **asked)
+    assert found.verdict.decision == "within", found.verdict
+    assert found.verdict.basis == "table"
+    assert found.facts.k >= 5  # that of the release
+    assert {one.kind for one in found.attacks.attacks} >= {"linkage", "inference", "attribution", "membership"}
+    assert any(section.key == "attacks" and section.tables for section in document(found))
+    assert set(schema()["properties"]) >= set(found.to_dict())
+
+    alone = assess(original, released=released, **asked)
+    assert alone.verdict.decision == "undecided"
+    assert alone.verdict.attacks_not_run == ("membership",)
+    assert alone.verdict.headline == "Undecided: attacks that were not run"
+    assert "not every attack on it was run (membership)" in alone.verdict.recommendation
+    assert alone.verdict.actions[0].hint == ("holdout",)
+
+
+def test_a_synthetic_release_is_judged_by_its_attacks(tables):
+    original, holdout = tables
+    asked = {**ASKED, "protection": False, "holdout": holdout, "synthetic": True, "seed": 1}
+    made = synthesise(original, model="independent", seed=3).table
+    safe = assess(original, released=made, **asked)
+    assert (safe.verdict.decision, safe.verdict.basis) == ("within", "attacks")
+    assert safe.verdict.risk == safe.attacks.worst.risk.value
+    assert [one.name for one in key_numbers(safe)] == ["rows", "worst attack"]
+    assert "worst attack exposes" in safe.verdict.sentence
+
+    copies = synthesise(original, copied=1.0, seed=3).table
+    exposed = assess(original, released=copies, **{**asked, "threshold": 0.05})
+    assert exposed.verdict.decision == "over"
+    assert any("above the 5% accepted" in text for text in exposed.verdict.exposures)
+    as_rows = assess(original, released=made, **{**asked, "synthetic": False})  # whose rows they are cannot be told
+    assert as_rows.verdict.decision in ("undecided", "exposed")
+    assert "linkage" in as_rows.verdict.attacks_not_run
+
+
+def test_attacks_that_were_not_made_are_no_yes(tables):
+    original, holdout = tables
+    question = Question(**ASKED, released="made.csv")
+    assert judge_attacks(question, None).not_run == ("all of them",)
+    assert judge_attacks(replace(question, released=None), None) == ((), False, ())
+    wide = protect(original, quasi_identifiers=["age", "zip"], sensitive=["ill"], k=5, l=2).table
+    assert judge_release(wide, replace(question, released=None)).decision == "within"
+    assert judge_release(wide, question).decision == "undecided"  # a policy that asks for attacks
+    found = attack_release(original, original, known=["age", "zip"], holdout=holdout, kinds=["singling-out"])
+    assert judge_attacks(replace(question, threshold=1e-3), found).borderline or judge_attacks(question, found).over
+
+
+def test_files_of_a_release_are_named_by_their_last_part_and_asked_for_again(tables, tmp_path):
+    import pyarrow as pa
+
+    original, holdout = (pa.table(one) for one in tables)
+    for name, table in (("part", original), ("made", original), ("back", holdout)):
+        pacsv.write_csv(table.slice(0, 200), tmp_path / f"{name}.csv")
+    (tmp_path / "rows.txt").write_text("\n".join(str(row + 1) for row in range(200)))
+    files = {
+        "released": str(tmp_path / "made.csv"),
+        "holdout": str(tmp_path / "back.csv"),
+        "kept_rows": str(tmp_path / "rows.txt"),
+    }
+    found = assess(str(tmp_path / "part.csv"), **ASKED, **files, protection=False)
+    asked = found.provenance.question
+    assert (asked.source, asked.released, asked.holdout, asked.kept_rows) == (
+        "part.csv", "made.csv", "back.csv", "rows.txt",
+    )  # fmt: skip
+    assert found.provenance.table == "made.csv"
+    assert found.provenance.options["released"] == "made.csv"
+    assert found.verdict.decision == "exposed"
+    assert read_question(save_question(asked, tmp_path / "incrowd.toml")) == replace(asked, protection=True)
+    with pytest.raises(InputError, match="about a release"):
+        assess(str(tmp_path / "part.csv"), **ASKED, holdout=files["holdout"])

@@ -1,0 +1,87 @@
+"""Peak memory of every verb under --memory: it keeps to the limit, or says what it takes and stops.
+
+    python -m tests.fuzz.memory --rows 1000000 --memory 100MB
+
+Every verb runs in a fork of a warm process; what counts is how far its peak is above that of a fork that does nothing.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.fuzz import run, seeds
+
+from incrowd._support.memory import memory_in_bytes
+
+ALLOWANCE = 120_000_000  # what an engine and its buffers take besides the rows
+QIS = ["--qi", "age,sex,zip"]
+VERBS = {
+    "measure": ["measure", "FILE", *QIS],
+    "measure a secret": ["measure", "FILE", *QIS, "--sensitive", "illness"],
+    "profile": ["profile", "FILE"],
+    "check": ["check", "FILE", *QIS, "--min-k", "2"],
+    "curve": ["curve", "FILE", *QIS, "--out", "OUT.csv"],
+    "leak": ["leak", "FILE", *QIS, "--leaked", "1000"],
+    "forecast": ["forecast", "FILE", *QIS, "--at", "1e8"],
+    "population": ["population", "FILE", *QIS, "--population", "1e8"],
+    "protect": ["protect", "FILE", *QIS, "--k", "5", "--out", "OUT.parquet"],
+    "frontier": ["frontier", "FILE", *QIS],
+    "assess": ["assess", "FILE", *QIS, "--population", "1e8"],
+    "evaluate": ["evaluate", "FILE", "FILE", *QIS],
+    "attack": ["attack", "FILE", "FILE", "--known", "age,sex,zip"],
+    "split": ["split", "FILE", "--out", "OUT.parquet", "--holdout", "OUT2.parquet"],
+}
+
+
+def write_rows(file, rows):
+    """A table of so many rows, of which few are alike."""
+    draw = np.random.default_rng(5)
+    codes = pa.array(draw.integers(0, 60, rows).astype(np.int32))
+    columns = {
+        "age": draw.integers(0, 100, rows),
+        "sex": draw.integers(0, 2, rows),
+        "zip": draw.integers(10_000, 40_000, rows),
+        "income": draw.normal(40_000, 9_000, rows),
+        "illness": pa.DictionaryArray.from_arrays(codes, [f"illness {code}" for code in range(60)]),
+        "note": pa.array(draw.integers(0, 10**9, rows)).cast(pa.string()),
+    }
+    pq.write_table(pa.table(columns), file)
+
+
+def peaks(rows, limit, verbs=None):
+    """By verb: its exit code, how far its peak rose, its processor time, and the promise that it broke."""
+    found = {}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "plain.csv").write_bytes(seeds._csv())
+        run.warm_up(folder)
+        write_rows(folder / "people.parquet", rows)
+        for name in verbs or VERBS:
+            words = [word.replace("FILE", "people.parquet") for word in VERBS[name]]
+            _, _, _, nothing = run.run_case(folder, ["--version"])
+            code, said, seconds, peak = run.run_case(folder, [*words, "--memory", limit])
+            broken = []
+            if code not in (0, 1) and not (code == 2 and "memory" in said):
+                broken.append(f"exit code {code}: {said[-200:]}")
+            if peak - nothing > memory_in_bytes(limit) + ALLOWANCE:
+                broken.append("more memory than the limit")
+            found[name] = (code, peak - nothing, seconds, broken)
+            for file in folder.glob("OUT*"):
+                file.unlink()
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--memory", default="100MB")
+    parser.add_argument("--only", action="append")
+    given = parser.parse_args()
+    answers = peaks(given.rows, given.memory, given.only)
+    for verb, (code, peak, seconds, broken) in answers.items():
+        sys.stdout.write(f"{verb:18} exit {code}, {peak / 1e6:6.0f} MB, {seconds:5.1f} s {'; '.join(broken)}\n")
+    sys.exit(any(broken for *_, broken in answers.values()))
