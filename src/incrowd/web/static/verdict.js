@@ -15,8 +15,9 @@ let asked = false;
 
 /** Assess the table by its settings as they are now, once all of them are kept. */
 export async function assess() {
-  asked = true;
-  if (wrongField() || !(await allKept())) return;
+  const before = asked;
+  asked = true; // at once: looking at the risk meanwhile starts no second one
+  if (wrongField() || !(await allKept())) { asked = before; return; }
   stale.hidden = true;
   await start(`/tables/${table}/assessments`, {}).catch(problem);
 }
