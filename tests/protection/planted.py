@@ -34,6 +34,7 @@ METHODS = {
     "generalise": {"method": "generalise", "suppress": 0.3} | _PREFIXES,
     "blank": {"method": "blank"},
     "mask": {"method": "mask", "steps": [("age", "ranges=3"), ("income", "ranges=2"), ("zip", "keep=6")]},
+    "perturb": {"method": "perturb", "steps": [("zip", "pram=0.1"), ("age", "noise=0.5")], "seed": 1},
     "histories": {"person": "who"},
 }
 
