@@ -26,6 +26,7 @@ from incrowd.pitman_yor import compare_fits, fit_class_sizes
 from incrowd.pitman_yor.model_checks import hold_out, rank_size_check
 from incrowd.populations import classical_risk, record_risk, sensitivity
 from incrowd.protection import make_codebook, protect_items, protect_trajectories
+from incrowd.protection.original_facts import facts_of_protected
 from incrowd.results import Result
 from incrowd.tables import describe_rows
 
@@ -164,6 +165,7 @@ def every_result(results):
             quasi_identifiers=["age"],
         ),
         incrowd.protect(table, quasi_identifiers=[NAME], k=4, l=2, sensitive=["illness", "age"]),
+        facts_of_protected(safe),
         protect_items({"who": [1, 1, 2, 2], "item": list("abab")}, person="who", item="item", k=2),
         protect_trajectories(
             {"who": [1, 1, 2, 2], "day": [1, 2, 1, 2], "at": list("abab")}, person="who", time="day", place=["at"], k=2

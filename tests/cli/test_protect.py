@@ -27,9 +27,7 @@ def test_a_file_in_a_safe_file_out(capsys, people, tmp_path, kind):
     assert "at least 3 others" in shown
     assert "email" in err
     assert "Passed on unchanged: pay." in shown
-    assert [path.name for path in sorted(tmp_path.iterdir())] == sorted(
-        ["people.csv", out.name, f"{out.name}.incrowd.json"]
-    )
+    assert [path.name for path in sorted(tmp_path.iterdir())] == sorted(["people.csv", out.name, f"{out.name}.incrowd"])
     code, shown, _ = run(capsys, "evaluate", people, out, "--qi", QI, "--json")
     found = json.loads(shown)
     assert code == 0

@@ -100,7 +100,7 @@ class Trial:
             broken.append("the input was changed")
         left = {path.name for path in self.folder.iterdir()} - {"plain.csv", self.out.name}
         if self.out.exists() or code == -signal.SIGKILL:  # beside a release is what its original tells
-            left.discard(f"{self.out.name}.incrowd.json")
+            left.discard(f"{self.out.name}.incrowd")
         if any(not (code == -signal.SIGKILL and files._DRAFT.fullmatch(name)) for name in left):
             broken.append(f"left behind: {sorted(left)}")
         whole = self.out.exists() and (self.expected is None or abs(self.out.stat().st_size - self.expected) <= 200)

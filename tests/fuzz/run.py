@@ -144,7 +144,7 @@ def broken_promises(folder, data, file, words, temporary, before):
     allowed = {*before, file.name}
     left = {path.name for path in folder.iterdir()} - allowed
     outputs = {Path(word).name for word in words if "OUT." in word}
-    if left - outputs - {f"{name}.incrowd.json" for name in outputs} or (left and code == 2):
+    if left - outputs - {f"{name}.incrowd" for name in outputs} or (left and code == 2):
         found.append(f"left behind: {sorted(left)}")
     if any(temporary.iterdir()):
         found.append("temporary files are left")

@@ -139,11 +139,12 @@ def test_a_mark_holds_no_cell_and_goes_with_its_file(tmp_path):
     copy = copy_release(file, tmp_path / "copy.csv")
     assert read_mark(read_table(str(copy))) == read_mark(read_table(str(file)))
     remove_release(copy)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["safe.csv", "safe.csv.incrowd.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["safe.csv", "safe.csv.incrowd"]
+    assert read_table(str(tmp_path)).rows == 48  # a folder of releases is still read as one table
 
 
 def test_a_file_of_somebody_else_is_not_replaced_by_a_mark(tmp_path):
-    other = tmp_path / "safe.csv.incrowd.json"
+    other = tmp_path / "safe.csv.incrowd"
     other.write_text('[{"age": 30}]')
     safe = protect({"age": [30, 31, 62, 64], "ward": [1, 2, 1, 2]}, quasi_identifiers=["age"], k=2)
     with pytest.raises(InputError, match="with other content"):

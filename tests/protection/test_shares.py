@@ -107,6 +107,9 @@ def test_limits_are_told_and_what_misses_them_is_refused():
         histories = table_of(rows).append_column("who", [[str(number // 2) for number in range(12)]])
         with pytest.raises(UnsupportedError, match="not for histories"):
             protect(histories, person="who", **asked, **options)
+    for method in ("generalise", "sorted", "blank", "coarsen"):  # a bound that nothing reaches is not passed over
+        with pytest.raises(UnsupportedError, match="reached by strata"):
+            protect(table_of(rows), t="bound", method=method, **options)
     with pytest.raises(InputError, match="beta must be above 0"):
         protect(table_of(rows), beta=-1, **options)
     with pytest.raises(InputError, match="need a sensitive column"):

@@ -118,7 +118,7 @@ def list_reasons(
 
 
 def list_internal_reasons(
-    roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
+    question: Question, roles: Roles, facts: Measurement, evidence: Evidence, population: PopulationRisk | None
 ) -> Iterator[Advice]:
     """Reasons that would help an attacker."""
     if facts.uniques and population is not None:
@@ -131,7 +131,9 @@ def list_internal_reasons(
             f"{roles.person} is taken for numbers that stand in no other file; protect replaces them by random ones."
         )
     yield from evidence.unanswered
-    if evidence.rows.kind != "people":
+    if evidence.rows.kind != "people" and question.rows_are_people:
+        yield Advice(f"Every row is another person, as you said, although {evidence.rows.reason}.")
+    elif evidence.rows.kind != "people" and roles.person is None:
         yield Advice(f"Rows may not be people: {evidence.rows.reason}", ("person", "rows_are_people"))
     for column in evidence.secrets.columns if evidence.secrets else ():
         if column.structural_missing:

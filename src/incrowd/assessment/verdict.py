@@ -258,7 +258,7 @@ def decide(
         disclosed=tuple(column.column for column in disclosed),
         giving_back=tuple(one.column for one in evidence.given_back),
         attacks_not_run=attacked.not_run,
-        internal_reasons=tuple(list_internal_reasons(roles, facts, evidence, population)),
+        internal_reasons=tuple(list_internal_reasons(question, roles, facts, evidence, population)),
         unanswered=evidence.unanswered if decision == "undecided" else (),
     )
 

@@ -1,7 +1,7 @@
 """What only the original tells about a release, and the mark beside a released file that keeps it.
 
 A kept column can tell single values behind ranges that the release alone does not show, and the column that numbers
-people may be gone. `write_protected` counts both and writes them to `NAME.incrowd.json` beside the file: names of
+people may be gone. `write_protected` counts both and writes them to `NAME.incrowd` beside the file: names of
 columns and counts, no cell. A mark holds for the bytes of its file alone.
 """
 
@@ -119,9 +119,9 @@ def mark_of(file: Path) -> Path:
     """Where the mark of a released file is.
 
     >>> mark_of(Path("safe.csv")).name
-    'safe.csv.incrowd.json'
+    'safe.csv.incrowd'
     """
-    return file.with_name(f"{file.name}.incrowd.json")
+    return file.with_name(f"{file.name}.incrowd")
 
 
 def write_mark(safe: Protected, written: Path, target: Path) -> None:

@@ -104,7 +104,7 @@ def write_protected(
     """Write a protected table, read the file again and check it, and only then give it its name.
 
     The file is counted as any table is, and its dictionaries are compared with its cells. What only the original tells
-    about it is written beside it, to `NAME.incrowd.json`, without a cell; `assess` and `check` read that.
+    about it is written beside it, to `NAME.incrowd`, without a cell; `assess` and `check` read that.
 
     Args:
         protected: what `protect` returned.

@@ -68,6 +68,10 @@ def check_demand(demand: Demand, rows: int, sensitive: Sequence[str], method: Me
         raise InputError(f"c of recursive (c, l)-diversity must be above 0; {demand.c!r} was given")
     if not sensitive and (demand.about_secrets or method.run is None):
         raise InputError("l-diversity, t-closeness, beta and delta need a sensitive column; name it", hint="sensitive")
+    if demand.by_strata and demand.t is None and method.run_by_strata is None:
+        raise UnsupportedError(
+            "the bound on t is reached by strata; use the partition, or give t", hint="method=partition"
+        )
     if demand.wildcards and demand.about_secrets:
         raise UnsupportedError(
             "blanks that may be any value leave no classes for l, t, beta and delta; leave wildcards out"
