@@ -113,10 +113,10 @@ def _method_in_words(answer: Forecast, why: str | None) -> str:
         )
     if why is not None:
         return (
-            "This is the same estimate as on the Risk page. It follows a law fitted to how many people look alike, "
+            "This is the same estimate as under Risk. It follows a law fitted to how many people look alike, "
             f"for the columns cannot be used: {why}."
         )
-    return "This is the same estimate as on the Risk page: from the columns and how many people look alike."
+    return "This is the same estimate as under Risk: from the columns and how many people look alike."
 
 
 def _sentence(answer: Forecast, index: int) -> str:

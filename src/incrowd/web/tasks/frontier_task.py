@@ -130,7 +130,7 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
     if best:
         says = f"May go out, and not beaten in both risk and detail: {named}."
     elif "undecided" in decisions:
-        says = "None of these ways may go out yet: confirm what the columns are, on Roles."
+        says = "None of these ways may go out yet: confirm what the columns are."
     else:
         says = "None of these ways may go out: the risk is above the limits, or something kept gives it away."
     return Figure(
