@@ -134,7 +134,9 @@ class TableHistory:
         groups = {
             label: left for label, names in saved.groups.items() if (left := [one for one in names if one in columns])
         }
-        protection = saved.protection if {*saved.protection.named} <= columns else Protection(k=saved.protection.k)
+        protection = (
+            saved.protection if {*saved.protection.named(columns)} <= columns else Protection(k=saved.protection.k)
+        )
         kept = {
             "roles": {name: role for name, role in saved.roles.items() if name in settled},
             "decided": [name for name in saved.decided if name in settled],
@@ -169,7 +171,7 @@ class TableHistory:
             several = [name for name in roles if roles[name] == role]
             if len(several) > 1:
                 raise InputError(f"only one column can be the {role} column; {len(several)} are")
-        self._require(wanted.protection.named)
+        self._require(wanted.protection.named(self._table.columns))
 
 
 def now_in_words() -> str:
