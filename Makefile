@@ -6,7 +6,7 @@ BASE := $(VENV)/.base
 SETUP := $(VENV)/.setup
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: demo docs test tests check bench papers fuzz sbom lock clean
+.PHONY: demo docs test tests check bench papers fuzz floors sbom lock clean
 
 demo: $(BASE)
 	$(BIN)/incrowd demo-data --rows 100000 --out out/demo.parquet --force
@@ -39,8 +39,20 @@ papers: $(SETUP)
 fuzz: $(SETUP)
 	$(BIN)/python -m tests.fuzz.run --seconds $(or $(SECONDS),3600) --corpus out/fuzz
 	$(BIN)/python -m tests.fuzz.faults
+	$(BIN)/python -m tests.fuzz.releases --tables 2000
+	$(BIN)/python -m tests.fuzz.memory
 	INCROWD_CALLS=20000 $(BIN)/pytest -q tests/fuzz/test_calls.py
 	INCROWD_TABLES=400 $(BIN)/pytest -q tests/protection
+
+# the oldest versions that pyproject.toml allows, in an environment of their own
+floors: $(SETUP)
+	$(PYTHON) -m venv --clear out/floors
+	sed -n '/^dependencies = \[/,/^\]/s/^ *"\(.*\)>=\(.*\)",/\1==\2/p' pyproject.toml > out/floors.txt
+	out/floors/bin/python -m pip install --quiet -r out/floors.txt
+	out/floors/bin/python -m pip install --quiet --no-deps -e .
+	out/floors/bin/incrowd demo-data --rows 2000 --out out/floors.parquet --force
+	out/floors/bin/incrowd measure out/floors.parquet --qi age_yrs,sex,race,patcnty --sensitive charge
+	out/floors/bin/incrowd protect out/floors.parquet --qi age_yrs,sex,race,patcnty --k 5 --out out/floors-safe.csv --force
 
 sbom: $(SETUP)
 	mkdir -p out

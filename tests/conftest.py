@@ -43,6 +43,11 @@ def _group(file):
     return found and found[1]
 
 
+def pytest_make_parametrize_id(val):
+    """Bytes are told by how many they are: two workers may hold other ones, such as the time in a gzip header."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(items):
     """Tests of one name (schemathesis has one for every operation) get a number: xdist would run the first only."""
     seen = Counter()

@@ -34,6 +34,7 @@ METHODS = {
     "generalise": {"method": "generalise", "suppress": 0.3} | _PREFIXES,
     "blank": {"method": "blank"},
     "mask": {"method": "mask", "steps": [("age", "ranges=3"), ("income", "ranges=2"), ("zip", "keep=6")]},
+    "perturb": {"method": "perturb", "steps": [("age", "round=10"), ("income", "round=1000"), ("zip", "pram=0.8")]},
     "histories": {"person": "who"},
 }
 

@@ -33,7 +33,23 @@ def demo(page, rows=3_000):
     return table["id"]
 
 
-def answered(page, place="#view"):
-    """Wait for the answer of the page, all of it."""
+def settled(page):
+    """Wait for the workbench: all its parts are there."""
+    page.wait_for_selector("html[data-settled=yes]", state="attached")
+
+
+def look(page, base, table, lens="crowd"):
+    """Open the workbench of a table, seen through a lens."""
+    page.goto(f"{base}/tables/{table}/{lens}")
+    settled(page)
+
+
+def answered(page, place):
+    """Wait for an answer in its place, all of it."""
     page.wait_for_selector(f"{place}[data-shown]:not([aria-busy])")
     assert page.query_selector_all(f"{place} [data-drawn=no]") == []
+
+
+def choose(page, column):
+    """Select one column of the list."""
+    page.click(f".column[data-column='{column}'] .name")

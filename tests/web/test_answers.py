@@ -64,7 +64,7 @@ def test_risk_forecast_and_protection_of_a_table_have_one_answer(table, found_by
     named = answer["curve"]["people_named"]
     assert all(one <= other * (1 + 1e-12) for one, other in pairwise(named))
     assert named[-1] <= 40 * 2 * (1 + 1e-12)
-    assert "same estimate as on the Risk page" in page
+    assert "same estimate as under Risk" in page
     assert answer["population"] == 50_000
     assert "(counted)" in answer["sentences"][-1]
     assert "<td>counted</td>" in page

@@ -3,9 +3,10 @@
 import csv
 
 import pytest
-from tests.web.browsing import answered, ask, demo
+from tests.web.browsing import answered, ask, choose, demo, look, settled
 
 pytestmark = pytest.mark.xdist_group("browser-trouble")  # one worker: the browser is started once
+SLIDE = "(slider, size) => { slider.value = size; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
 NASTY = (
     "<script>window.hacked=1</script>",
     "</script><img src=x onerror=window.hacked=2>",
@@ -38,7 +39,7 @@ def upload(page, file):
 def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, base):
     page = opened()
     table = demo(page, rows=50_000)
-    page.goto(f"{base}/tables/{table}/protect")
+    look(page, base, table, "candidates")
     page.click("#compare")
     page.wait_for_selector("#frontier-view .waiting progress")
     page.reload()
@@ -46,7 +47,7 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
     page.goto(f"{base}/")
     page.wait_for_selector("#jobs progress")
     assert "Comparing methods" in page.inner_text("#jobs")
-    page.goto(f"{base}/tables/{table}/protect")
+    look(page, base, table, "candidates")
     page.click("#frontier-view .waiting button")
     page.wait_for_selector("#frontier-view >> text=Cancelled.")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["cancelled"]
@@ -66,7 +67,7 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
     ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"race": "sensitive"}})  # elsewhere, meanwhile
     page.select_option("#method", "partition")
     page.click("#protection button[type=submit]")
-    answered(page)
+    answered(page, "#candidate-view")
     settings = ask(page, "GET", f"/tables/{table}/settings")["settings"]
     assert (settings["roles"]["race"], settings["protection"]["k"]) == ("sensitive", 60)
 
@@ -74,35 +75,36 @@ def test_a_reload_during_work_finds_it_again_and_it_can_be_cancelled(opened, bas
 def test_an_assessment_that_was_cancelled_can_be_tried_again(opened, base):
     page = opened()
     table = demo(page, rows=50_000)
-    page.goto(f"{base}/tables/{table}/risk")
-    page.click("#view[data-shown] .waiting button")
+    look(page, base, table, "risk")
+    page.wait_for_selector("#risk-view[data-shown]")
+    page.click("#verdict-wait .waiting button")
     page.wait_for_selector(".instead")
     page.reload()
-    page.wait_for_selector("#view .note >> text=This assessment was cancelled")
-    answered(page)
-    cancelled = page.get_attribute("#view", "data-shown")
+    page.wait_for_selector("#risk-view .note >> text=This assessment was cancelled")
+    answered(page, "#risk-view")
+    cancelled = page.get_attribute("#risk-view", "data-shown")
     page.click("text=Try again")
-    answered(page, f"#view:not([data-shown='{cancelled}'])")
+    answered(page, f"#risk-view:not([data-shown='{cancelled}'])")
     assert [job["state"] for job in ask(page, "GET", "/jobs")] == ["done", "cancelled"]
 
 
 def test_cancelling_a_second_assessment_brings_the_first_one_back(opened, base):
     page = opened()
     table = demo(page, rows=20_000)
-    page.goto(f"{base}/tables/{table}/risk")
-    answered(page)
-    whole = page.get_attribute("#view", "data-shown")
+    look(page, base, table, "risk")
+    answered(page, "#risk-view")
+    whole = page.get_attribute("#risk-view", "data-shown")
     ask(page, "PATCH", f"/tables/{table}/settings", {"recipient": "strict"})
     page.reload()
-    answered(page)
+    answered(page, "#risk-view")
     page.click("#renew")
-    page.click("#view .waiting button")
-    page.wait_for_selector("#view .instead")
+    page.click("#verdict-wait .waiting button")
+    page.wait_for_selector("#risk-view .instead")
     for _ in range(2):
-        page.wait_for_selector(f"#view[data-shown='{whole}']:not([aria-busy])")
-        assert page.query_selector("#view >> text=This assessment was cancelled") is None
+        page.wait_for_selector(f"#risk-view[data-shown='{whole}']:not([aria-busy])")
+        assert page.query_selector("#risk-view >> text=This assessment was cancelled") is None
         page.reload()
-        answered(page)
+        answered(page, "#risk-view")
 
 
 def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
@@ -110,7 +112,7 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     table = demo(page)
     roles = {"charge": "sensitive", "diag_p": "other"}
     ask(page, "PATCH", f"/tables/{table}/settings", {"roles": roles})
-    page.goto(f"{base}/tables/{table}/protect")
+    look(page, base, table)
     page.wait_for_selector("#suggested:visible")
     page.select_option("#sensitive", "")
     page.click("#protection button[type=submit]")
@@ -120,6 +122,7 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
         "#method option:not([hidden])", "all => all.map((one) => [one.value, one.dataset.inputs.split(' ')])"
     )
     method = next(name for name, inputs in without if "l" not in inputs)
+    page.click("#more-ways summary")
     page.select_option("#method", method)
     assert page.is_visible("#l")  # what is asked for stays in sight
     page.click("#protection button[type=submit]")
@@ -129,55 +132,76 @@ def test_what_was_asked_for_is_not_dropped_without_a_word(opened, base):
     page.click("#compare")
     answered(page, "#frontier-view")
     page.click("#frontier-view button[data-point]")
-    answered(page)
+    answered(page, "#candidate-view")
     assert ask(page, "GET", f"/tables/{table}/settings")["settings"]["protection"]["l"] == 2
 
 
 def test_changed_settings_are_told_of_and_counted_again(opened, base):
     page = opened()
     table = demo(page)
-    page.goto(f"{base}/tables/{table}/risk")
-    answered(page)
+    look(page, base, table, "risk")
+    answered(page, "#risk-view")
     assert not page.is_visible("#stale")
-    page.goto(f"{base}/tables/{table}/roles")
-    page.wait_for_selector("html[data-settled=yes]", state="attached")
-    page.click("text=The public")
-    page.wait_for_selector("#undo:enabled")
-    page.goto(f"{base}/tables/{table}/risk")
+    page.select_option("#recipient", "public")
     page.wait_for_selector("#stale:visible")
-    answered(page)
-    first = page.get_attribute("#view", "data-shown")
+    assert page.get_attribute("#tile-risk", "data-state") == "stale"
+    first = page.get_attribute("#risk-view", "data-shown")
+    page.click("#undo")
+    page.wait_for_selector("#stale", state="hidden")  # the verdict is again of what the settings ask
+    page.click("#redo")
+    page.wait_for_selector("#stale:visible")
     page.click("#renew")
-    answered(page, f"#view:not([data-shown='{first}'])")
+    answered(page, f"#risk-view:not([data-shown='{first}'])")
     assert not page.is_visible("#stale")
     assert "public" in page.inner_text("#verdict")
+    page.click("#todo li[data-does=columns] button")  # advice is a button
+    page.wait_for_selector("#tile-columns[data-state=done]")
     ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"diag_p": "other"}})
-    page.goto(f"{base}/tables/{table}/protect")
+    look(page, base, table, "candidates")
     page.wait_for_selector("#suggested:visible")  # the only secret is kept, unless somebody says otherwise
     assert (page.input_value("#sensitive"), page.input_value("#l")) == ("charge", "2")
     page.click("#protection button[type=submit]")
-    answered(page)
+    answered(page, "#candidate-view")
     assert page.evaluate("document.activeElement.id") == "protected-title"
     ask(page, "PATCH", f"/tables/{table}/settings", {"roles": {"race": "other"}})
     page.reload()
-    answered(page)
-    assert page.is_disabled("#view .apply")
-    first = page.get_attribute("#view", "data-shown")
-    page.click("#view .renew")
-    answered(page, f"#view:not([data-shown='{first}'])")
-    assert page.is_enabled("#view .apply")
-    assert len(page.query_selector_all("#view .downloads a[download]")) == 2
+    answered(page, "#candidate-view")
+    assert page.is_disabled("#candidate-view .apply")
+    first = page.get_attribute("#candidate-view", "data-shown")
+    page.click("#candidate-view .renew")
+    answered(page, f"#candidate-view:not([data-shown='{first}'])")
+    assert page.is_enabled("#candidate-view .apply")
+    assert len(page.query_selector_all("#candidate-view .downloads a[download]")) == 2
+
+
+def test_after_undo_the_result_that_is_shown_is_the_one_that_the_form_asks_for(opened, base):
+    page = opened()
+    look(page, base, demo(page, rows=1_000), "candidates")
+    shown = {}
+    for size in (20, 4):
+        page.eval_on_selector("#k", SLIDE, size)
+        page.click("#protection button[type=submit]")
+        others = "".join(f":not([data-shown='{job}'])" for job in shown.values())
+        answered(page, f"#candidate-view{others}")
+        shown[size] = page.get_attribute("#candidate-view", "data-shown")
+    page.wait_for_selector("#shelf .candidate >> nth=1")
+    for button, size in (("#undo", 20), ("#redo", 4)):
+        page.click(button)
+        answered(page, f"#candidate-view[data-shown='{shown[size]}']")
+        page.wait_for_selector(f"#shelf .candidate[data-job='{shown[size]}'][data-current=yes]")
+        assert page.input_value("#k") == str(size)
+        assert page.is_enabled("#candidate-view .apply")
 
 
 def test_what_the_table_cannot_answer_is_said_in_words(opened, base):
     page = opened()
     table = ask(page, "POST", "/tables/demo", {"rows": 300})["id"]
     ask(page, "PUT", f"/tables/{table}/settings", {})  # all that looks as if others may know it: everybody is alone
-    page.goto(f"{base}/tables/{table}/forecast")
+    look(page, base, table, "forecast")
     page.wait_for_selector("#problem .problem")
     assert "alone in their class" in page.inner_text("#problem")
     page.click("text=Change the roles")
-    page.wait_for_url("**/roles")
+    assert page.evaluate("document.activeElement.matches('.column')")
 
 
 @pytest.mark.parametrize(
@@ -209,10 +233,10 @@ def test_a_file_can_be_dropped_anywhere(opened):
         data.items.add(new File([["age,sex", ...rows].join("\\n")], "dropped.csv", { type: "text/csv" }));
         document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
     }""")
-    page.wait_for_url("**/roles")
-    page.wait_for_selector("html[data-settled=yes]", state="attached")
+    page.wait_for_url("**/crowd")
+    settled(page)
     assert "dropped.csv" in page.inner_text("#pick-table")
-    assert len(page.query_selector_all(".card")) == 2
+    assert len(page.query_selector_all(".column")) == 2
 
 
 def test_there_is_a_page_for_addresses_without_one(opened, base):
@@ -229,35 +253,45 @@ def test_a_path_outside_the_open_folder_is_refused(opened, base):
     assert "no such file" in page.inner_text("#problem")
     page.fill("#path", "people.csv")
     page.click("#open button")
-    page.wait_for_url("**/roles")
+    page.wait_for_url("**/crowd")
 
 
 def test_a_hostile_table_stays_text(opened, hostile, base, shots):
     page = opened()
     upload(page, hostile)
-    page.wait_for_url("**/roles")
-    page.wait_for_selector("html[data-settled=yes]", state="attached")
-    page.select_option(".card[data-column=__proto__] select", "quasi-identifier")
-    page.wait_for_selector(".lane[data-role=quasi-identifier] .card[data-column=__proto__]")
-    for index in range(len(NASTY) - 1):
-        page.locator(".card select").nth(index).select_option("quasi-identifier")
-        page.wait_for_selector("#live:not(.fading)")
-    assert "\u202e" not in page.inner_text("#lanes")
-    assert len(page.query_selector_all(".lane[data-role=quasi-identifier] .card")) >= 3
+    page.wait_for_url("**/crowd")
+    settled(page)
+    choose(page, "__proto__")
+    page.keyboard.press("q")
+    page.wait_for_selector(".column[data-column=__proto__][data-role=quasi-identifier][data-decided=yes]")
+    page.keyboard.press("Home")
+    for _ in range(len(NASTY) - 2):
+        page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("q")
+    page.wait_for_selector(".drawing:not(.fading)")
+    assert "\u202e" not in page.inner_text("#columns")
+    assert len(page.query_selector_all(".column[data-role=quasi-identifier]")) >= 6
     table = page.url.split("/")[4]
     columns = ask(page, "GET", f"/tables/{table}")["columns"]
     roles = {column["name"]: "quasi-identifier" for column in columns[:-1]}
     ask(page, "PUT", f"/tables/{table}/settings", {"roles": roles, "groups": {NASTY[0]: [NASTY[1]]}})
-    for step in ("roles", "risk", "leak", "report", "protect"):
-        page.goto(f"{base}/tables/{table}/{step}")
-        if step == "protect":
+    places = {"crowd": None, "risk": "#risk-view", "leak": "#leak-view", "report": "#report-view"}
+    for lens, place in {**places, "candidates": "#candidate-view"}.items():
+        look(page, base, table, lens)
+        if lens == "crowd":
+            page.click("#riskiest summary")
+            page.click("#riskiest-show")
+            page.wait_for_selector("#riskiest-rows td:not(.masked)")
+            page.click("#riskiest-rows button >> nth=0")
+            page.wait_for_selector("#person-view .path")
+            page.click("#inspector button")
+            page.wait_for_selector("#inspector .values")
+        if lens == "candidates":
             page.click("#protection button[type=submit]")
-        if step == "roles":
-            page.wait_for_selector("html[data-settled=yes]", state="attached")
-        else:
-            answered(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 1280, step
-        page.screenshot(path=shots / f"hostile-{step}.png", full_page=True)
+        if place:
+            answered(page, place)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280, lens
+        page.screenshot(path=shots / f"hostile-{lens}.png", full_page=True)
     page.goto(base)
     page.click(".look")
     page.wait_for_selector(".preview td.masked")
@@ -279,9 +313,9 @@ def test_two_browsers_do_not_see_each_other(opened, base):
     answer = theirs.goto(f"{base}/tables/{table}/risk")
     assert answer.status == 404
     assert "no such table" in theirs.inner_text("main")
-    mine.goto(f"{base}/tables/{table}/leak")
-    answered(mine)
-    job = mine.get_attribute("#view", "data-shown")
+    look(mine, base, table, "leak")
+    answered(mine, "#leak-view")
+    job = mine.get_attribute("#leak-view", "data-shown")
     assert theirs.goto(f"{base}/jobs/{job}/view").status == 404
     assert theirs.goto(f"{base}/api/v1/jobs/{job}").status == 404
 
@@ -289,9 +323,10 @@ def test_two_browsers_do_not_see_each_other(opened, base):
 def test_several_tables_are_kept_apart_and_removed(opened, base):
     page = opened()
     first, second = demo(page), demo(page, rows=2_000)
-    page.goto(f"{base}/tables/{first}/roles")
+    look(page, base, first)
     page.select_option("#pick-table", second)
-    page.wait_for_url(f"**/tables/{second}/roles")
+    page.wait_for_url(f"**/tables/{second}/crowd")
+    settled(page)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(base)
     page.click(f"li[data-table='{first}'] .remove")

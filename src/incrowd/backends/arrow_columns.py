@@ -57,7 +57,7 @@ def _in_calendar(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pa.lib.string_to_tzinfo(kind.tz)
-        except (pa.ArrowInvalid, ValueError, OSError):
+        except (ValueError, OSError, KeyError):  # KeyError: of older versions
             column = column.cast(pa.timestamp(kind.unit, "UTC"))
             kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit == "ns":

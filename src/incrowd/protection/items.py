@@ -218,12 +218,15 @@ def suppress_rare_sets(
     while size <= known:
         progress(f"suppressing rare sets of {size} items", (size - 1) / known)
         at = np.flatnonzero(stays)
+        support = np.bincount(codes[at])[codes[at]]
+        if size == 1:  # a rare item goes from everybody, which makes no other one rare
+            stays[at[support < k]] = False
+            size += 1
+            continue
         members = _rare_sets(owner[at], codes[at], k, size, memory)
         if members.size:
-            stays[at[_cover(members, owner[at], np.bincount(codes[at])[codes[at]])]] = False
-            size = 1
-        else:
-            size += 1
+            stays[at[_cover(members, owner[at], support)]] = False
+        size = 1 if members.size else size + 1
     return stays
 
 

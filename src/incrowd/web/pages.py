@@ -15,13 +15,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.protection import METHODS
-from incrowd.recipients import KINDS, settle_limits
+from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
-from incrowd.tables.formats import EXTENSIONS
+from incrowd.tables.formats import ENDINGS
 from incrowd.web.refusals import Refusal
 from incrowd.web.result_views import view
-from incrowd.web.tasks.frontier_task import sizes_to_compare
 from incrowd.wording import chosen_percent, data_size, number, percent
 
 if TYPE_CHECKING:
@@ -30,15 +29,15 @@ if TYPE_CHECKING:
     from incrowd.web.sessions import Session
 
 _HERE = Path(__file__).parent
-STEPS = (
-    ("data", "Data", "Open a table."),
-    ("roles", "Roles", "Say what the columns are."),
-    ("risk", "Risk", "See who stands out."),
-    ("forecast", "Forecast", "Look at larger populations."),
-    ("leak", "Leak", "See what a theft would mean."),
-    ("protect", "Protect", "Make the table safe."),
-    ("report", "Report", "Take the answers with you."),
-)
+LENSES = {
+    "crowd": "Crowd",
+    "risk": "Risk",
+    "forecast": "Populations",
+    "leak": "Leak",
+    "candidates": "Candidates",
+    "report": "Report",
+}
+_FORMER = {"roles": "crowd", "protect": "candidates"}  # addresses of pages that are parts of the workbench now
 router = APIRouter(include_in_schema=False)
 
 
@@ -58,7 +57,7 @@ def prepare() -> None:
 def _environment() -> jinja2.Environment:
     environment = templates(_HERE / "templates")
     environment.filters |= {"percent": percent, "chosen_percent": chosen_percent, "decimal": number}
-    environment.globals.update(steps=STEPS, version=version("incrowd"))
+    environment.globals.update(lenses=LENSES, version=version("incrowd"))
     return environment
 
 
@@ -94,7 +93,9 @@ def data_page(request: Request) -> HTMLResponse:
     return _page(
         request,
         "data",
-        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(EXTENSIONS)},
+        limits={"size": data_size(settings.max_bytes), "folders": folders, "endings": ",".join(ENDINGS)},
+        kept_in=settings.keep,
+        lost=_session(request).lost,
     )
 
 
@@ -106,24 +107,25 @@ def points_page(request: Request) -> HTMLResponse:
 
 @router.get("/tables/{table}")
 def first_page(table: str) -> RedirectResponse:
-    """Redirect to the first step of a table."""
-    return RedirectResponse(f"/tables/{quote(table)}/roles", status_code=303)
+    """Redirect to the workbench."""
+    return RedirectResponse(f"/tables/{quote(table)}/crowd", status_code=303)
 
 
 @router.get("/tables/{table}/{name}")
-def table_page(request: Request, table: str, name: str) -> HTMLResponse:
-    """The page of one step for a table."""
-    if name not in {step for step, _, _ in STEPS[1:]}:
+def table_page(request: Request, table: str, name: str) -> Response:
+    """The workbench of a table, seen through one of its lenses."""
+    if name in _FORMER:
+        return RedirectResponse(f"/tables/{quote(table)}/{_FORMER[name]}", status_code=303)
+    if name not in LENSES:
         return refusal(404, "there is no such page")
     try:
         found = _session(request).table(table)
     except Refusal as problem:
         return refusal(problem.status, str(problem))
-    recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in KINDS]
+    recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in RECIPIENTS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    sizes = sizes_to_compare(limits, found.table.rows)
-    return _page(request, name, found, recipients=recipients, methods=METHODS, limits=limits, sizes=sizes)
+    return _page(request, "workbench", found, lens=name, recipients=recipients, methods=METHODS, limits=limits)
 
 
 @router.get("/jobs/{job}/view")
@@ -142,8 +144,7 @@ def _page(request: Request, name: str, table: Any = None, **more: Any) -> HTMLRe
         {"id": one.id, "name": one.name, "rows": one.table.rows, "columns": len(one.columns)}
         for one in list(_session(request).tables.values())
     ]
-    own = _environment().get_template("pages/parts.html").module
-    context: Mapping[str, Any] = {"page": name, "table": table, "tables": tables, "own": own, **more}
+    context: Mapping[str, Any] = {"page": name, "table": table, "tables": tables, **more}
     return HTMLResponse(_environment().get_template(f"pages/{name}.html").render(context))
 
 

@@ -9,7 +9,7 @@ from incrowd.assessment import Assessment
 from incrowd.assessment.sections.section import PENDING
 from incrowd.reports import DataTable, Figure
 from incrowd.reports.template_values import plain_document, plain_figure, safe_json
-from incrowd.wording import Advice, display_names, with_display_names
+from incrowd.wording import Advice, chosen_percent, display_names, with_display_names
 
 if TYPE_CHECKING:
     import jinja2
@@ -60,6 +60,8 @@ def _of_figures(session: Session, job: Job) -> dict[str, Any]:
     specs = {name: figure["spec"] for name, figure in figures.items()}
     if "forecast" in specs:
         specs["forecast"] = _with_slider(specs["forecast"], result["forecast"]["measured"])
+    if "frontier" in specs:
+        specs["frontier"] = _with_limit(specs["frontier"], result["limits"])
     return {
         "result": with_display_names(result, shown),
         "data": safe_json(result),
@@ -78,7 +80,7 @@ def _as_sentence(note: str, columns: Sequence[str]) -> str:
 def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     table = figure["table"]
     rows = DataTable(table["caption"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"]))
-    return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows), {})
+    return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows, figure.get("means", "")), {})
 
 
 def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
@@ -89,3 +91,28 @@ def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:
         "encoding": {"x": {"field": "n", "type": "quantitative", "title": "people"}},
     }
     return {**spec, "layer": [*spec["layer"], rule]}
+
+
+def _with_limit(spec: dict[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
+    """The chart of a comparison with a line at the most that is accepted on average, where the chart reaches so far."""
+    most = limits["highest"] if limits["average"] is None else limits["average"]
+    y = {"field": "limit", "type": "quantitative"}
+    line = {
+        "data": {"values": [{"limit": most, "words": f"limit {chosen_percent(most)}"}]},
+        "transform": [{"filter": f"datum.limit <= {_highest(spec)}"}],
+        "encoding": {"y": y},
+        "layer": [
+            {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "#8a8f98"}},
+            {
+                "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -2},
+                "encoding": {"x": {"value": "width"}, "text": {"field": "words"}},
+            },
+        ],
+    }
+    return {**spec, "layer": [line, *spec["layer"]]}
+
+
+def _highest(spec: Mapping[str, Any]) -> float:
+    """Where the risk axis of a comparison ends."""
+    top: float = spec["layer"][0]["encoding"]["y"]["scale"]["domain"][1]
+    return top

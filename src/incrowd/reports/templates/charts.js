@@ -30,7 +30,9 @@ window.drawFigures = (function () {
     for (const block of root.querySelectorAll("script.figures")) {
       for (const [name, spec] of Object.entries(JSON.parse(block.textContent))) {
         const place = document.getElementById("figure-" + name);
-        if (place) drawn.push(draw(place, spec));
+        if (!place || place.dataset.drawn || !place.clientWidth || place.closest("details:not([open])")) continue; // drawn already, or folded away: later, once there is room
+        place.dataset.drawn = "now";
+        drawn.push(draw(place, spec));
       }
     }
     return Promise.all(drawn);

@@ -2,7 +2,7 @@
 import { bar, cancel, known, make, over, problem, say, sentence, table, watch } from "./app.js";
 
 /** Show a finished job in its place: the server sets the answer with the report's own parts. */
-async function show(job, place, form = "") {
+async function show(job, place, form = "", placed = () => {}) {
   const answer = await fetch(`/jobs/${job.id}/view${form ? "?form=" + form : ""}`, { credentials: "same-origin" });
   const made = await answer.text();
   if (place.dataset.wanted !== job.id) return place; // something newer was asked in the meantime
@@ -11,26 +11,15 @@ async function show(job, place, form = "") {
   place.innerHTML = made; // by this app's templates, which escape everything
   place.dataset.job = job.id;
   place.classList.remove("fading");
+  for (const one of place.querySelectorAll("details.fold")) one.open = opened.has(one.id);
+  placed(place);
   if (window.drawFigures) await window.drawFigures(place);
-  if (place.dataset.kind === "assessment") foldSections(place);
-  for (const one of place.querySelectorAll("details.fold")) one.open = opened.has(one.id); // not before: figures need room to be drawn
   place.dataset.shown = job.id;
   return place;
 }
-
-/** On a phone the sections of an answer are closed: their titles are the way through it. */
-function foldSections(place) {
-  if (!matchMedia("(max-width: 40rem)").matches) return;
-  for (const section of place.querySelectorAll(":scope > section[id]:not(.verdict)")) {
-    const title = section.querySelector("h2"), rest = [...section.childNodes].filter((one) => one !== title);
-    section.append(make("details", { class: "fold", id: `fold-${section.id}`, open: true }, make("summary", {}, title), rest));
-  }
-}
-document.addEventListener("toggle", (event) => { if (event.target.open && event.target.matches("details.fold")) window.dispatchEvent(new Event("resize")); }, true); // figures take the room there is now
-document.addEventListener("click", (event) => {
-  const fold = event.target.closest?.(".contents a") && document.getElementById(`fold-${event.target.closest("a").hash.slice(1)}`);
-  if (fold) fold.open = true;
-});
+document.addEventListener("toggle", (event) => { // figures are drawn once there is room for them
+  if (event.target.open && event.target.matches("details.fold")) window.drawFigures?.(event.target.closest(".view"));
+}, true);
 
 /** Bring what was asked for to the eye, and to the ear. */
 export function reach(title) {
@@ -42,7 +31,7 @@ export function reach(title) {
 
 export const data = (place, name) => JSON.parse(place.querySelector(`script.${name}`)?.textContent || "null");
 
-/** How far a job is, in the place where its answer will stand. */
+/** How far a job is, in the place where its answer will stand, or another. */
 function waiting(job, place) {
   const old = place.querySelector(".waiting");
   const made = make("div", { class: "waiting", "data-job": job.id },
@@ -60,56 +49,63 @@ function waiting(job, place) {
 function instead(job, again) {
   const button = make("button", { type: "button", onclick: again }, "Try again");
   if (job.state === "cancelled") return make("p", { class: "row instead" }, "Cancelled.", button);
-  return make("p", { class: "row instead" }, make("a", { class: "button", href: `/tables/${table}/roles` }, "Change the roles"), button);
+  return make("p", { class: "row instead" }, make("a", { class: "button", href: "#columns" }, "Change the roles"), button);
 }
 
-/** What happens in `place` while a job of a kind runs and when it ends; returns a function that shows the answer again. */
-export function answersOf(kind, place, { form = "", again = null, shown = () => {}, quiet = false } = {}) {
+/**
+ * What happens in `place` while a job of a kind runs and when it ends; returns a function that shows a job instead.
+ *
+ * `waits` is where progress is told (null: nowhere), `placed` is called with every part of an answer, `shown` with the
+ * whole, `restale` where an answer that is shown has become out of date or is not any more (without it, it is shown anew).
+ */
+export function answersOf(kind, place, { form = "", again = null, shown = () => {}, placed = () => {}, restale = null, quiet = false, silent = quiet, waits = place } = {}) {
   let latest = null;
-  watch((job) => job.kind === kind && (job.table || null) === table, async (job) => {
-    if (latest && latest.id !== job.id && job.created < latest.created) return;
-    latest = job;
-    place.dataset.wanted = job.id;
-    if (!over(job)) {
-      place.setAttribute("aria-busy", "true");
-      place.querySelector(".instead")?.remove();
-      if (quiet && place.dataset.shown) place.classList.add("fading");
-      else waiting(job, place);
-      if (job.has_result && place.dataset.seen !== `${job.id} ${job.stages}`) {
-        place.dataset.seen = `${job.id} ${job.stages}`;
-        await show(job, place, form).catch(problem);
-        if (!over(known.get(job.id))) waiting(known.get(job.id), place);
-      }
-      return;
+  const put = (job) => show(job, place, form, placed);
+  async function ended(job) { // the last whole answer comes back; without one, what was found before it ended stays, and says so
+    if (job.state === "failed" && !silent) problem(new Error(sentence(job.message || "this did not work")));
+    const whole = newest([...known.values()].filter((one) => one.state === "done"), kind), kept = whole ?? (job.has_result ? job : null);
+    if (kept) {
+      place.dataset.wanted = kept.id;
+      await put(kept);
+      shown(kept);
     }
-    place.querySelector(".waiting")?.remove();
-    if (job.state === "done") {
-      try {
-        await show(job, place, form);
+    if (latest.id !== job.id) return;
+    if (whole) latest = whole;
+    if (again && kept) place.prepend(instead(job, again));
+    else if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
+  }
+  async function running(job) {
+    place.setAttribute("aria-busy", "true");
+    place.querySelector(".instead")?.remove();
+    if (quiet && place.dataset.shown) place.classList.add("fading");
+    else if (waits) waiting(job, waits);
+    if (!job.has_result || place.dataset.seen === `${job.id} ${job.stages}`) return;
+    place.dataset.seen = `${job.id} ${job.stages}`;
+    await put(job);
+    if (!over(known.get(job.id)) && waits) waiting(known.get(job.id), waits);
+  }
+  async function changed(job) {
+    if (latest && latest.id !== job.id && job.created < latest.created) return;
+    const restaled = job.state === "done" && latest?.state === "done" && latest.id === job.id && place.dataset.shown === job.id;
+    latest = job;
+    if (restaled && restale) { restale(job); return; }
+    place.dataset.wanted = job.id;
+    try {
+      if (!over(job)) { await running(job); return; }
+      waits?.querySelector(".waiting")?.remove();
+      if (job.state === "done") {
+        await put(job);
         if (latest.id !== job.id) return;
         shown(job);
-        if (!quiet) say("The answer is here.");
-      } catch (error) { problem(error); }
-    } else {
-      if (job.state === "failed") problem(new Error(sentence(job.message || "this did not work")));
-      const whole = newest([...known.values()].filter((one) => one.state === "done"), kind), kept = whole ?? (job.has_result ? job : null);
-      if (kept) { // the last whole answer comes back; without one, what was found before it ended stays, and says so
-        place.dataset.wanted = kept.id;
-        try {
-          await show(kept, place, form);
-          shown(kept);
-        } catch (error) { problem(error); }
-      }
-      if (latest.id !== job.id) return;
-      if (whole) latest = whole;
-      if (again && kept) place.prepend(instead(job, again));
-      else if (again && !place.dataset.shown) place.replaceChildren(instead(job, again));
-    }
+        if (!silent) say("The answer is here.");
+      } else await ended(job);
+    } catch (error) { if (!silent) problem(error); }
     place.classList.remove("fading");
     place.removeAttribute("aria-busy");
-  });
-  return () => { if (latest && over(latest) && place.dataset.shown === latest.id) return show(latest, place, form).then(() => shown(latest)).catch(problem); };
+  }
+  watch((job) => [kind].flat().includes(job.kind) && (job.table || null) === table, changed);
+  return (job) => { latest = null; return changed(job); };
 }
 
-/** The newest job of a kind for this table, if it is worth showing. */
-export const newest = (jobs, kind) => jobs.filter((job) => job.kind === kind && (job.table || null) === table).sort((a, b) => (a.created < b.created ? 1 : -1))[0];
+/** The newest job of a kind, or of several, for this table. */
+export const newest = (jobs, kind) => jobs.filter((job) => [kind].flat().includes(job.kind) && (job.table || null) === table).sort((a, b) => (a.created < b.created ? 1 : -1))[0];

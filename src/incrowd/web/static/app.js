@@ -2,7 +2,6 @@
 
 export { written } from "./numbers.js";
 export const table = document.body.dataset.table || null;
-export const page = document.body.dataset.page;
 
 /** An element with attributes and children; text is always text, never markup. */
 export function make(tag, attributes = {}, ...children) {
@@ -84,7 +83,7 @@ export function settled(action, milliseconds = 250) {
 
 /* ---------------------------------------------------------------- work in the background */
 
-const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", frontier: "Comparing methods" };
+const NAMES = { assessment: "Assessing", forecast: "Forecasting", points: "Forecasting", leak: "Leak", protection: "Protecting", solution: "Looking for the least loss", frontier: "Comparing methods", release: "Report of a protected table" };
 export const over = (job) => ["done", "failed", "cancelled"].includes(job.state);
 const watchers = [];
 export const known = new Map(); // jobs as they were last heard of
@@ -103,7 +102,7 @@ export function follow(job) {
 function changed(job) {
   const before = known.get(job.id);
   known.set(job.id, job);
-  if (before && before.state === job.state && before.progress === job.progress && before.stage === job.stage && before.stages === job.stages) return;
+  if (before && ["state", "progress", "stage", "stages", "stale"].every((name) => before[name] === job[name])) return;
   for (const [wanted, action] of watchers) if (wanted(job)) action(job);
   showTray();
 }
@@ -147,17 +146,22 @@ export async function start(path, body) {
   return follow(await api("POST", path, body));
 }
 
-/** All jobs of this browser; those still at work are followed again after a reload. */
+/** All jobs of this browser; those still at work are followed again after a reload, and of the others the best of each kind. */
 export async function resume() {
   const jobs = await api("GET", "/jobs"), best = new Map();
   const worth = (job) => (job.state === "done" ? 2 : job.has_result ? 1 : 0); // the whole answer, a part of one, none
   for (const job of jobs) { // the newest first
     const kind = `${job.kind} ${job.table}`;
-    if (!over(job)) follow(job);
+    if (!over(job) || job.kind === "release") follow(job);
     else if (!best.has(kind) || worth(job) > worth(best.get(kind))) best.set(kind, job);
   }
   best.forEach(follow);
   return jobs;
+}
+
+/** Ask again which of the results that are known have become out of date, or are not any more. */
+export async function refreshJobs() {
+  for (const job of await api("GET", "/jobs")) if (over(job) && known.has(job.id)) changed(job);
 }
 
 /* ---------------------------------------------------------------- settings, undo, the header */
@@ -165,7 +169,11 @@ export async function resume() {
 export async function settings() { return table ? taken(await api("GET", `/tables/${table}/settings`)) : null; }
 
 /** Keep what has changed, and only that: another page may have changed something else. */
-export async function save(changes) { return taken(await api("PATCH", `/tables/${table}/settings`, changes)); }
+export async function save(changes) {
+  saving = saving.catch(() => null).then(() => api("PATCH", `/tables/${table}/settings`, changes)); // in the order of the clicks
+  return taken(await saving);
+}
+let saving = Promise.resolve();
 
 /** The settings of an answer; the buttons show whether there is a step back or forward. */
 function taken(state) {
@@ -177,6 +185,7 @@ function taken(state) {
 
 async function step(which) {
   try {
+    await saving.catch(() => null); // or a change that is on its way would come after the step back
     const made = taken(await api("POST", `/tables/${table}/settings/${which}`));
     document.dispatchEvent(new CustomEvent("stepped", { detail: made }));
     say(which === "undo" ? "Undone." : "Done again.");
@@ -193,10 +202,8 @@ document.addEventListener("keydown", (event) => {
   if (button && !button.disabled) { event.preventDefault(); step(which); }
 });
 document.getElementById("pick-table")?.addEventListener("change", (event) => {
-  if (event.target.value) location.href = `/tables/${event.target.value}/${event.target.dataset.page}`;
+  if (event.target.value) location.href = `/tables/${event.target.value}/${document.body.dataset.lens ?? "crowd"}`;
 });
-if (table && !["roles", "protect"].includes(page)) settings().catch(problem); // those two ask for themselves
-document.querySelector(".steps .here")?.scrollIntoView({ inline: "center", block: "nearest" });
 
 /** Copy buttons: the text of the element they name. */
 document.addEventListener("click", async (event) => {

@@ -19,9 +19,15 @@ function notRead(error, status) {
   if (status === 400) document.getElementById("reading").open = true;
 }
 
+/** A file with several tables: one of them is taken. */
+function offer(chosen, names) {
+  document.getElementById("members").replaceChildren(...names.map((name) => make("button", { type: "button", onclick: () => { document.getElementById("sheet").value = name; send(chosen); } }, make("bdi", {}, short(name)))));
+}
+
 /** Send a file so that the browser tells how far it is; fetch cannot. */
 function send(chosen) {
   noProblem();
+  offer(chosen, []);
   request?.abort();
   const form = new FormData();
   form.append("file", chosen);
@@ -36,8 +42,11 @@ function send(chosen) {
     sending.hidden = true;
     let answer = null;
     try { answer = JSON.parse(request.responseText); } catch { answer = null; }
-    if (request.status >= 200 && request.status < 300 && answer) location.href = `/tables/${answer.id}/roles`;
-    else notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
+    if (request.status >= 200 && request.status < 300 && answer) location.href = `/tables/${answer.id}/crowd`;
+    else {
+      notRead(new Error(sentence(answer?.error || `the file was not taken (status ${request.status})`)), request.status);
+      offer(chosen, answer?.choices ?? []);
+    }
   };
   request.onerror = () => { sending.hidden = true; problem(new Error("The file could not be sent. Is it still there, and incrowd still running?")); };
   request.onabort = () => { sending.hidden = true; say("Cancelled."); };
@@ -64,7 +73,7 @@ window.addEventListener("drop", (event) => {
 });
 
 /** Open a table without sending it; how long it takes is not known beforehand, so the seconds are told. */
-async function opened(form, path, body, doing) {
+async function opened(form, path, body, doing, hash = "") {
   noProblem();
   const button = form.querySelector("button[type=submit]"), bar = form.querySelector(".opening");
   const began = Date.now(), words = bar.querySelector("span");
@@ -76,7 +85,7 @@ async function opened(form, path, body, doing) {
   say(doing);
   try {
     const made = await api("POST", path, body);
-    location.href = `/tables/${made.id}/roles`;
+    location.href = `/tables/${made.id}/crowd${hash}`;
   } catch (error) {
     notRead(error, error.status);
     clearInterval(timer);
@@ -94,6 +103,10 @@ document.getElementById("demo").addEventListener("submit", (event) => {
   event.preventDefault();
   const rows = Number(document.getElementById("rows").value);
   opened(event.target, "/tables/demo", { rows }, `Inventing ${count(rows)} stays…`);
+});
+
+document.getElementById("guided").addEventListener("click", () => {
+  opened(document.getElementById("demo"), "/tables/demo", { rows: 1000 }, "Inventing 1,000 stays…", "#tour");
 });
 
 /** The columns with what they hold, and some rows: masked, or as they are. */
@@ -137,5 +150,13 @@ for (const item of document.querySelectorAll(".tables li")) {
     try { await api("DELETE", `/tables/${id}`); location.reload(); } catch (error) { problem(error); }
   });
 }
+document.getElementById("delete-all")?.addEventListener("click", async () => {
+  if (!confirm("Delete all tables, results and files of this browser? This cannot be undone.")) return;
+  try {
+    for (const item of document.querySelectorAll(".tables li")) await api("DELETE", `/tables/${item.dataset.table}`);
+    for (const job of await api("GET", "/jobs")) await api("DELETE", `/jobs/${job.id}`);
+    location.reload();
+  } catch (error) { problem(error); }
+});
 resume().catch(problem);
 for (const button of document.querySelectorAll("button[type=submit]")) button.disabled = false; // they work from now on

@@ -1,13 +1,17 @@
-// The forecast of a table: asked once for every place of the slider.
+// The forecast of a table: asked once for every place of the slider, when somebody looks, and again when the question has changed.
 import { answersOf, newest } from "./answers.js";
-import { problem, resume, start, table } from "./app.js";
+import { known, over, problem, start, table } from "./app.js";
+import { lens } from "./lenses.js";
 import { fill, populations } from "./slider.js";
 
-const view = document.getElementById("view");
+const view = document.getElementById("forecast-view");
 const ask = () => start(`/tables/${table}/forecasts`, { at: populations() }).catch(problem);
-answersOf("forecast", view, { again: ask, shown: () => fill(view) });
-document.addEventListener("stepped", ask);
-try {
-  const last = newest(await resume(), "forecast");
-  if (!last || last.state !== "running" && last.state !== "waiting" && (last.stale || last.state !== "done")) await ask();
-} catch (error) { problem(error); }
+
+export function begin() {
+  answersOf("forecast", view, { again: ask, shown: () => fill(view), restale: () => {} });
+  const look = () => {
+    const last = newest([...known.values()], "forecast");
+    if (!last || over(last) && (last.stale || last.state !== "done")) ask();
+  };
+  lens("forecast", look, look);
+}

@@ -1,18 +1,22 @@
 // Sliders for the size of a leak, how many people are looked for, and k. Each move asks the library again.
 import { answersOf } from "./answers.js";
-import { over, problem, resume, say, settled, start, table, watch } from "./app.js";
+import { api, count, over, percent, problem, say, settled, start, table, watch } from "./app.js";
+import { classSize, limit, on } from "./bench.js";
+import { lens, looking } from "./lenses.js";
 
 const SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1];
-const view = document.getElementById("view");
-const share = document.getElementById("share"), targets = document.getElementById("targets"), k = document.getElementById("k"), bound = document.getElementById("bound");
-let running = false, moved = false;
+const view = document.getElementById("leak-view");
+const share = document.getElementById("share"), targets = document.getElementById("targets"), k = document.getElementById("leak-k"), bound = document.getElementById("bound");
+const said = { share: document.getElementById("share-said"), targets: document.getElementById("targets-said"), k: document.getElementById("leak-k-said") };
+const quick = document.getElementById("leak-now");
+let hurried = false, again = false, running = false, moved = false;
 
 function words() {
   const part = `${(100 * SHARES[Number(share.value)]).toLocaleString("en-US")}%`;
-  document.getElementById("share-said").textContent = `${part} of the people`;
+  said.share.textContent = `${part} of the people`;
   share.setAttribute("aria-valuetext", `${part} of the people`);
-  document.getElementById("targets-said").textContent = targets.value;
-  document.getElementById("k-said").textContent = k.value;
+  said.targets.textContent = targets.value;
+  said.k.textContent = k.value;
 }
 
 /** One question at a time: what was moved meanwhile is asked when the answer is there. */
@@ -26,12 +30,34 @@ async function go() {
 const ask = settled(() => { if (running) moved = true; else go(); });
 watch((job) => job.kind === "leak" && job.table === table && over(job), () => { running = false; if (moved) go(); });
 
-answersOf("leak", view, { again: ask, quiet: true, shown: () => say(view.querySelector("figcaption p")?.textContent || "") });
-for (const slider of [share, targets, k, bound]) slider.addEventListener("input", () => { words(); ask(); });
+/** The chance at once, while the slider moves; the figure follows when it rests. One question at a time, the last one counts. */
+async function atOnce() {
+  if (hurried) { again = true; return; }
+  hurried = true;
+  try {
+    const found = await api("POST", `/tables/${table}/leak-now`, { share: SHARES[Number(share.value)], targets: [Number(targets.value)] }), risk = found.risks[0];
+    quick.textContent = `${risk.odds}: ${percent(risk.probability)} to name ${risk.targets === 1 ? "the person" : `all ${risk.targets} people`} from a leak of ${count(risk.leaked)}`;
+    quick.dataset.leaked = String(risk.leaked);
+  } catch (error) { problem(error); }
+  hurried = false;
+  if (again) { again = false; atOnce(); }
+}
+for (const slider of [share, targets, k, bound]) slider.addEventListener("input", () => { words(); ask(); if (slider !== bound) atOnce(); });
 document.getElementById("leak").addEventListener("submit", (event) => event.preventDefault());
-document.addEventListener("stepped", ask);
-try {
+
+/** The highest chance that is accepted is the limit for the recipient, unless another is chosen. */
+function accepted() {
+  const own = bound.options[0], words = `1/${classSize()}, ${Number((100 * limit()).toPrecision(3))}% (as set for this table)`;
+  if (own.textContent === words) return false;
+  own.value = String(limit());
+  own.textContent = words;
+  return bound.selectedIndex === 0;
+}
+
+export function begin() {
+  answersOf("leak", view, { again: ask, quiet: true, shown: () => say(view.querySelector("figcaption p")?.textContent || ""), restale: () => { if (looking() === "leak") ask(); } });
   words();
-  await resume();
-  ask();
-} catch (error) { problem(error); }
+  accepted();
+  on("settings", accepted);
+  lens("leak", ask, ask);
+}

@@ -1,21 +1,27 @@
-// Protecting a table: by hand, or by a point of the comparison of all methods.
-import { answersOf, data, newest, reach } from "./answers.js";
-import { api, make, noProblem, problem, resume, save, say, settings, short, start, table, written } from "./app.js";
-import { protectedTable } from "./protected.js";
+// Protecting a table: the form, by hand.
+import { make, noProblem, problem, short, start, table, written } from "./app.js";
+import { allKept, bench, classSize, keep, on } from "./bench.js";
+import { look } from "./lenses.js";
+import { wrongField } from "./question.js";
 
-const view = document.getElementById("view"), compared = document.getElementById("frontier-view");
-const form = document.getElementById("protection"), nothing = document.getElementById("nothing");
+const form = document.getElementById("protection");
 const method = document.getElementById("method"), k = document.getElementById("k"), t = document.getElementById("t"), l = document.getElementById("l");
 const resolution = document.getElementById("resolution"), sensitive = document.getElementById("sensitive");
-const columns = document.getElementById("columns");
+const columns = document.getElementById("column-limits"), suggested = document.getElementById("suggested"), more = document.getElementById("more-ways");
 const PARTS = [["", "as above"], ["64", "64 parts"], ["32", "32 parts"], ["16", "16 parts"], ["8", "8 parts"], ["4", "4 parts"], ["2", "2 parts"]];
 const ACTIONS = [
   ["", "leave as it is"], ["ranges=20", "20 ranges"], ["ranges=10", "10 ranges"], ["ranges=5", "5 ranges"],
   ["keep=3", "keep 3 letters"], ["keep=2", "keep 2 letters"], ["keep=1", "keep 1 letter"], ["*", "hide it"],
 ];
-const SIZES = form.dataset.sizes.split(",").filter(Boolean).map(Number); // compared anyway: what the recipient asks is among them
-const beneath = document.getElementById("beneath"), suggested = document.getElementById("suggested");
-let about = null, known = [], now = null, pressed = null;
+const several = new Map(); // lists of columns by the value of their choice
+
+/** Several columns as one choice. */
+function asOne(names) {
+  const value = JSON.stringify(names);
+  several.set(value, names);
+  return value;
+}
+let known = [], filled = "", listed = "", untouched = true;
 
 const FORM = { k: ["k"], resolution: ["resolution"], columns: ["resolution", "steps"] }; // parts of the form and the inputs they serve
 
@@ -24,6 +30,7 @@ function takes(input) { return method.selectedOptions[0].dataset.inputs.split(" 
 
 function fits() {
   document.getElementById("k-said").textContent = k.value;
+  document.dispatchEvent(new CustomEvent("k", { detail: Number(k.value) }));
   document.getElementById("k-help").textContent = k.value === "2" ? "Everybody looks like at least one other." : `Everybody looks like at least ${Number(k.value) - 1} others.`;
   document.getElementById("method-help").textContent = method.selectedOptions[0].dataset.help;
   form.querySelectorAll(".for-t").forEach((one) => { one.hidden = !takes("t") && !t.value && !l.value; }); // what is asked for stays in sight
@@ -40,7 +47,7 @@ function choose(list, value, words = value) {
 /** What single columns may be told: their own number of parts, or what is done to those who stand out, in that order. */
 function drawColumns() {
   columns.dataset.method = method.value;
-  const byHand = takes("steps"), kept = now.protection, mine = kept.method === method.value;
+  const byHand = takes("steps"), kept = bench.now.protection, mine = kept.method === method.value;
   const steps = mine ? kept.steps : [], parts = mine && kept.resolution !== null && typeof kept.resolution === "object" ? kept.resolution : {};
   const turn = (column) => { const place = steps.findIndex((one) => one.column === column.name); return place < 0 ? steps.length : place; };
   columns.replaceChildren(...[...known].sort((a, b) => turn(a) - turn(b)).map((column) => {
@@ -72,7 +79,7 @@ function limits() {
 }
 
 function asked() {
-  const { aim, suppress } = now.protection; // what the form has no place for stays
+  const { aim, suppress } = bench.now.protection; // what the form has no place for stays
   const wanted = { method: method.value, aim, suppress: takes("suppress") ? suppress : null };
   if (takes("k")) wanted.k = Number(k.value);
   if (takes("resolution")) {
@@ -90,7 +97,7 @@ function asked() {
     if (!sensitive.value) throw new Error(`Choose the column that ${name} = ${field.value.trim().slice(0, 20)} is about (“Keep secret”), or empty that field.`);
   }
   if (takes("t") && sensitive.value) {
-    wanted.sensitive = sensitive.value;
+    wanted.sensitive = several.get(sensitive.value) ?? sensitive.value;
     const closeness = t.value.trim().toLowerCase() === "bound" ? "bound" : written(t.value);
     if (closeness !== null && closeness !== "bound" && !(closeness > 0 && closeness <= 1)) throw new Error("Closeness t is above 0 and at most 1, or the word bound.");
     if (closeness !== null) wanted.t = closeness;
@@ -101,98 +108,107 @@ function asked() {
   return wanted;
 }
 
-async function protect(wanted) {
+/** What a choice removes where it does not ask for it; what the form has no place for stays as it is. */
+const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, suppress: null, aim: null };
+/** Keep the settings, protect by them, and lead whoever asked to the result. */
+export async function protect(wanted = null) {
   noProblem();
-  now = await save({ protection: wanted });
-  fill();
-  pressed = "protection";
-  await start(`/tables/${table}/protections`, { protection: now.protection });
-  nothing.hidden = true;
-  view.scrollIntoView({ block: "nearest" });
+  if (wrongField() || !(await allKept())) return;
+  untouched = false;
+  if (wanted) await keep({ protection: { ...EMPTIED, ...wanted } });
+  await start(`/tables/${table}/protections`, {});
+  look("candidates");
+  document.dispatchEvent(new CustomEvent("protecting"));
 }
-
 form.addEventListener("submit", async (event) => { event.preventDefault(); try { await protect(asked()); } catch (error) { problem(error); } });
 form.addEventListener("input", fits);
-function compare() {
-  nothing.hidden = true;
-  pressed = "frontier";
-  const wanted = Number(k.value), more = takes("k") && !SIZES.includes(wanted);
-  const sizes = [...SIZES, wanted].filter((size) => size <= about.rows).sort((a, b) => a - b);
-  start(`/tables/${table}/frontiers`, { sensitive: sensitive.value || null, k: more ? sizes : null }).catch(problem);
-}
-document.getElementById("compare").addEventListener("click", compare);
-/** Whoever asked for it is led to it; after a reload nobody is moved. */
-function arrived(kind, title) {
-  if (pressed !== kind) return;
-  pressed = null;
-  reach(title);
-}
-const protectedAgain = answersOf("protection", view, { again: () => form.requestSubmit(), shown: () => {
-  beneath.replaceChildren(view.querySelector(".beneath")); // the comparison of the methods stands above the details
-  arrived("protection", view.querySelector(".verdict h2"));
-} });
-const comparedAgain = answersOf("frontier", compared, { again: compare, shown: () => arrived("frontier", compared.querySelector("h2")) });
-protectedTable(view, "risk", async () => { now = await settings(); await protect(now.protection); });
 
-/** A point of the comparison becomes the choice, and is applied. */
-function take(index) {
-  const point = data(compared, "result").points[index];
-  say(`Applying ${point.words}, ${point.setting}.`);
-  const able = [...method.options].find((one) => one.value === point.protection.method)?.dataset.inputs.split(" ") ?? [];
-  const different = written(l.value); // what was asked for beside the comparison is asked for still
-  if (different && !able.includes("l")) return problem(new Error(`${point.words} makes no promise of l = ${different}, which was asked for. Empty that field first.`));
-  const secret = point.protection.sensitive ?? (sensitive.value || null);
-  return protect(different ? { ...point.protection, sensitive: secret, l: different } : point.protection).catch(problem);
+/** Protect in every way; the class size in the form is among those that are compared. */
+export async function compare() {
+  if (!(await allKept())) return;
+  const sizes = [3, 5, classSize(), 2 * classSize(), ...(takes("k") ? [Number(k.value)] : [])];
+  const sensible = [...new Set(sizes)].filter((size) => size >= 2 && size <= Math.max(2, bench.about.rows / 2)).sort((a, b) => a - b);
+  await start(`/tables/${table}/frontiers`, { sensitive: several.has(sensitive.value) ? null : sensitive.value || null, k: sensible });
+  look("candidates");
+  document.dispatchEvent(new CustomEvent("comparing"));
 }
-document.addEventListener("drawn", (event) => {
-  if (event.target.id !== "figure-frontier") return;
-  event.target.dataset.clickable = "yes";
-  event.detail.addEventListener("click", (_, item) => { if (Number.isInteger(item?.datum?.order)) take(item.datum.order); });
-});
-compared.addEventListener("click", (event) => {
-  const button = event.target.closest("button[data-point]");
-  if (button) take(Number(button.dataset.point));
-  if (event.target.closest("button.renew")) compare();
-});
+/** The least protection that the verdict accepts. */
+async function solve() {
+  if (wrongField() || !(await allKept())) return;
+  untouched = false;
+  await start(`/tables/${table}/solutions`, { seconds: 120 });
+  look("candidates");
+  document.dispatchEvent(new CustomEvent("protecting"));
+}
+document.getElementById("solve").addEventListener("click", () => solve().catch(problem));
+document.getElementById("compare").addEventListener("click", () => compare().catch(problem));
+
+/** What a point of the comparison asks for, with what was asked for beside it; an Error where both cannot be. */
+export function withDemands(point) {
+  const able = [...method.options].find((one) => one.value === point.protection.method)?.dataset.inputs.split(" ") ?? [];
+  const different = written(l.value);
+  if (different && !able.includes("l")) throw new Error(`${point.words} makes no promise of l = ${different}, which was asked for. Empty that field first.`);
+  const secret = point.protection.sensitive ?? several.get(sensitive.value) ?? (sensitive.value || null);
+  return different ? { ...point.protection, sensitive: secret, l: different } : point.protection;
+}
+
+/** The lists of columns as the roles are now; what is chosen in them stays. */
+function fillLists() {
+  const of = (role) => bench.columns.filter((column) => bench.now.roles[column.name] === role), kept = sensitive.value;
+  known = of("quasi-identifier");
+  const secrets = of("sensitive").map(({ name }) => name);
+  sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...secrets.map((name) => make("option", { value: name }, short(name))));
+  if (secrets.length > 1) sensitive.append(make("option", { value: asOne(secrets) }, `all ${secrets.length} of them`));
+  choose(sensitive, kept, short(kept));
+  delete columns.dataset.method;
+}
 
 /** The form as the settings have it. */
 function fill() {
-  const kept = now.protection, of = (role) => about.columns.filter((column) => now.roles[column.name] === role);
-  known = of("quasi-identifier");
-  sensitive.replaceChildren(make("option", { value: "" }, "no column"), ...of("sensitive").map(({ name }) => make("option", { value: name }, short(name))));
+  const kept = bench.now.protection;
   choose(method, kept.method);
   k.max = String(Math.max(50, kept.k));
   k.value = String(kept.k);
   if (typeof kept.resolution === "number") choose(resolution, String(kept.resolution));
-  choose(sensitive, kept.sensitive ?? "", short(kept.sensitive ?? ""));
+  const secret = Array.isArray(kept.sensitive) && kept.sensitive.length > 1 ? asOne(kept.sensitive) : [kept.sensitive ?? ""].flat()[0] ?? "";
+  choose(sensitive, secret, short([kept.sensitive ?? ""].flat().join(", ")));
   l.value = kept.l ?? "";
   t.value = kept.t ?? "";
   suggested.hidden = true;
+  if (kept.method !== "partition" || kept.t) more.open = true; // what is asked for is in sight
   delete columns.dataset.method;
-  fits();
 }
 
-/** Where one column is marked as secret and nobody has protected yet, it is kept secret, as Risk advises. */
+/** Where nobody has protected yet: what the recipient asks, and the only secret kept, as the assessment advises. */
 function suggest() {
-  if (now.protection.k === 5) { // as at first: what the recipient asks
-    k.max = String(Math.max(50, Number(form.dataset.classSize)));
-    k.value = form.dataset.classSize;
-    fits();
+  if (bench.now.protection.k === 5) {
+    k.max = String(Math.max(50, classSize()));
+    k.value = String(classSize());
   }
-  const secrets = about.columns.filter((column) => now.roles[column.name] === "sensitive");
+  const secrets = bench.columns.filter((column) => bench.now.roles[column.name] === "sensitive");
   if (secrets.length !== 1 || sensitive.value) return;
   choose(sensitive, secrets[0].name, short(secrets[0].name));
   if (secrets[0].distinct === null || secrets[0].distinct > 1) l.value = "2";
   suggested.textContent = `Suggested, for ${short(secrets[0].name)} is marked as secret: otherwise everybody who looks alike may have the same value.`;
   suggested.hidden = false;
 }
-document.addEventListener("stepped", (event) => { now = event.detail; fill(); protectedAgain(); comparedAgain(); });
 
-try {
-  [about, now] = await Promise.all([api("GET", `/tables/${table}`), settings()]);
-  fill();
-  const jobs = await resume();
-  if (!newest(jobs, "protection")) suggest();
+/** What was typed and not yet used stays, unless the settings it is about have changed. */
+function follow() {
+  const roles = JSON.stringify(bench.columns.map((column) => bench.now.roles[column.name])), kept = JSON.stringify(bench.now.protection);
+  const asks = `${bench.now.recipient} ${bench.now.highest}`;
+  if (roles !== listed) fillLists();
+  if (kept !== filled) fill();
+  if (untouched && (roles !== listed || kept !== filled || asks !== form.dataset.asks)) suggest();
+  [listed, filled, form.dataset.asks] = [roles, kept, asks];
+  fits();
+}
+on("settings", follow);
+
+/** `protectedBefore`: then nothing is suggested, the form is as it was left. */
+export function ready(protectedBefore) {
+  untouched = !protectedBefore;
+  if (protectedBefore) { fill(); fits(); }
   form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
-  nothing.hidden = Boolean(newest(jobs, "protection") || newest(jobs, "frontier"));
-} catch (error) { problem(error); }
+}
+export const setSize = (size) => { k.value = String(Math.max(2, size)); fits(); };

@@ -1,20 +1,21 @@
 // A protected table in its place: go on with it, leave out what tells people apart, make it again once it is outdated.
-import { api, problem, save } from "./app.js";
+import { api, problem } from "./app.js";
+import { keep } from "./bench.js";
 
-/** `next` is the page to go on with, `again` protects the table as its settings are now. */
-export function protectedTable(place, next, again) {
+/** `again` protects the table as its settings are now. */
+export function protectedTable(place, again) {
   place.addEventListener("click", async (event) => {
     const button = event.target.closest("button.apply, button.drop, button.renew");
     if (!button) return;
     button.disabled = true;
     try {
       if (button.matches(".apply")) {
-        location.href = `/tables/${(await api("POST", `/jobs/${place.dataset.job}/apply`)).id}/${next}`;
+        location.href = `/tables/${(await api("POST", `/jobs/${place.dataset.job}/apply`)).id}/risk`;
         return;
       }
       if (button.matches(".drop")) {
         const { unchanged } = await api("GET", `/jobs/${place.dataset.job}/result`);
-        await save({ roles: Object.fromEntries(unchanged.filter((one) => one.nearly_unique).map((one) => [one.column, "identifier"])) });
+        await keep({ roles: Object.fromEntries(unchanged.filter((one) => one.nearly_unique).map((one) => [one.column, "identifier"])) });
       }
       await again();
     } catch (error) { problem(error); button.disabled = false; }

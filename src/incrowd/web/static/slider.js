@@ -4,7 +4,7 @@ import { count, make, percent, table } from "./app.js";
 
 const NAMED = [["city", "a city"], ["us", "United States"], ["eu", "European Union"], ["world", "the world"]];
 const box = document.getElementById("slider"), size = document.getElementById("size");
-const people = document.getElementById("people"), there = document.getElementById("there"), named = document.getElementById("named");
+const people = document.getElementById("people"), word = document.getElementById("people-word"), there = document.getElementById("there"), named = document.getElementById("named");
 let places = [], drawn = null, measured = 0, kept = "";
 
 /** The populations to ask for beside those that the server forecasts anyway. */
@@ -37,7 +37,7 @@ function move() {
   const place = places[Number(size.value)];
   const name = NAMED.find(([key]) => key === place.name);
   people.textContent = count(place.at);
-  document.getElementById("people-word").textContent = place.at === 1 ? "person" : `people${name ? ", " + name[1] : ""}`;
+  word.textContent = place.at === 1 ? "person" : `people${name ? ", " + name[1] : ""}`;
   size.setAttribute("aria-valuetext", `${count(place.at)} people${name ? ", " + name[1] : ""}`);
   const counted = (estimate) => place.at <= measured && estimate.low === estimate.high;
   const item = (title, estimate, words) => estimate && make("div", {}, make("dt", {}, title), make("dd", {},

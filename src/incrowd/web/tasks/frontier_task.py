@@ -130,7 +130,7 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
     if best:
         says = f"May go out, and not beaten in both risk and detail: {named}."
     elif "undecided" in decisions:
-        says = "None of these ways may go out yet: confirm what the columns are, on Roles."
+        says = "None of these ways may go out yet: confirm what the columns are."
     else:
         says = "None of these ways may go out: the risk is above the limits, or something kept gives it away."
     return Figure(
@@ -139,4 +139,6 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
         says,
         frontier_chart(found),
         DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),
+        means="Every point is the same table protected in another way. Down is safer, left has lost less. A cross "
+        "still has people who stand alone. Points that no other beats on both sides are the ones to choose from.",
     )

@@ -1,0 +1,37 @@
+// What to do next, as the assessment advises: every recommendation is a button.
+import { api, follow, make, problem, say } from "./app.js";
+import { allKept, reread } from "./bench.js";
+import { look } from "./lenses.js";
+
+const place = document.getElementById("todo");
+
+/** Do what a button says: the server changes the settings or starts the protection that was tried. */
+async function run(job, action, choice, button) {
+  button.disabled = true;
+  try {
+    if (!(await allKept())) return;
+    const done = await api("POST", `/jobs/${job.id}/actions/${action.number}`, { choice });
+    if (done.settings) await reread();
+    if (done.job) {
+      follow(await api("GET", `/jobs/${done.job}`));
+      look("candidates");
+      document.dispatchEvent(new CustomEvent("protecting"));
+    }
+    say("Done.");
+  } catch (error) { problem(error); }
+  button.disabled = false;
+}
+
+function entry(job, action) {
+  const whole = action.sentence.replaceAll("`", ""), [first] = whole.split(". ");
+  const plain = action.does === "columns" ? `${first.replace(/\.$/, "")}. Confirm what is suggested, or give each a role in the list.` : whole; // the rest is about the command
+  return make("li", { "data-does": action.does }, make("span", {}, plain),
+    action.choices.map((choice, index) => make("button", { type: "button", onclick: (event) => run(job, action, index, event.currentTarget) }, choice.label)));
+}
+
+/** Show the advice of an assessment that is whole and up to date; of any other there is none to act on. */
+export async function advise(job) {
+  if (!job || job.state !== "done" || job.stale) { place.replaceChildren(); return; }
+  const found = await api("GET", `/jobs/${job.id}/actions`);
+  place.replaceChildren(...(found.length ? [make("h2", {}, "What to do"), make("ol", { class: "todo" }, found.map((action) => entry(job, action)))] : []));
+}

@@ -1,0 +1,144 @@
+// The shelf: every protection is a card with what made it, the risk that is left and the detail that is kept. Two can be compared.
+import { answersOf, data, reach } from "./answers.js";
+import { api, count, make, over, percent, problem, say, settled, short, start, table, watch } from "./app.js";
+import { drawAfter } from "./bar.js";
+import { on } from "./bench.js";
+import { comparePinned } from "./comparison.js";
+import { looking } from "./lenses.js";
+import { compare, protect, withDemands } from "./protect.js";
+import { protectedTable } from "./protected.js";
+
+const KINDS = ["protection", "solution"];
+const STAMPS = { within: "✓", undecided: "?", exposed: "!", borderline: "≈", over: "✕" };
+const shelf = document.getElementById("shelf"), view = document.getElementById("candidate-view"), compared = document.getElementById("frontier-view"), nothing = document.getElementById("nothing"), section = document.getElementById("shelf-section");
+const reports = new Map(); // jobs by the candidate that they are about
+let cards = [], pinned = [], picked = null, pressed = null;
+
+/** What made a candidate, in words: as it stands on its card. */
+export function madeBy({ protection }) {
+  const { method, k, l, t, sensitive, resolution } = protection;
+  const parts = [method, resolution === null || resolution === undefined ? `k = ${count(k)}` : typeof resolution === "number" ? `${resolution} parts` : "parts by column"];
+  const secrets = sensitive ? [sensitive].flat() : [];
+  if (secrets.length) parts.push(`${secrets.map((name) => short(name, 20)).join(", ")} kept secret`);
+  if (l) parts.push(`l = ${l}`);
+  if (t) parts.push(`t = ${t}`);
+  return parts.join(", ");
+}
+
+function card(one) {
+  const decision = one.stale ? "outdated" : one.decision, pin = pinned.includes(one.id);
+  const thumb = make("div", { class: "thumb", "aria-hidden": "true" }, make("i", { class: "risk" }), make("i", { class: "detail" }));
+  thumb.children[0].style.width = `${100 / one.after.k}%`;
+  thumb.children[1].style.width = `${100 * one.detail}%`;
+  return make("li", { class: `candidate ${decision}`, "data-job": one.id, "data-current": one.id === current()?.id ? "yes" : "no" },
+    make("p", { class: "headline" }, make("b", { class: "mark", "aria-hidden": "true" }, one.stale ? "↻" : STAMPS[one.decision]), make("bdi", {}, short(one.name, 40))),
+    make("p", { class: "small soft" }, one.stale ? "made by other settings than those now" : one.headline),
+    thumb,
+    make("p", { class: "small" }, `${percent(1 / one.after.k)} highest in the table · ${percent(one.detail)} detail kept`),
+    madeBy(one) === one.name ? null : make("p", { class: "small soft" }, madeBy(one)),
+    make("p", { class: "small soft" }, short(one.file_name, 60)),
+    make("p", { class: "row" },
+      make("button", { type: "button", class: "show", "aria-pressed": String(view.dataset.shown === one.id), onclick: () => pick(one.id) }, "Show"),
+      make("button", { type: "button", class: "pin quiet", "aria-pressed": String(pin), onclick: () => togglePin(one.id) }, pin ? "Pinned" : "Pin"),
+      make("button", { type: "button", class: "quiet forget", "aria-label": `Remove ${short(one.name, 40)}`, onclick: () => remove(one.id) }, "Remove")),
+    reportOf(one));
+}
+
+/** The report of a candidate: asked for with a button, then there to take away. */
+function reportOf(one) {
+  const job = reports.get(one.id), address = job && `/api/v1/jobs/${job.id}`;
+  if (job?.state === "done") return make("p", { class: "small" }, make("a", { href: `${address}/report.html`, download: true }, "Report"), " · ", make("a", { href: `${address}/report-external.html`, download: true }, "external"), " · ", make("a", { href: `${address}/report.json`, download: true }, "numbers"));
+  if (job && !over(job)) return make("p", { class: "small soft" }, "Its report is being made…");
+  return make("p", { class: "small" }, make("button", { type: "button", class: "quiet report", onclick: () => start(`/jobs/${one.id}/reports`).catch(problem) }, "Make its report"));
+}
+watch((job) => job.kind === "release" && job.table === table, (job) => {
+  const before = reports.get(job.question.candidate);
+  if (before && before.id !== job.id && before.created > job.created) return;
+  if (before?.state === job.state) return;
+  reports.set(job.question.candidate, job);
+  draw();
+});
+
+/** The candidate that the bar tells of: the one picked, else the newest that the settings still ask for, else the newest. */
+const current = () => cards.find((one) => one.id === picked && !one.stale) ?? cards.find((one) => !one.stale) ?? cards[0];
+
+function draw() {
+  shelf.replaceChildren(...cards.map(card));
+  section.hidden = !cards.length;
+  nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted);
+  drawAfter(current());
+}
+
+export async function refresh() {
+  cards = await api("GET", `/tables/${table}/candidates`);
+  pinned = pinned.filter((id) => cards.some((one) => one.id === id));
+  draw();
+}
+const refreshSoon = settled(() => refresh().then(match).catch(problem), 60);
+
+/** After undo and redo the result that is shown is the one that the form asks for, where there is one. */
+function match() {
+  const fits = current();
+  if (fits && !fits.stale && view.dataset.shown && view.dataset.shown !== fits.id && cards.find((one) => one.id === view.dataset.shown)?.stale) pick(fits.id);
+}
+
+async function pick(id) {
+  picked = id;
+  try { await showJob(await api("GET", `/jobs/${id}`)); } catch (error) { problem(error); }
+  draw();
+}
+
+function togglePin(id) {
+  pinned = pinned.includes(id) ? pinned.filter((one) => one !== id) : [...pinned, id].slice(-2);
+  draw();
+  shelf.querySelector(`[data-job="${id}"] .pin`)?.focus();
+  say(pinned.length === 2 ? "Two are pinned: they are compared below." : "Pin another to compare the two.");
+  comparePinned(pinned.map((one) => cards.find((entry) => entry.id === one))).catch(problem);
+}
+
+async function remove(id) {
+  try {
+    await api("DELETE", `/jobs/${id}`);
+    if (view.dataset.shown === id) { view.replaceChildren(); delete view.dataset.shown; delete view.dataset.wanted; }
+    await refresh();
+  } catch (error) { problem(error); }
+}
+
+/** Whoever asked for it is led to it; after a reload nobody is moved. */
+function arrived(kind, title) {
+  if (pressed !== kind || looking() !== "candidates") return;
+  pressed = null;
+  reach(title);
+}
+document.addEventListener("protecting", () => { pressed = "protection"; picked = null; });
+document.addEventListener("comparing", () => { pressed = "frontier"; });
+
+const showJob = answersOf(KINDS, view, { again: () => document.getElementById("protection").requestSubmit(), shown: (job) => {
+  refreshSoon();
+  arrived("protection", view.querySelector(".verdict h2"));
+  document.dispatchEvent(new CustomEvent("protected", { detail: job.id }));
+} });
+answersOf("frontier", compared, { again: () => compare().catch(problem), shown: () => { nothing.hidden = true; arrived("frontier", compared.querySelector("h2")); } });
+protectedTable(view, () => protect());
+watch((job) => KINDS.includes(job.kind) && job.table === table && over(job), refreshSoon);
+on("settings", () => { nothing.hidden = Boolean(cards.length || view.dataset.wanted || compared.dataset.wanted); });
+
+/** A point of the comparison becomes the choice, and is applied. */
+function take(index) {
+  const point = data(compared, "result").points[index];
+  try {
+    const wanted = withDemands(point);
+    say(`Applying ${point.words}, ${point.setting}.`);
+    protect(wanted).catch(problem);
+  } catch (error) { problem(error); }
+}
+document.addEventListener("drawn", (event) => {
+  if (event.target.id !== "figure-frontier") return;
+  event.target.dataset.clickable = "yes";
+  event.detail.addEventListener("click", (_, item) => { if (Number.isInteger(item?.datum?.order)) take(item.datum.order); });
+});
+compared.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-point]");
+  if (button) take(Number(button.dataset.point));
+  if (event.target.closest("button.renew")) compare().catch(problem);
+});

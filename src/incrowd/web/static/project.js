@@ -1,0 +1,46 @@
+// The project: what was asked and decided, kept in a file without cells; decisions with a name; what happened, in order.
+import { api, count, make, noProblem, problem, say, short, table } from "./app.js";
+import { allKept, reread } from "./bench.js";
+import { lens } from "./lenses.js";
+
+const file = document.getElementById("project-file"), changed = document.getElementById("project-changed"), trail = document.getElementById("trail");
+const form = document.getElementById("decide"), decided = document.getElementById("decisions"), which = document.getElementById("decided-on");
+const counted = document.getElementById("trail-count");
+const DECISIONS = { release: "goes out", refuse: "does not go out", later: "is decided later" };
+
+/** A project file is read here and sent as it is; the server says what has changed since. */
+async function reopen(chosen) {
+  noProblem();
+  let project;
+  try { project = JSON.parse(await chosen.text()); } catch { throw new Error("This is not a project file: it is not JSON. Choose a file that ends in .incrowd."); }
+  const found = await api("POST", `/tables/${table}/project`, project);
+  await reread();
+  changed.replaceChildren(make("p", {}, found.changed.length ? "Reopened. What is different in this table:" : "Reopened. The table has the same columns."),
+    make("ul", {}, found.changed.map((line) => make("li", {}, short(line, 200)))));
+  say("The project is open.");
+}
+file.addEventListener("change", () => { if (file.files.length) reopen(file.files[0]).catch(problem); file.value = ""; });
+
+async function draw() {
+  const [all, steps, candidates] = await Promise.all([api("GET", `/tables/${table}/decisions`), api("GET", `/tables/${table}/trail`), api("GET", `/tables/${table}/candidates`)]);
+  decided.replaceChildren(...all.map((one, index) => make("li", {}, `${one.at.slice(0, 10)}: it ${DECISIONS[one.decision]}, says ${short(one.by)}. ${short(one.note, 200)} `,
+    make("a", { href: `/api/v1/tables/${table}/record.html?number=${index}`, download: true }, "Record to sign"))));
+  which.replaceChildren(make("option", { value: "" }, "the table as it is"), ...candidates.map((one) => make("option", { value: one.id }, short(one.name, 60))));
+  trail.replaceChildren(...steps.slice(-100).reverse().map((step) => make("li", {}, make("time", { datetime: step.at }, step.at.slice(0, 16).replace("T", " ")), ` ${short(step.what, 120)}`)));
+  counted.textContent = count(steps.length);
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    if (!(await allKept())) return;
+    noProblem();
+    await api("POST", `/tables/${table}/decisions`, { decision: form.decision.value, by: form.by.value.trim(), note: form.note.value.trim(), candidate: which.value || null });
+    form.note.value = "";
+    await draw();
+    say("Written down.");
+  } catch (error) { problem(error); }
+});
+
+/** Decisions and the trail are read each time somebody looks at the report. */
+export function begin() { lens("report", () => draw().catch(problem), () => draw().catch(problem)); }

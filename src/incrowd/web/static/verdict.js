@@ -1,0 +1,75 @@
+// The assessment: its verdict above the lenses, the rest of it under Risk, what can be taken away under Report.
+import { advise } from "./actions.js";
+import { answersOf, newest } from "./answers.js";
+import { known, make, problem, start, table } from "./app.js";
+import { allKept, bench, on } from "./bench.js";
+import { lens } from "./lenses.js";
+import { wrongField } from "./question.js";
+import { undecided } from "./roles.js";
+
+const place = document.getElementById("verdict-place"), stale = document.getElementById("stale");
+const view = document.getElementById("risk-view"), taken = document.getElementById("report-view");
+const button = document.getElementById("assess");
+const openWords = document.getElementById("open-words");
+let asked = false;
+
+/** Assess the table by its settings as they are now, once all of them are kept. */
+export async function assess() {
+  const before = asked;
+  asked = true; // at once: looking at the risk meanwhile starts no second one
+  if (wrongField() || !(await allKept())) { asked = before; return; }
+  stale.hidden = true;
+  await start(`/tables/${table}/assessments`, {}).catch(problem);
+}
+
+/** The decision moves out of the answer: it stays in sight whatever is looked at. */
+function decide(shown) {
+  const made = shown.querySelector("#verdict");
+  if (!made) return;
+  const [sentence, ...rest] = made.querySelectorAll(".lead"), advice = rest.pop();
+  sentence.before(advice); // what to do comes before why
+  made.querySelector("h2").before(make("p", { class: "eyebrow" }, "The table as it is"));
+  if (rest.length) sentence.after(make("details", { class: "reasons" }, make("summary", {}, `${rest.length} more reason${rest.length > 1 ? "s" : ""}`), rest));
+  place.replaceChildren(made);
+  lower(shown);
+}
+
+/** The charts of the overview are low, so that they are seen together. */
+function lower(shown) {
+  const block = shown.querySelector("script.figures"), specs = JSON.parse(block.textContent);
+  for (const name of ["class-sizes", "drivers"]) if (specs[name]) specs[name].height = 170;
+  block.textContent = JSON.stringify(specs);
+}
+
+function outdated(job) {
+  stale.hidden = !job.stale;
+  place.classList.toggle("outdated", job.stale);
+  button.textContent = "Assess again";
+  advise(job).catch(problem);
+}
+
+answersOf("assessment", view, { again: assess, waits: document.getElementById("verdict-wait"), placed: decide, shown: outdated, restale: outdated });
+button.addEventListener("click", assess);
+document.getElementById("renew").addEventListener("click", assess);
+
+function drawOpen() {
+  const left = undecided(bench.columns, bench.now).length;
+  openWords.textContent = left
+    ? `${left} of ${bench.columns.length} columns have only a suggested role. They count as known to an attacker, and there is no yes until each is confirmed or changed.`
+    : "Every column is decided. Assess the table to know whether it may go out.";
+}
+on("settings", drawOpen);
+
+/** Looking at the risk or the report without an assessment starts one. */
+export function begin(jobs) {
+  asked = Boolean(newest(jobs, "assessment"));
+  const first = () => { if (!asked) assess(); };
+  lens("risk", first);
+  lens("report", () => {
+    first();
+    const show = answersOf("assessment", taken, { form: "release", waits: null, placed: () => taken.querySelector("#verdict")?.remove(), restale: () => {}, silent: true });
+    const last = newest([...known.values()], "assessment");
+    if (last) show(last);
+  });
+  if (!asked) view.replaceChildren(make("p", { class: "soft" }, "Not assessed yet."));
+}

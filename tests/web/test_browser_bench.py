@@ -1,0 +1,121 @@
+"""The workbench in a browser: the guided tour, candidates side by side, the project, two tabs in step, many columns."""
+
+import json
+
+import pytest
+from tests.web.browsing import KNOWN, choose, demo, look, settled
+
+pytestmark = pytest.mark.xdist_group("browser-bench")  # one worker: the browser is started once
+SLIDE = "(slider, size) => { slider.value = size; slider.dispatchEvent(new Event('input', { bubbles: true })); }"
+
+
+def test_the_guided_tour_finds_a_neighbour(opened, shots):
+    page = opened()
+    page.click("#guided")
+    page.wait_for_url("**/crowd#tour")
+    settled(page)
+    assert "do not exist" in page.inner_text("#tour")
+    page.click("#tour >> text=Next")
+    assert page.evaluate("document.activeElement.textContent") == "Your neighbour is among them"
+    page.click("#tour >> text=Find them")
+    page.wait_for_selector("#person-view .path li:last-child >> text=found")
+    page.screenshot(path=shots / "tour.png")
+    page.click("#tour >> text=Next")
+    page.click("#tour >> text=Next")
+    page.click("#tour >> text=Take age away")
+    page.wait_for_selector(".column[data-column=age_yrs][data-role=other]")
+    page.click("#tour >> text=Next")
+    page.click("#tour >> text=Show it")
+    assert "With classes of at least 11" in page.inner_text("#crowd-words")
+    page.click("#tour >> text=Leave the tour")
+    assert not page.is_visible("#tour")
+    assert page.url.endswith("/crowd")
+
+
+def test_two_candidates_are_compared_and_the_project_is_kept_and_opened_again(opened, base, shots, tmp_path):
+    page = opened()
+    table = demo(page, rows=300)
+    look(page, base, table, "candidates")
+    for place, size in enumerate((4, 12)):
+        page.eval_on_selector("#k", SLIDE, size)
+        page.click("#protection button[type=submit]")
+        page.wait_for_selector(f"#shelf .candidate >> nth={place}")
+    for place in (0, 1):
+        page.click(f"#shelf .candidate >> nth={place} >> .pin")
+    page.wait_for_selector("#comparison figure")
+    assert len(page.query_selector_all("#comparison figure")) == len(KNOWN)
+    assert page.query_selector("#comparison td.better")
+    longest = max(len(cell.inner_text()) for cell in page.query_selector_all("#comparison td.number"))
+    assert longest < 16  # numbers are written for people
+    page.click("#comparison summary")
+    page.wait_for_selector("#comparison .rows td.changed")
+    assert "••••" in page.inner_text("#comparison .rows")
+    page.screenshot(path=shots / "comparison.png", full_page=True)
+    page.click("#shelf .report >> nth=0")
+    with page.expect_download() as download:
+        page.click("#shelf .candidate a >> text=external")
+    assert download.value.suggested_filename.endswith(".html")
+    page.click("#tab-report")
+    page.fill("#by", "A. Person")
+    page.select_option("#decision", "later")
+    page.click("#decide button")
+    page.wait_for_selector("#decisions li >> text=A. Person")
+    with page.expect_download() as download:
+        page.click("#save-project")
+    kept = tmp_path / download.value.suggested_filename
+    download.value.save_as(kept)
+    assert kept.suffix == ".incrowd"
+    assert json.loads(kept.read_text())["settings"]["roles"]["sex"] == "quasi-identifier"
+    choose(page, "sex")
+    page.keyboard.press("n")
+    page.wait_for_selector(".column[data-column=sex][data-role=other]")
+    page.set_input_files("#project-file", kept)
+    page.wait_for_selector(".column[data-column=sex][data-role=quasi-identifier]")
+    assert "same columns" in page.inner_text("#project-changed")
+
+
+def test_two_tabs_are_in_step(opened, base):
+    page = opened()
+    table = demo(page, rows=300)
+    look(page, base, table)
+    other = page.context.new_page()
+    look(other, base, table)
+    page.bring_to_front()
+    choose(page, "race")
+    page.keyboard.press("s")
+    other.bring_to_front()
+    other.wait_for_selector(".column[data-column=race][data-role=sensitive]")
+    other.click("#undo")
+    page.bring_to_front()
+    page.wait_for_selector(".column[data-column=race][data-role=quasi-identifier]")
+
+
+def test_many_columns_are_a_list_to_work_through(opened, base, tmp_path, shots):
+    page = opened()
+    names = [f"answer_{number:02}" for number in range(40)]
+    rows = [",".join(str((row * (place + 3)) % (2 + place % 5)) for place in range(40)) for row in range(90)]
+    file = tmp_path / "many.csv"
+    file.write_text("\n".join([",".join(names), *rows, "1,2"]))  # the last line is too short
+    page.click("#reading summary")
+    page.check("#skip_bad_lines")
+    page.set_input_files("#file", file)
+    page.wait_for_url("**/crowd")
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollHeight") < 1_600  # a list, not a wall
+    assert "line" in page.inner_text("#notes")  # what was left out is told
+    page.select_option("#filter", "undecided")
+    page.click(".column >> nth=0")
+    page.keyboard.press("Control+a")
+    assert page.inner_text("#chosen") == "40 columns selected"
+    page.keyboard.press("n")
+    page.wait_for_selector("#columns >> text=No column is like that")
+    assert page.inner_text("#tile-columns strong") == "40 of 40"
+    assert page.get_attribute("#tile-columns", "data-state") == "done"
+    page.select_option("#filter", "all")
+    page.fill("#search", "answer_07")
+    page.wait_for_function("() => document.querySelectorAll('.column').length === 1")
+    page.click(".column")
+    page.wait_for_selector("#inspector .histogram i")
+    page.click("#inspector button")
+    page.wait_for_selector("#inspector .values li")
+    page.screenshot(path=shots / "many-columns.png")

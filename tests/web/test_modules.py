@@ -1,0 +1,23 @@
+"""The modules of the workbench that only compute, under node's own test runner: each has a test beside it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+STATIC = Path(__file__).parents[2] / "src" / "incrowd" / "web" / "static"
+TESTS = Path(__file__).parent / "modules"
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in TESTS.glob("*.mjs")))
+def test_a_module_does_what_its_test_says(name, tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node here")
+    for file in STATIC.glob("*.js"):
+        shutil.copy(file, tmp_path)
+    shutil.copy(TESTS / f"{name}.mjs", tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    done = subprocess.run([node, "--test", f"{name}.mjs"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
