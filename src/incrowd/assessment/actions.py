@@ -88,8 +88,8 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     elif verdict.decision in ("exposed", "over", "borderline"):
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
-        asked = _asked_of_protect(work, plan)
-        yield Action("Protect the table and assess the result.", commands=_commands(work, asked), protection=asked)
+        demand = _asked_of_protect(work, plan)
+        yield Action("Protect the table and assess the result.", commands=_commands(work, demand), protection=demand)
 
 
 def _settle_rows(rows: RowKind, person: str | None) -> Action:
