@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import InputError
-from incrowd.recipients import KINDS, RECIPIENTS, Limits, judge, limits_of, settle_limits, smallest_class
+from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of, settle_limits, smallest_class
 
 SHARES = st.floats(0, 1)
 
@@ -27,9 +27,15 @@ def test_the_upper_end_on_the_limit_is_within_and_the_lower_end_on_it_is_not():
 
 
 def test_every_recipient_has_a_limit_with_its_source():
-    assert {kind.name: kind.limits.of_average for kind in KINDS} == dict(RECIPIENTS)
-    assert all(kind.source and kind.words for kind in KINDS)
-    assert [kind.limits.class_size for kind in KINDS] == [3, 3, 11, 20]
+    assert {one.name: one.limits.of_average for one in RECIPIENTS} == {
+        "trusted": 1 / 3,
+        "restricted": 1 / 11,
+        "public": 1 / 11,
+        "strict": 1 / 20,
+    }
+    assert [one.name for one in RECIPIENTS if one.is_public] == ["public", "strict"]
+    assert all(kind.source and kind.words for kind in RECIPIENTS)
+    assert [kind.limits.class_size for kind in RECIPIENTS] == [3, 3, 11, 20]
     assert limits_of("restricted") == Limits(1 / 3, 1 / 11)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from incrowd._support.progress import part
 from incrowd.leaks import LeakSimulation, leak_risk, simulate_leak, uniform_sizes
-from incrowd.recipients import KINDS
+from incrowd.recipients import RECIPIENTS
 from papers.leak_attack.reference_values import PEOPLE, published_sum, share_at_risk
 from papers.parts import Comparison, Context, Grid, PartResult, Picture, Row
 
@@ -167,7 +167,7 @@ def _pictures(simulated: dict[tuple[int, int], LeakSimulation], by_k: dict[int, 
         Picture(
             "fig-2",
             "Figure 2: naming one person, by the leak and k",
-            against_leak(lines, simulations=dots, thresholds=[kind.limits.highest for kind in KINDS]),
+            against_leak(lines, simulations=dots, thresholds=[kind.limits.highest for kind in RECIPIENTS]),
             "The lines go on to a leak of everybody, where they reach 1/k; the paper's stop at 4,000. Dashed: the "
             "thresholds that the paper quotes, each for a single person: 0.33 for a trusted recipient, 0.09 to 0.05 "
             "for the public. They are classes of 3, 11 and 20 people, rounded to two digits.",

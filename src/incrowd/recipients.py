@@ -8,9 +8,7 @@ agreement forbids attempts, and then with a cap on the highest risk.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from incrowd.errors import InputError
@@ -48,16 +46,17 @@ class Limits(Result):
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A kind of recipient, its limits, and where they come from."""
+    """A kind of recipient, its limits, and where they come from; `is_public` where anybody may have the table."""
 
     name: str
     words: str
     limits: Limits
     source: str
+    is_public: bool = False
 
 
 _HEALTH = "guides on sharing health data: classes of 3, 11 and 20"
-KINDS: tuple[Recipient, ...] = (
+RECIPIENTS: tuple[Recipient, ...] = (
     Recipient("trusted", "a trusted recipient", Limits(1 / 3), _HEALTH),
     Recipient(
         "restricted",
@@ -65,13 +64,12 @@ KINDS: tuple[Recipient, ...] = (
         Limits(1 / 3, 1 / 11),
         "the average at 0.09 where an agreement forbids attempts to find people, nobody above 0.33",
     ),
-    Recipient("public", "the public", Limits(1 / 11), _HEALTH),
-    Recipient("strict", "the public, by the strictest convention", Limits(1 / 20), _HEALTH),
+    Recipient("public", "the public", Limits(1 / 11), _HEALTH, is_public=True),
+    Recipient("strict", "the public, by the strictest convention", Limits(1 / 20), _HEALTH, is_public=True),
 )
-"""Every kind of recipient: a partner bound by contract, researchers bound not to look for people, everybody."""
+"""Every kind of recipient: a partner bound by contract, researchers bound not to look for people, everybody.
 
-RECIPIENTS: Mapping[str, float] = MappingProxyType({kind.name: kind.limits.of_average for kind in KINDS})
-"""For each kind of recipient the limit that an average risk is held against."""
+Whatever lists them, their names or their limits reads this tuple."""
 
 
 def judge(risk: float, limit: float, interval: tuple[float, float] | None = None) -> Judgement:
@@ -141,16 +139,28 @@ def settle_limits(recipient: str, *, threshold: float | None = None, highest: fl
     )
 
 
+def find_recipient(name: str) -> Recipient:
+    """The recipient of a name.
+
+    Raises:
+        InputError: no recipient has that name.
+
+    >>> find_recipient("strict").is_public
+    True
+    """
+    found = next((one for one in RECIPIENTS if one.name == name), None)
+    if found is None:
+        raise InputError(f"no recipient is called {name!r}; there are: {', '.join(one.name for one in RECIPIENTS)}")
+    return found
+
+
 def limits_of(recipient: str) -> Limits:
     """The usual limits of a recipient.
 
     Raises:
         InputError: no recipient has that name.
     """
-    found = next((kind.limits for kind in KINDS if kind.name == recipient), None)
-    if found is None:
-        raise InputError(f"no recipient is called {recipient!r}; there are: {', '.join(kind.name for kind in KINDS)}")
-    return found
+    return find_recipient(recipient).limits
 
 
 def in_words(recipient: str) -> str:
@@ -159,7 +169,7 @@ def in_words(recipient: str) -> str:
     >>> in_words("restricted")
     'a restricted circle'
     """
-    return next((kind.words for kind in KINDS if kind.name == recipient), recipient)
+    return next((one.words for one in RECIPIENTS if one.name == recipient), recipient)
 
 
 def recipient_of(limit: float) -> str | None:
@@ -168,7 +178,7 @@ def recipient_of(limit: float) -> str | None:
     >>> recipient_of(1 / 3), recipient_of(0.2)
     ('a trusted recipient', None)
     """
-    return next((kind.words for kind in KINDS if math.isclose(kind.limits.highest, limit)), None)
+    return next((one.words for one in RECIPIENTS if math.isclose(one.limits.highest, limit)), None)
 
 
 def choices() -> str:
@@ -178,7 +188,7 @@ def choices() -> str:
     'trusted (classes of 3), restricted (classes of 3, average 1/11), public (classes of 11), strict (classes of 20)'
     """
     return ", ".join(
-        f"{kind.name} (classes of {kind.limits.class_size}"
-        + (f", average 1/{round(1 / kind.limits.average)})" if kind.limits.average else ")")
-        for kind in KINDS
+        f"{one.name} (classes of {one.limits.class_size}"
+        + (f", average 1/{round(1 / one.limits.average)})" if one.limits.average else ")")
+        for one in RECIPIENTS
     )

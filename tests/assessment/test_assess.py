@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
-from incrowd.assessment import RECIPIENTS, Question, judge_protected, propose_roles
+from incrowd.assessment import Question, judge_protected, propose_roles
 from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.sections.protection import risk_of_large_classes
 from incrowd.assessment.verdict import decide
@@ -89,7 +89,7 @@ def test_contributions_add_up_to_the_average_risk(found):
 
 
 def test_the_decision_is_the_risk_against_the_threshold(table, found):
-    assert found.verdict.threshold == RECIPIENTS["restricted"] == 1 / 11
+    assert found.verdict.threshold == limits_of("restricted").average == 1 / 11
     assert (found.verdict.limits.highest, found.verdict.limits.class_size) == (1 / 3, 3)
     assert found.verdict.risk == found.population.overall
     strict = assess(table, quasi_identifiers=NAMES, protection=False)

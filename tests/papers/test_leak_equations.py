@@ -11,7 +11,7 @@ from papers.leak_attack.worked_example import chance_of_tree, recursion_tree, re
 
 from incrowd.classes import ClassSizes
 from incrowd.leaks import leak_risk, leak_risk_uniform, simulate_leak, smallest_k
-from incrowd.recipients import KINDS
+from incrowd.recipients import RECIPIENTS
 from papers import Context
 
 PEOPLE, K, LEAKED = 6, 2, 3
@@ -153,6 +153,6 @@ def test_the_worked_example():
 def test_quoted_thresholds_are_classes_of_3_11_and_20():
     found = [smallest_k(people=10_000, leaked=10_000, at_most=limit).k for limit in (0.33, 0.09, 0.05)]
     assert found == [3, 11, 20]
-    assert {kind.name: kind.limits.class_size for kind in KINDS} == {
+    assert {kind.name: kind.limits.class_size for kind in RECIPIENTS} == {
         "trusted": 3, "restricted": 3, "public": 11, "strict": 20,
     }  # fmt: skip

@@ -11,7 +11,10 @@ import pytest
 from incrowd import InputError, assess
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.section import Section
+from incrowd.populations.estimators import explain_method
+from incrowd.recipients import RECIPIENTS
 from incrowd.reports import document, read_assessment, schema, to_html, write_html
+from incrowd.reports.fixed_text import GLOSSARY
 from incrowd.wording import display_names, with_display_names
 
 pytestmark = pytest.mark.xdist_group("report")  # one worker: the assessments are made once
@@ -127,6 +130,26 @@ def test_the_page_has_glossary_methods_and_what_it_takes_to_repeat_it(ordinary):
     assert "--population 200000 --recipient restricted --groups census=age_yrs,sex" in words
 
 
+def test_the_page_explains_the_estimator_that_was_used(ordinary):
+    words = " ".join(" ".join(Page(to_html(ordinary)).words).split())
+    assert ordinary.population.method == "combined"
+    assert explain_method("combined").how in words
+    other = replace(ordinary, population=replace(ordinary.population, method="posterior"), forecast=None)
+    words = " ".join(" ".join(Page(to_html(other)).words).split())
+    assert explain_method("posterior").how in words
+    assert explain_method("posterior").source in words
+    assert "The crowd model: each column" not in words
+
+
+def test_every_section_says_how_it_was_computed_and_every_figure_how_to_read_it(ordinary):
+    sections = document(ordinary)
+    assert [section.key for section in sections if not section.methods] == ["columns"]
+    assert all(all(method) for section in sections for method in section.methods)
+    assert all(len(figure.means) > 50 for section in sections for figure in section.figures)
+    unanswered = document(replace(ordinary, population=None, forecast=None, protection=None))
+    assert {one.key for one in unanswered if not one.methods} == {"population", "forecast", "protection", "columns"}
+
+
 def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
     page = to_html(ordinary, external=True)
     words = " ".join(Page(page).words)
@@ -156,6 +179,19 @@ def test_the_external_page_leaves_out_what_helps_an_attacker(ordinary):
     assert "Do not look for people in it" in to_html(replace(ordinary, verdict=verdict), external=True)
     assert "What protection would cost" in words
     assert "Glossary" in words
+
+
+def test_the_glossary_names_every_recipient_with_the_classes_it_accepts():
+    limits = dict(GLOSSARY)["limit (threshold)"]
+    assert all(f"{one.name} (classes of {one.limits.class_size}" in limits for one in RECIPIENTS)
+
+
+@pytest.mark.parametrize("recipient", RECIPIENTS, ids=lambda one: one.name)
+def test_only_those_who_are_not_the_public_are_told_to_pass_nothing_on(ordinary, recipient):
+    verdict = replace(ordinary.verdict, decision="within", recipient=recipient.name)
+    page = to_html(replace(ordinary, verdict=verdict), external=True)
+    assert "Do not look for people in it" in page
+    assert ("give it to nobody else" in page) == ("Delete it" in page) == (recipient.name in ("trusted", "restricted"))
 
 
 def test_names_and_values_are_data_and_never_markup(nasty):

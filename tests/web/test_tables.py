@@ -9,7 +9,7 @@ import pytest
 from incrowd import ClassSizes, demo_table, read_table
 from incrowd.demo import QUASI_IDENTIFIERS
 from incrowd.protection import METHODS
-from incrowd.recipients import KINDS
+from incrowd.recipients import RECIPIENTS
 from incrowd.web.upload_store import shown_name
 
 TABLES = "/api/v1/tables"
@@ -314,7 +314,7 @@ def test_a_change_of_protection_keeps_what_it_does_not_name(script, demo):
 def test_forms_offer_every_recipient_and_method_and_their_words(script, base, demo):
     table = demo(script)["id"]
     roles, protection = (script.get(f"{base}/tables/{table}/{page}").text for page in ("crowd", "candidates"))
-    for kind in KINDS:
+    for kind in RECIPIENTS:
         assert f'value="{kind.name}"' in roles
         assert kind.words[1:] in roles
     for name, method in METHODS.items():
@@ -325,7 +325,7 @@ def test_forms_offer_every_recipient_and_method_and_their_words(script, base, de
 
 def test_an_unknown_recipient_is_told_which_there_are(script, demo):
     answer = script.put(f"{TABLES}/{demo(script)['id']}/settings", json={"recipient": "mars"})
-    assert all(f"'{kind.name}'" in answer.json()["error"] for kind in KINDS)
+    assert all(f"'{kind.name}'" in answer.json()["error"] for kind in RECIPIENTS)
 
 
 def test_settings_that_make_no_sense_are_refused(script, demo):

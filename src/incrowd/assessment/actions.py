@@ -19,7 +19,7 @@ from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
 from incrowd.protection import protect
 from incrowd.protection.original_facts import facts_of_tables
-from incrowd.recipients import KINDS
+from incrowd.recipients import RECIPIENTS
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, read_table
 from incrowd.wording import counted, listed, number, percent
@@ -88,8 +88,10 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     elif verdict.decision in ("exposed", "over", "borderline"):
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
-        demand = _asked_of_protect(work, plan)
-        yield Action("Protect the table and assess the result.", commands=_commands(work, demand), protection=demand)
+        settings = _asked_of_protect(work, plan)
+        yield Action(
+            "Protect the table and assess the result.", commands=_commands(work, settings), protection=settings
+        )
 
 
 def _settle_rows(rows: RowKind, person: str | None) -> Action:
@@ -328,7 +330,7 @@ def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) ->
 
 
 def _no_way(question: Question, why: str) -> Action:
-    wider = [kind.words for kind in KINDS if kind.limits.highest > question.limits.highest]
+    wider = [kind.words for kind in RECIPIENTS if kind.limits.highest > question.limits.highest]
     smaller = f", or a smaller audience ({wider[0]})" if wider else ""
     return Action(
         f"No protection that was tried is enough: {why.rstrip('.')}. Fewer columns would help{smaller}.",

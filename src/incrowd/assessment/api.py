@@ -75,7 +75,7 @@ def assess(
         drop: columns to leave out of the release; while the table holds them the answer is no.
         other: columns that nobody outside can know, whatever they look like.
         population: how many people the table was drawn from.
-        recipient: "trusted", "restricted", "public" or "strict"; it sets the limits.
+        recipient: who is to get it, the name of one of `incrowd.recipients.RECIPIENTS`; it sets the limits.
         threshold: another limit on the average risk than the recipient's.
         highest: another limit on the person at highest risk than the recipient's.
         secrets: values of sensitive columns that are secret, such as "illness=HIV,AIDS" or "income>100000".

@@ -13,7 +13,7 @@ from incrowd.wording import Advice, display_names, percent, with_display_names
 if TYPE_CHECKING:
     from incrowd.assessment import Assessment, Statement, Verdict
     from incrowd.assessment.actions import Action
-    from incrowd.reports import Section
+    from incrowd.reports import ReportSection
 
 
 _MOST_UNDECIDED = 12
@@ -103,7 +103,7 @@ def _show_undecided(verdict: Verdict, shown: dict[str, str]) -> None:
         terminal.line(f"  … and {len(verdict.undecided) - _MOST_UNDECIDED} more; --json has them all")
 
 
-def _show_section(section: Section, shown: dict[str, str]) -> None:
+def _show_section(section: ReportSection, shown: dict[str, str]) -> None:
     terminal.heading(section.title)
     if section.statements:
         _show_statements(section.statements, shown)

@@ -14,12 +14,12 @@ from incrowd.evaluation.result import Evaluation
 from incrowd.protection import METHODS, MethodName, protect
 from incrowd.protection.coarsen import parts_of
 from incrowd.protection.registry import Method
-from incrowd.recipients import Limits, judge, limits_of
+from incrowd.recipients import RECIPIENTS, Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import read_table
 
 FrontierMethod = MethodName | Literal["t-close partition"]
-_SIZES = (2, 3, 5, 11, 20)  # among them what each recipient's limit on the highest risk asks for
+_SIZES = frozenset({2, 5, *(one.limits.class_size for one in RECIPIENTS)})
 _RESOLUTIONS = (32, 16, 8)  # the paper's 1/32, 1/16 and 1/8 of the domain
 
 
@@ -157,7 +157,7 @@ def frontier(
         quasi_identifiers: the columns that an attacker may know.
         methods: what to try. None: all that need no hierarchies, those by t only with one sensitive column, and the
             partition alone with a person column, for the others work on records.
-        k: the class sizes to try. None: 2, 3, 5, 11 and 20, as far as there are people.
+        k: the class sizes to try. None: 2, 5 and those that recipients accept, as far as there are people.
         resolutions: what "coarsen" tries, in place of k.
         sensitive: the sensitive columns; t is that of the column where it is largest.
         secret: a value of the sensitive column, of which there is then one, or a range, as in `evaluate`.

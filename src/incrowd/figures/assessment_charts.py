@@ -20,7 +20,7 @@ from incrowd.figures.theme import (
     limit_line,
     percent_tooltips,
 )
-from incrowd.recipients import KINDS, Limits
+from incrowd.recipients import RECIPIENTS, Limits
 from incrowd.wording import chosen_percent, percent
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _risk_marks(verdict: Verdict, place: int, name: str, risk: float, interval: 
 
 def limits_shown(verdict: Verdict) -> list[tuple[str, Limits]]:
     """The limits of every recipient, and those that were chosen where they are no recipient's."""
-    usual = [(kind.name, kind.limits) for kind in KINDS]
+    usual = [(kind.name, kind.limits) for kind in RECIPIENTS]
     return usual if verdict.limits in [limits for _, limits in usual] else [*usual, ("chosen", verdict.limits)]
 
 

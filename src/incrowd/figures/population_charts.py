@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from incrowd.figures import theme
-from incrowd.recipients import RECIPIENTS, in_words
+from incrowd.recipients import RECIPIENTS
 from incrowd.wording import number
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def _limits(result: Sensitivity) -> list[Any]:
     highest = max(row["high"] for row in result.rows)
     right = max(row["population"] for row in result.rows)
     by_limit: dict[float, list[str]] = {}
-    for name, limit in RECIPIENTS.items():
-        by_limit.setdefault(limit, []).append(in_words(name))
+    for one in RECIPIENTS:
+        by_limit.setdefault(one.limits.of_average, []).append(one.words)
     shown = [
         {"limit": limit, "name": f"1/{round(1 / limit)}: {' and '.join(names)}", "population": right}
         for limit, names in by_limit.items()

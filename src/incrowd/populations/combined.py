@@ -44,10 +44,12 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.pitman_yor import ClassSizeFit, fit_class_sizes
 from incrowd.pitman_yor.prediction import new_classes, new_uniques, still_unique
+from incrowd.populations import crowd_estimator
 from incrowd.populations.anchored import AnchoredEstimate
 from incrowd.populations.crowd_estimator import CrowdEstimate
 from incrowd.populations.intervals import bound_estimate
 from incrowd.populations.posterior_estimator import PosteriorEstimate
+from incrowd.populations.result import Explanation
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
@@ -59,6 +61,14 @@ SMALL = 150
 
 LEAST_WEIGHT = 0.05
 """What is taken off the copula's weight, so that large samples do without it."""
+
+EXPLANATION = Explanation(
+    f"{crowd_estimator.EXPLANATION.how} Samples of fewer than {SMALL / LEAST_WEIGHT - SMALL:,.0f} records are joined "
+    "with an anchored Gaussian copula of the columns. Where the records cannot be grown, that copula is joined with "
+    "the posterior of a Pitman–Yor model of the class sizes; where no two columns can be used, the posterior answers "
+    "alone. A note says so.",
+    f"{crowd_estimator.EXPLANATION.source} Copula estimators of this kind: patent application US 2022/0050917.",
+)
 
 COPULA_ERROR = 0.02
 """T: the copula's error in log B where N is e times n."""

@@ -19,6 +19,7 @@ from incrowd.classes import ClassSizes
 from incrowd.errors import UnsupportedError
 from incrowd.measures.auxiliary import determines
 from incrowd.populations.marginals import Columns
+from incrowd.populations.result import Explanation
 from incrowd.special import Floats, log_chance_missed
 
 MOST_PEOPLE = 10**9
@@ -29,6 +30,11 @@ ASSUMPTIONS = (
     "pairs of columns determine how all columns depend on each other, as in a normal distribution",
 )
 PATENT = "copula estimators of this kind are the subject of a patent application (US 2022/0050917)"
+EXPLANATION = Explanation(
+    "Synthetic populations are drawn from normal copulas (Gaussian, D-vine, or the mean of both) that keep the mutual "
+    "information between columns, and their classes are counted.",
+    "Patent application US 2022/0050917.",
+)
 Keys = NDArray[np.uint64]
 
 _PIECE = 1 << 18  # records drawn at a time by one thread

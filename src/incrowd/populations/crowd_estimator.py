@@ -26,11 +26,17 @@ from incrowd.populations.class_growth import population_sizes
 from incrowd.populations.crowd_growth import GrownPopulation, grow_through
 from incrowd.populations.crowd_model import CrowdModel
 from incrowd.populations.posterior_estimator import model_class_sizes
+from incrowd.populations.result import Explanation
 from incrowd.special import Floats
 
 ASSUMPTIONS = (
     "the sample was drawn at random from the population",
     "each column depends on the others as the crowd model of whole records says",
+)
+EXPLANATION = Explanation(
+    "The crowd model: each column given all columns before it, backing off to fewer of them, each level a Pitman–Yor "
+    "process. The sample is grown by it to the population, several times, and the classes of its records are counted.",
+    "The crowd model is this package's own; the process of each level: Pitman & Yor 1997.",
 )
 _REACH = 500_000  # people grown at least, where the population has as many
 _TOTAL = 1_500_000  # people in all growths of one population together

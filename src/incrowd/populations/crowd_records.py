@@ -124,7 +124,8 @@ def _by_chance(seen: NDArray[np.int64], evidence: Floats, odds: Floats) -> Crowd
     cell = join_codes([seen, *(np.round(np.log(one) / _STEP).astype(np.int64) for one in (evidence, odds))])
     first = first_places(cell)
     f, a, r = seen[first], evidence[first], odds[first]
-    least, most = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (0.025, 0.975))
+    ends = (f + nbinom.ppf(level, a, 1.0 / (1.0 + r)) for level in (0.025, 0.975))
+    least, most = (np.asarray(end, dtype=np.float64) for end in ends)
     unique = np.where(f == 1, (1.0 + r) ** -a, 0.0)
     risk = np.clip(expected_inverse(f, a, r), unique, 1.0 / f)
     return CrowdRecords(risk[cell], unique[cell], (1.0 / most)[cell], (1.0 / least)[cell])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any, Literal, get_args
+from functools import partial
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from incrowd._support.progress import Progress, part, silent
 from incrowd.errors import InputError, UnsupportedError
-from incrowd.populations import anchored, copula
+from incrowd.populations import anchored, combined, copula, crowd_estimator, posterior_estimator
 from incrowd.populations.constraints import (
     bound_uniques_interval,
     count_possible_classes,
@@ -34,7 +35,7 @@ from incrowd.populations.intervals import bound_estimate, interval_around, inter
 from incrowd.populations.marginals import Columns
 from incrowd.populations.monte_carlo import fit_by_monte_carlo
 from incrowd.populations.posterior_estimator import estimate_by_posterior
-from incrowd.populations.result import PopulationRisk
+from incrowd.populations.result import Explanation, PopulationRisk
 from incrowd.populations.sample import Sample, settle_population
 from incrowd.wording import percent
 
@@ -52,6 +53,19 @@ def check_method(method: str) -> None:
         raise InputError(
             f"no method {method!r}; there are: {', '.join(METHODS)} (classical_risk has the classical ones)"
         )
+
+
+def explain_method(method: str) -> Explanation:
+    """How a method estimates, in words for a report.
+
+    Raises:
+        InputError: there is no such method.
+
+    >>> explain_method("posterior").how
+    'The posterior of a Pitman–Yor model of the class sizes, given those of the sample.'
+    """
+    check_method(method)
+    return _ESTIMATORS[cast(Method, method)].explanation
 
 
 def estimate_risk(
@@ -82,7 +96,7 @@ def estimate_with_records(
     if sample.sizes.people == sample.population:
         estimate = _count_whole_population(sample)
     else:
-        estimate = _ESTIMATORS[method](sample, options)
+        estimate = _ESTIMATORS[method].estimate(sample, options)
     risk = _as_result(sample, estimate, method, seed)
     if method in ("combined", "crowd"):
         risk = limit_classes(risk, count_possible_classes(sample))
@@ -291,12 +305,19 @@ def _by_crowd(sample: Sample, options: Options) -> MethodEstimate:
     return estimate_from_crowd(sample, crowd, None)
 
 
-_ESTIMATORS: dict[Method, Callable[[Sample, Options], MethodEstimate]] = {
-    "combined": _by_combined,
-    "crowd": _by_crowd,
-    "posterior": _by_posterior,
-    "anchored": _by_anchored,
-    "gaussian": lambda sample, options: _by_copulas(sample, options, ("gaussian",)),
-    "dvine": lambda sample, options: _by_copulas(sample, options, ("dvine",)),
-    "average": lambda sample, options: _by_copulas(sample, options, ("gaussian", "dvine")),
+class Estimator(NamedTuple):
+    """A method: what it does to a sample, and how a report explains it."""
+
+    estimate: Callable[[Sample, Options], MethodEstimate]
+    explanation: Explanation
+
+
+_ESTIMATORS: dict[Method, Estimator] = {
+    "combined": Estimator(_by_combined, combined.EXPLANATION),
+    "crowd": Estimator(_by_crowd, crowd_estimator.EXPLANATION),
+    "posterior": Estimator(_by_posterior, posterior_estimator.EXPLANATION),
+    "anchored": Estimator(_by_anchored, anchored.EXPLANATION),
+    "gaussian": Estimator(partial(_by_copulas, kinds=("gaussian",)), copula.EXPLANATION),
+    "dvine": Estimator(partial(_by_copulas, kinds=("dvine",)), copula.EXPLANATION),
+    "average": Estimator(partial(_by_copulas, kinds=("gaussian", "dvine")), copula.EXPLANATION),
 }

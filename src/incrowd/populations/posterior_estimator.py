@@ -14,9 +14,14 @@ from incrowd.pitman_yor.posterior import weighted_interval
 from incrowd.pitman_yor.prediction import new_uniques
 from incrowd.populations.class_growth import PopulationSizes, population_sizes
 from incrowd.populations.intervals import certain_limits
+from incrowd.populations.result import Explanation
 from incrowd.special import Floats
 
 ASSUMPTIONS = ("the sample was drawn at random from the population", "class sizes follow a Pitman–Yor process")
+EXPLANATION = Explanation(
+    "The posterior of a Pitman–Yor model of the class sizes, given those of the sample.",
+    "Pitman & Yor 1997; Archer, Park & Pillow 2014 (prior).",
+)
 _POINTS = 24  # points that stand for the posterior of (d, α) where a distribution is worked out for each class size
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from incrowd.results import Result
+
+
+class Explanation(NamedTuple):
+    """How an estimator works, in sentences for a report, and where it comes from."""
+
+    how: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,21 +5,40 @@ from __future__ import annotations
 from incrowd.assessment import Assessment, Statement, Verdict
 from incrowd.figures import assessment_charts as plots
 from incrowd.recipients import Limits, judge
-from incrowd.reports.elements import DataTable, Figure, Section
-from incrowd.reports.sections import PAGE
+from incrowd.reports.elements import DataTable, Figure, ReportSection
+from incrowd.reports.sections import (
+    attacks,
+    columns,
+    drivers,
+    evidence,
+    facts,
+    forecast,
+    knowledge,
+    leaks,
+    population,
+    protection,
+)
 from incrowd.wording import chosen_percent, percent, percent_interval
 
+PAGE = (facts, evidence, knowledge, drivers, population, forecast, leaks, attacks, protection, columns)
+"""The sections in the order of the page."""
+
+_VERDICT = (
+    "The upper mark is the person at highest risk, the lower one the average; the dashed lines are the most that is "
+    "accepted for a person by each kind of recipient, as one over the smallest class. Left of a line is accepted "
+    "there. A bar around a mark is what the risk may also be; a tick on the lower line is the limit on the average."
+)
 _STANDS = {"within": "within it", "borderline": "too close to call", "over": "above it"}
 
 
-def document(assessment: Assessment, *, external: bool = False) -> tuple[Section, ...]:
+def document(assessment: Assessment, *, external: bool = False) -> tuple[ReportSection, ...]:
     """The sections of a report in order.
 
     Args:
         assessment: the assessment.
         external: leave out what would help an attacker.
     """
-    sections = (section(assessment, external) for section in PAGE)
+    sections = (section.show(assessment, external) for section in PAGE)
     return tuple(section for section in sections if section is not None)
 
 
@@ -108,6 +127,7 @@ def verdict_figure(assessment: Assessment) -> Figure:
             ("recipient", "smallest class", "highest risk", "this table is", "average risk", "this table is "),
             tuple(_limit_row(name, limits, verdict) for name, limits in plots.limits_shown(verdict)),
         ),
+        means=_VERDICT,
     )
 
 

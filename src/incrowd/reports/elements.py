@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 from incrowd.assessment import Assessment, Statement
 from incrowd.wording import Advice
@@ -22,22 +22,36 @@ class DataTable:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart, what it says in a sentence, and its numbers as a table."""
+    """A chart, what it says in a sentence, and its numbers as a table.
+
+    `means` is how to read it, for somebody who has never seen one.
+    """
 
     name: str
     title: str
     says: str
     chart: Any
     table: DataTable
+    means: str
+
+
+class Method(NamedTuple):
+    """How something was computed, and the source."""
+
+    name: str
+    how: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One question and its answer."""
+class ReportSection:
+    """One question and its answer, as a report shows it; `methods` say how the answer was computed."""
 
     key: str
     title: str
     lead: str
+    _: KW_ONLY
+    methods: tuple[Method, ...]
     statements: tuple[Statement, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[DataTable, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any
 
 from incrowd._support.files import written_whole
 from incrowd.assessment import Assessment
-from incrowd.reports.fixed_text import CAVEATS, GLOSSARY, METHODS, OUTSIDE
+from incrowd.reports.fixed_text import CAVEATS, GLOSSARY, OUTSIDE
 from incrowd.reports.template_values import TEMPLATES, plain_document, safe_json, templates
 
 
@@ -51,7 +51,6 @@ def to_html(assessment: Assessment, *, external: bool = False) -> str:
         .render(
             {**plain, "specs": safe_json(plain["specs"])},
             glossary=[entry for entry in GLOSSARY if not external or entry[0] in OUTSIDE],
-            methods=METHODS,
             caveats=CAVEATS,
             engine=engine,
             script=script,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from incrowd.assessment import Assessment, Verdict
 from incrowd.assessment.actions import Action
 from incrowd.assessment.repeat import to_command
+from incrowd.recipients import find_recipient
 from incrowd.reports.document import document, key_numbers, verdict_figure
-from incrowd.reports.elements import DataTable, Figure, Section
-from incrowd.reports.fixed_text import MEANINGS, PUBLIC_TERMS, TERMS
+from incrowd.reports.elements import DataTable, Figure, ReportSection
+from incrowd.reports.fixed_text import PUBLIC_TERMS, TERMS
 from incrowd.wording import display_names, with_display_names
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def plain_document(assessment: Assessment, *, external: bool = False) -> dict[st
         "verdict": with_display_names(verdict.to_dict(), shown),
         "notes": [] if external else with_display_names([str(note) for note in assessment.notes], shown),
         "sections": [_plain_section(section, shown) for section in sections],
+        "methods": list(dict.fromkeys(method for section in sections for method in section.methods)),
         "verdict_figure": plain_figure(figures[0], shown),
         "cards": [number.to_dict() for number in key_numbers(assessment)],
         "options": with_display_names(_options(assessment, external), shown),
@@ -76,8 +78,8 @@ def _for_outsiders(verdict: Verdict) -> Verdict:
 
     Of a table that does not go out nothing is asked.
     """
-    owed = () if verdict.decision != "within" else PUBLIC_TERMS if verdict.recipient == "public" else TERMS
-    terms = tuple(Action(term) for term in owed)
+    owed = PUBLIC_TERMS if find_recipient(verdict.recipient).is_public else TERMS
+    terms = tuple(Action(term) for term in owed) if verdict.decision == "within" else ()
     return replace(
         verdict,
         exposures=(),
@@ -115,7 +117,7 @@ def plain_figure(figure: Figure, shown: dict[str, str]) -> dict[str, Any]:
         "name": figure.name,
         "title": with_display_names(figure.title, shown),
         "says": with_display_names(figure.says, shown),
-        "means": MEANINGS.get(figure.name) or MEANINGS.get(figure.name.rpartition("-")[0], ""),
+        "means": figure.means,
         "table": plain_table(figure.table, shown),
     }
 
@@ -135,7 +137,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) or bool(_NUMBER.fullmatch(str(value)))
 
 
-def _plain_section(section: Section, shown: dict[str, str]) -> dict[str, Any]:
+def _plain_section(section: ReportSection, shown: dict[str, str]) -> dict[str, Any]:
     return {
         "key": section.key,
         "title": section.title,

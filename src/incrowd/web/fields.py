@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
 from pydantic_core import core_schema
 
-from incrowd.recipients import KINDS, SMALLEST_LIMIT
+from incrowd.recipients import RECIPIENTS, SMALLEST_LIMIT
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "person", "weight", "other", "drop"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -47,7 +47,7 @@ class OneOf:
         return core_schema.literal_schema(list(self.names))
 
 
-Recipient = Annotated[str, OneOf(tuple(kind.name for kind in KINDS))]
+Recipient = Annotated[str, OneOf(tuple(kind.name for kind in RECIPIENTS))]
 
 
 def _is_whole(value: Any) -> bool:

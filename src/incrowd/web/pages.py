@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from incrowd.protection import METHODS
-from incrowd.recipients import KINDS, settle_limits
+from incrowd.recipients import RECIPIENTS, settle_limits
 from incrowd.reports.html import chart_engine
 from incrowd.reports.template_values import TEMPLATES, templates
 from incrowd.tables.formats import ENDINGS
@@ -122,7 +122,7 @@ def table_page(request: Request, table: str, name: str) -> Response:
         found = _session(request).table(table)
     except Refusal as problem:
         return refusal(problem.status, str(problem))
-    recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in KINDS]
+    recipients = [(kind.name, kind.words[:1].upper() + kind.words[1:], kind.limits) for kind in RECIPIENTS]
     settings = found.settings
     limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
     return _page(request, "workbench", found, lens=name, recipients=recipients, methods=METHODS, limits=limits)

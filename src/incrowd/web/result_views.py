@@ -80,7 +80,7 @@ def _as_sentence(note: str, columns: Sequence[str]) -> str:
 def _plain(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     table = figure["table"]
     rows = DataTable(table["caption"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"]))
-    return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows), {})
+    return plain_figure(Figure(name, figure["title"], figure["sentence"], None, rows, figure.get("means", "")), {})
 
 
 def _with_slider(spec: dict[str, Any], people: int) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class TableHistory:
             "roles": {name: role for name, role in settings.roles.items() if name in settled},
             "decided": [name for name in settings.decided if name in settled],
             "groups": {label: names for label, names in left.items() if names},
-            "protection": protection if {*protection.named} <= columns else Protection(k=protection.k),
+            "protection": protection if {*protection.named(columns)} <= columns else Protection(k=protection.k),
         }
         return settings.model_copy(update=fits)
 
@@ -165,7 +165,7 @@ class TableHistory:
             several = [name for name in roles if roles[name] == role]
             if len(several) > 1:
                 raise InputError(f"only one column can be the {role} column; {len(several)} are")
-        self._require(wanted.protection.named)
+        self._require(wanted.protection.named(self._table.columns))
 
 
 def now_in_words() -> str:

@@ -18,7 +18,7 @@ from incrowd.measures import measure
 from incrowd.populations.classical import benedetti_franconi_risk
 from incrowd.populations.intervals import certain_limits
 from incrowd.protection import protect
-from incrowd.recipients import Limits, judge
+from incrowd.recipients import Limits, judge, limits_of
 from incrowd.results import Result
 from incrowd.tables import Table, read_table
 from incrowd.wording import percent
@@ -26,7 +26,7 @@ from incrowd.wording import percent
 if TYPE_CHECKING:
     from incrowd.assessment.result import Assessment
 
-KS = (3, 5, 11)  # the classes of a trusted recipient and of the public, and one between
+_SIZES = (limits_of("trusted").class_size, 5, limits_of("public").class_size)  # tried besides the recipient's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def assess_protection(
     made: dict[int, tuple[Table, float]] | None = None,
     progress: Progress = silent,
 ) -> Protection:
-    """Protect the table for k = 3, 5, 11 and the k whose highest risk is the threshold, and measure each.
+    """Protect the table for a few k and the k whose highest risk is the threshold, and measure each.
 
     The table for that last k, and the detail that it keeps, are put into `made` for whoever judges it.
     """
@@ -120,7 +120,7 @@ def assess_protection(
             "assess a sample of it"
         )
     people = ClassSizes.from_table(table, quasi_identifiers=list(names), person=person).people
-    wanted = [k for k in sorted({*KS, limits.class_size}) if k <= people // 2]
+    wanted = [k for k in sorted({*_SIZES, limits.class_size}) if k <= people // 2]
     costs: list[ProtectionCost] = []
     notes: dict[str, list[int]] = {}
     for done, k in enumerate(wanted):

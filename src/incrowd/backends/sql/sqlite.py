@@ -55,7 +55,7 @@ class Sqlite(Session):
     """
 
     def __init__(self, source: str, table: str | None, query: str | None, *, wait: int = 5_000) -> None:
-        self.file = sqlite_file(source)
+        self.file: str = sqlite_file(source)
         self._label = os.path.basename(self.file)
         self.name = f"a query of {self._label}"
         self._by_query = query is not None

@@ -17,6 +17,7 @@ def as_figures(figures: Iterable[Figure], columns: Sequence[str] = ()) -> dict[s
             {
                 "title": figure.title,
                 "sentence": figure.says,
+                "means": figure.means,
                 "spec": chart_spec(figure),
                 "table": {
                     "caption": figure.table.caption,

@@ -15,6 +15,7 @@ from incrowd.forecasts.population_sizes import round_sizes
 from incrowd.pitman_yor import ClassSizeFit, CurveFit, fit_curve
 from incrowd.pitman_yor.model_checks import HoldOut
 from incrowd.reports import DataTable, Figure
+from incrowd.reports.sections.forecast import FORECAST
 from incrowd.web import models
 from incrowd.web.jobs import Outcome, Publish, Task
 from incrowd.web.session_table import OpenTable
@@ -162,4 +163,5 @@ def _figure(curve: Curve, smooth: Forecast, answer: Forecast, check: HoldOut | N
         DataTable(
             "Forecast", ("population", "named", f"{chosen_percent(answer.level)} interval", "people named"), rows
         ),
+        means=FORECAST,
     )

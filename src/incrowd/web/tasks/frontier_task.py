@@ -139,4 +139,6 @@ def _frontier_figure(found: Frontier, decisions: Sequence[Decision], best: list[
         says,
         frontier_chart(found),
         DataTable("Every way", ("method", "named", "unique", "detail kept", "information loss", "decision"), rows),
+        means="Every point is the same table protected in another way. Down is safer, left has lost less. A cross "
+        "still has people who stand alone. Points that no other beats on both sides are the ones to choose from.",
     )

@@ -167,4 +167,6 @@ def _figure(
         f"{risks['the table'][0].in_words[:1].upper()}{risks['the table'][0].in_words[1:]}.",
         against_leak(lines, thresholds=bounds, leaked=leaked, subtitle=subtitle),
         DataTable(f"A leak of {leaked:,} people", ("table", "targets", "chance", "odds"), rows),
+        means="The line of this table against lines of tables in which everybody looks like k − 1 others. Where a line "
+        "is below the limit, a leak of that size is bearable.",
     )

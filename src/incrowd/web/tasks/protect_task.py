@@ -22,6 +22,7 @@ from incrowd.protection import Hierarchy, Protected, protect, write_protected
 from incrowd.protection.original_facts import remove_release
 from incrowd.recipients import in_words
 from incrowd.reports import DataTable, Figure
+from incrowd.reports.sections.facts import CLASS_SIZES
 from incrowd.web import models
 from incrowd.web.fields import Role
 from incrowd.web.jobs import Outcome, Publish, Task
@@ -65,8 +66,6 @@ def options_of(asked: Protection, table: OpenTable) -> dict[str, Any]:
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     if asked.steps:
-        if any("matrix=" in step.action for step in asked.steps):
-            raise InputError("no file of this machine is read for a step; give its numbers", hint="step")
         options["steps"] = [(step.column, step.action) for step in asked.steps]
     return options
 
@@ -249,6 +248,7 @@ def _sizes_figure(before: ClassSizes, after: ClassSizes) -> Figure:
         says,
         before_and_after(before, after),
         DataTable("People by the size of their class", ("people alike", "before", "share", "after", "share now"), rows),
+        means=CLASS_SIZES,
     )
 
 
@@ -270,6 +270,9 @@ def _distribution_figures(table: OpenTable, safe: Protected) -> list[Figure]:
                     for group, was, now in zip(one.groups, one.before, one.after, strict=True)
                 ),
             ),
+            means="The values of one column before and after. The closer the two shapes, the more can still be learned "
+            "from the column about everybody, while nobody stands out. A range or a set is spread evenly over its "
+            "values, so that a rare value may seem to have grown.",
         )
         for number, one in enumerate(sorted(found, key=lambda one: -one.distance))
     ]

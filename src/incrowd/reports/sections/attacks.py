@@ -1,0 +1,45 @@
+"""The report's section "attacks": what attackers achieve on a release."""
+
+from __future__ import annotations
+
+from incrowd.assessment import Assessment
+from incrowd.reports.elements import DataTable, Method, ReportSection, about, missing
+
+_METHODS = (
+    Method(
+        "Attacks on the release",
+        "Each attack is run on people drawn from the table, and once more without the release: on people who are not "
+        "in the table, or by guessing. The risk is (success − that) ÷ (1 − that), with intervals for two rates.",
+        "Wilson 1927 and Newcombe 1998 (intervals); Article 29 Working Party, opinion 05/2014 (singling out, "
+        "linkability, inference).",
+    ),
+)
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    """What attackers achieve on a release; only where one was named, and not told to outsiders in detail."""
+    if assessment.provenance.question.released is None:
+        return None
+    lead = (
+        "The release was attacked by somebody who knows the quasi-identifiers. The risk is the share of the people "
+        "safe without the release whom it exposes; an attack that could not be run is not known to fail."
+    )
+    found = assessment.attacks
+    if found is None:
+        return ReportSection("attacks", "If it is attacked", lead, notes=(missing(assessment, "attacks"),), methods=())
+    table = DataTable(
+        "Attacks on the release",
+        ("attack", "success", "without the release", "risk", "95% interval"),
+        tuple(found.as_text()),
+    )
+    notes = [f"Not run: {name}: {reason}." for name, reason in found.not_run.items()]
+    notes += dict.fromkeys(note for one in found.attacks for note in one.notes)
+    return ReportSection(
+        "attacks",
+        "If it is attacked",
+        lead,
+        statements=() if external else about(assessment, "attacks"),
+        tables=(table,),
+        notes=() if external else tuple(notes),
+        methods=_METHODS,
+    )

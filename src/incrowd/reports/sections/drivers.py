@@ -1,0 +1,60 @@
+"""The report's section "drivers": which attribute drives the risk."""
+
+from __future__ import annotations
+
+from incrowd.assessment import Assessment
+from incrowd.figures import assessment_charts as plots
+from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about
+from incrowd.wording import percent, percentage_points
+
+_METHODS = (
+    Method(
+        "Which attribute drives the risk",
+        "The Shapley value of each attribute in the game whose worth is the average risk: what it adds, averaged "
+        "over all orders (up to 12 attributes, else over random orders).",
+        "Shapley 1953, a value for n-person games.",
+    ),
+)
+_MEANS = (
+    "If you may change one column only, change the one with the longest bar: make it coarser, or leave it out. The "
+    "parts add up to the whole risk, so they can be compared."
+)
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    if external:
+        return None
+    parts = assessment.knowledge.contributions
+    how = (
+        "over every order in which they may become known"
+        if parts.orders is None
+        else f"over {parts.orders:,} random orders"
+    )
+    rows = tuple(
+        (
+            part.column,
+            percentage_points(part.correctness),
+            percent(parts.share(part)),
+            percentage_points(part.uniqueness),
+        )
+        for part in parts.ranked
+    )
+    most = parts.ranked[0]
+    figure = Figure(
+        "drivers",
+        "What each attribute adds",
+        f"{most.column} adds most: {percent(parts.share(most))} of what all attributes add to the average risk.",
+        plots.contributions(parts),
+        DataTable(
+            "What each attribute adds", ("attribute", "points of average risk", "share", "points of uniqueness"), rows
+        ),
+        means=_MEANS,
+    )
+    return ReportSection(
+        "drivers",
+        "Which attribute drives the risk",
+        f"What each attribute adds to the risk, averaged {how}. The parts add up to the whole.",
+        statements=about(assessment, "drivers"),
+        figures=(figure,),
+        methods=_METHODS,
+    )

@@ -1,0 +1,98 @@
+"""The report's section "evidence": what was judged, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incrowd.assessment import Assessment
+from incrowd.assessment.question import OPTIONS
+from incrowd.measures.secret_values import parse_secret
+from incrowd.reports.elements import DataTable, Method, ReportSection, about
+from incrowd.wording import listed, people, percent
+
+_METHODS = (
+    Method(
+        "Secrets that classes give away",
+        "In every class the records with one value are counted. A secret counts as known where their share is large "
+        "enough to be certain and the value is news: not missing, and not what most people have.",
+        "Attribute disclosure: Machanavajjhala et al. 2007, l-diversity.",
+    ),
+)
+_FLAGS = {option.name: option.flag for option in OPTIONS}  # what was declared is quoted as it was said
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    """What the decision rests on besides the classes; it would help an attacker, so outsiders are not shown it."""
+    if external:
+        return None
+    return ReportSection(
+        "evidence",
+        "What was judged, and what was not",
+        "A yes needs every column judged by a person. A column that nobody judged counts as known to the attacker; a "
+        "secret counts as disclosed (attribute disclosure) where it is certain in an equivalence class and is news.",
+        statements=about(assessment, "evidence"),
+        tables=tuple(_tables(assessment)),
+        notes=tuple(_notes(assessment)),
+        methods=_METHODS,
+    )
+
+
+def _tables(assessment: Assessment) -> Iterator[DataTable]:
+    evidence = assessment.evidence
+    if evidence.undecided:
+        yield DataTable(
+            "Columns that nobody judged, and what each adds if others know it",
+            ("column", "looks like", "why", "smallest class", "unique people", "average risk"),
+            tuple(
+                (one.column, one.suggested, one.reason, one.k, one.uniques, percent(one.correctness))
+                for one in evidence.undecided
+            ),
+        )
+    if evidence.given_back:
+        yield DataTable(
+            "Kept columns that give back what was made coarser",
+            ("column", "gives back", "records told", "smallest class with it", "unique people with it"),
+            tuple((one.column, one.gives_back, percent(one.told), one.k, one.uniques) for one in evidence.given_back),
+        )
+    if evidence.secrets:
+        yield DataTable(
+            "Secrets that classes give away (attribute disclosure), in records",
+            ("sensitive column", "secret", "missing", "certain", "of them missing", "of them common", "news", "share"),
+            tuple(
+                (
+                    one.column,
+                    one.secret,
+                    one.missing,
+                    one.certain,
+                    one.certain_missing,
+                    one.certain_common,
+                    one.news,
+                    percent(one.news_share),
+                )
+                for one in evidence.secrets.columns
+            ),
+        )
+
+
+def _notes(assessment: Assessment) -> Iterator[str]:
+    evidence = assessment.evidence
+    for column in assessment.verdict.declared:
+        yield f"Declared by you ({_FLAGS['other']}): nobody outside can know {column}."
+    if assessment.provenance.question.rows_are_people:
+        yield f"Declared by you ({_FLAGS['rows_are_people']}): every row is another person."
+    for text in assessment.provenance.question.secrets:
+        column, secret = parse_secret(text)
+        yield f"Declared by you ({_FLAGS['secrets']}): the secret of {column} is {secret.in_words}."
+    for one in evidence.secrets.columns if evidence.secrets else ():
+        if one.structural_missing:
+            yield (
+                f"{one.column} is missing for {people(one.structural_missing)} because of "
+                f"{listed(one.missing_follows_from)} (structural missing); that is no secret."
+            )
+    if evidence.harmless:
+        yield (
+            f"Cannot matter, whoever knows them: {listed(evidence.harmless)}. They have one value, or the "
+            "quasi-identifiers tell them."
+        )
+    if evidence.rows.kind != "people":
+        yield f"Rows may not be people: {evidence.rows.reason}."

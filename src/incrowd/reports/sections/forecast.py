@@ -1,0 +1,64 @@
+"""The report's section "forecast": in larger populations."""
+
+from __future__ import annotations
+
+from incrowd.assessment import Assessment
+from incrowd.figures import assessment_charts as plots
+from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about, missing
+from incrowd.reports.sections.population import explain_estimate
+from incrowd.wording import chosen_percent, percent, percent_interval
+
+_ESTIMATOR = "combined"  # of risks along populations, whatever estimates one of them
+_METHODS = (
+    Method(
+        "Larger populations",
+        "The same estimate along all populations: for a random sample the risk in a population of N and the average "
+        "risk among N people are one number. Where people have several records, by the class sizes alone.",
+        "The scaling law: Rocher, Hendrickx & de Montjoye 2025; the prior of class sizes: Archer, Park & Pillow 2014.",
+    ),
+)
+FORECAST = (
+    "In a village, age and sex may be enough to find somebody; in a country they are not. The line says how much of "
+    "the risk is left when the crowd grows. The band is how sure that is, if the table is a random sample."
+)
+"""What a forecast's line says to somebody who has never seen one."""
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    if external:
+        return None
+    law = assessment.forecast
+    lead = (
+        "The same attributes single out fewer people the more there are. This is the risk if the table were a random "
+        "sample of so many people, by the same estimate as for a given population."
+    )
+    if law is None:
+        return ReportSection(
+            "forecast", "In larger populations", lead, notes=(missing(assessment, "forecast"),), methods=()
+        )
+    rows = tuple(
+        (
+            f"{law.at[index]:,.0f}",
+            percent(law.correctness.value[index]),
+            percent_interval(law.correctness.low[index], law.correctness.high[index]),
+            percent(law.uniqueness.value[index]) if law.uniqueness is not None else "–",
+        )
+        for index in range(len(law.at))
+    )
+    figure = Figure(
+        "forecast",
+        "From the table to the world",
+        f"From {law.measured:,} people to the world, if the table is a random sample of them.",
+        plots.forecast(law, assessment.verdict.threshold),
+        DataTable("Forecast", ("people", "named correctly", f"{chosen_percent(law.level)} interval", "unique"), rows),
+        means=FORECAST,
+    )
+    return ReportSection(
+        "forecast",
+        "In larger populations",
+        lead,
+        statements=about(assessment, "forecast"),
+        figures=(figure,),
+        notes=law.notes,
+        methods=(explain_estimate(_ESTIMATOR), *_METHODS),
+    )

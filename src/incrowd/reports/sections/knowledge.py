@@ -1,0 +1,88 @@
+"""The report's section "knowledge": by what the attacker knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incrowd.assessment import Assessment
+from incrowd.figures import assessment_charts as plots
+from incrowd.reports.elements import ROWS, DataTable, Figure, Method, ReportSection, about
+from incrowd.wording import percent
+
+_METHODS = (
+    Method(
+        "Smallest sets that single people out",
+        "Minimal sample uniques: sets by which a record is unique and by no part of which it is.",
+        "Elliot, Manning & Ford 2002, a computational algorithm for handling the special uniques problem.",
+    ),
+)
+_KNOWN = (
+    "Read it from left to right: an attacker who knows one attribute, then two, then three. Where the line rises "
+    "steeply, one more attribute tells a great deal. Few attackers know all of them."
+)
+_SETS = (
+    "Each bar is one kind of attacker, who knows these attributes and nothing else. The bar is the share of people "
+    "whom that attacker would name correctly. Short bars are harmless combinations."
+)
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    if external:
+        return None
+    knowledge = assessment.knowledge
+    worst = tuple(
+        (len(risk.columns), ", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
+        for risk in knowledge.worst_by_size
+    )
+    small_sets = tuple(
+        (", ".join(risk.columns), percent(risk.correctness), percent(risk.uniqueness), risk.smallest)
+        for risk in knowledge.most_telling[:ROWS]
+    )
+    columns = ("named correctly", "unique", "smallest class")
+    figures = (
+        Figure(
+            "known",
+            "Risk by what the attacker knows",
+            f"{knowledge.sets:,} sets of attributes were counted; the line shows the most telling set of each size.",
+            plots.by_attributes_known(knowledge),
+            DataTable("The most telling set of each size", ("size", "attributes", *columns), worst),
+            means=_KNOWN,
+        ),
+        Figure(
+            "sets",
+            "The most telling small sets",
+            "Whoever knows one of these sets names this share of the people correctly.",
+            plots.most_telling_sets(knowledge),
+            DataTable("The most telling sets of at most three attributes", ("attributes", *columns), small_sets),
+            means=_SETS,
+        ),
+    )
+    return ReportSection(
+        "knowledge",
+        "By what the attacker knows",
+        "Few attackers know everything. This is what smaller knowledge is enough for.",
+        statements=about(assessment, "knowledge"),
+        figures=figures,
+        tables=tuple(_singling_out(assessment)),
+        notes=knowledge.notes,
+        methods=_METHODS,
+    )
+
+
+def _singling_out(assessment: Assessment) -> Iterator[DataTable]:
+    single = assessment.knowledge.singling_out
+    if single is None:
+        return
+    yield DataTable(
+        "People singled out by few attributes",
+        ("attributes known", "people", "share"),
+        tuple(
+            (f"{size} or fewer", records, percent(records / single.records)) for size, records in single.by_size.items()
+        ),
+    )
+    if single.sets:
+        yield DataTable(
+            "The smallest sets that single people out (no part of the set does)",
+            ("attributes", "people"),
+            tuple((", ".join(columns), records) for columns, records in single.sets[:ROWS]),
+        )

@@ -1,0 +1,64 @@
+"""The report's section "population": sample against population."""
+
+from __future__ import annotations
+
+from incrowd.assessment import Assessment
+from incrowd.figures import assessment_charts as plots
+from incrowd.populations.copula import PATENT
+from incrowd.populations.estimators import explain_method
+from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about, missing
+from incrowd.wording import percent, percent_interval
+
+_MEANS = (
+    "A neighbour who knows that somebody is in the table has it easy. A stranger who does not know it must find the "
+    "person among everybody else in the population who looks alike; that is the lower risk."
+)
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    risk = assessment.population
+    if external and risk is None:
+        return None
+    lead = (
+        "The table is a sample. Somebody who does not know whether a person is in it has to find them among everybody."
+    )
+    if risk is None:
+        return ReportSection(
+            "population", "Sample against population", lead, notes=(missing(assessment, "population"),), methods=()
+        )
+    rows = (
+        ("somebody known to be in the table", percent(assessment.facts.correctness), "counted"),
+        (
+            "a record among the population (B)",
+            percent(risk.sample_to_population),
+            "no interval" if risk.interval is None else percent_interval(*risk.interval),
+        ),
+        ("a person of the population in the table (A)", percent(risk.population_to_sample), "counted"),
+    )
+    figure = Figure(
+        "population",
+        "In the table and in the population",
+        f"The table holds {percent(risk.fraction)} of {risk.population:,} people.",
+        plots.population(assessment),
+        DataTable("Average risk by what the attacker looks for", ("who", "risk", "95% interval"), rows),
+        means=_MEANS,
+    )
+    return ReportSection(
+        "population",
+        "Sample against population",
+        lead,
+        statements=about(assessment, "population"),
+        figures=(figure,),
+        notes=() if external else tuple(note for note in risk.notes if note != PATENT),
+        methods=(explain_estimate(risk.method),),
+    )
+
+
+def explain_estimate(method: str) -> Method:
+    """How the risk in a population was estimated, as the estimator says it."""
+    how, source = explain_method(method)
+    return Method(
+        "Sample against population",
+        f"{how} Reported: the larger of table-to-population and population-to-table risk.",
+        source,
+    )

@@ -1,0 +1,85 @@
+"""The report's section "protection": what protection would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incrowd.assessment import Assessment, Protection
+from incrowd.figures import assessment_charts as plots
+from incrowd.reports.elements import DataTable, Figure, Method, ReportSection, about, missing
+from incrowd.wording import chosen_percent, number, percent, percent_interval
+
+_METHODS = (
+    Method(
+        "Protection",
+        "Local recoding by recursive partition: values become ranges or sets shared by at least k people, and k is "
+        "counted on the result.",
+        "Sánchez, Martínez & Domingo-Ferrer, how to avoid reidentification with proper anonymization "
+        "(arXiv:1511.05957); LeFevre, DeWitt & Ramakrishnan 2006.",
+    ),
+)
+_MEANS = (
+    "Every point is the same table, protected more or less. Down is safer, right keeps more detail. Choose the point "
+    "furthest right that is still below the threshold."
+)
+
+
+def show(assessment: Assessment, external: bool) -> ReportSection | None:
+    released = assessment.provenance.question.released is not None
+    if assessment.protection is None and (external or released):
+        return None
+    lead = "Values are made coarser just enough that everybody shares them with k − 1 others. This is what it costs."
+    if assessment.protection is None:
+        reason = missing(assessment, "protection")
+        return ReportSection("protection", "What protection would cost", lead, notes=(reason,), methods=())
+    costs = assessment.protection.costs
+    rows = tuple(
+        (
+            cost.k,
+            percent(cost.risk),
+            *([percent_interval(*cost.population_limits)] if cost.population_limits else []),
+            percent(cost.granularity),
+            percent(cost.cells_changed),
+            "–" if cost.information_loss is None else number(cost.information_loss),
+        )
+        for cost in costs
+    )
+    where: tuple[str, ...] = ("average risk in the table",)
+    if any(cost.population_limits for cost in costs):
+        where = ("average risk in the population", "what is certain of it")
+    columns = ("k", *where, "detail kept", "cells changed", "information loss")
+    figure = Figure(
+        "protection",
+        "Risk left and detail kept",
+        f"From k = {costs[0].k} to k = {costs[-1].k}: the risk falls to {percent(costs[-1].risk)}, "
+        f"{percent(costs[-1].granularity)} of the detail is kept. The limit on the average is "
+        f"{chosen_percent(assessment.verdict.threshold)}; classes of {assessment.verdict.limits.class_size} keep that "
+        "on the highest."
+        if costs
+        else "The table is too small to protect.",
+        plots.protection(assessment.protection, assessment.verdict.threshold),
+        DataTable("Cost of protection", columns, rows),
+        means=_MEANS,
+    )
+    return ReportSection(
+        "protection",
+        "What protection would cost",
+        lead,
+        statements=(*about(assessment, "protection"), *(() if external else about(assessment, "secrets left"))),
+        figures=(figure,) if costs else (),
+        tables=() if external else tuple(_secrets_left(assessment.protection)),
+        notes=assessment.protection.notes,
+        methods=_METHODS,
+    )
+
+
+def _secrets_left(protection: Protection) -> Iterator[DataTable]:
+    """What classes of each size still give away about each sensitive column."""
+    rows = tuple(
+        (secret.column, cost.k, secret.l, number(secret.t, digits=3), percent(secret.given_away))
+        for cost in protection.costs
+        for secret in cost.secrets
+    )
+    if rows:
+        caption = "What is left of each secret (k alone does not protect it; t and l can be asked for as well)"
+        yield DataTable(caption, ("sensitive column", "k", "l", "t", "given away"), tuple(sorted(rows)))
