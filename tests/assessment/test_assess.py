@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
-from incrowd.assessment import propose_roles
+from incrowd.assessment import Question, judge_protected, propose_roles
 from incrowd.assessment.personal_risk import highest_risk
 from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.protection import risk_of_large_classes
@@ -347,6 +347,29 @@ def test_the_same_seed_gives_the_same_answer(table, found):
         plain["provenance"].pop("seconds")
         plain["population"].pop("seconds")
     assert first == second
+
+
+def test_advised_protection_is_told_to_programs_too():
+    table = {
+        "full, name": [f"person {n}" for n in range(400)],
+        "-sex": ["f", "m"] * 200,
+        "age": [20 + n % 40 for n in range(400)],
+        "illness, chronic": ["a" if n % 40 < 3 else "abc"[n // 40 % 3] for n in range(400)],
+    }
+    known, secret = ("-sex", "age"), ("illness, chronic",)
+    asked = {"quasi_identifiers": known, "sensitive": secret, "identifiers": ("full, name",), "rows_are_people": True}
+    advice = assess(table, **asked).verdict.actions[-1]
+    assert advice.protection == {
+        "k": 11,
+        "sensitive": ["illness, chronic"],
+        "l": 2,
+        "diversity": "recursive",
+        "c": 19.0,  # nobody's value is shared by 95 % of a class: 0.95 / 0.05
+        "leave_out": ["full, name"],
+    }
+    safe = protect(table, quasi_identifiers=list(known), **advice.protection)
+    assert judge_protected(safe, Question(**asked)).decision == advice.expected["decision"] == "within"
+    assert advice.to_dict()["protection"] == advice.protection
 
 
 def test_columns_that_name_people_stop_a_yes():

@@ -1,8 +1,10 @@
 """Perturbation: what every kind of step keeps, by plain Python; known truths; and that no class is promised."""
 
 import csv
+import dataclasses
 import math
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from incrowd.assessment import Question, find_release, judge_protected
 from incrowd.assessment.api import judge_release
 from incrowd.protection import make_codebook, write_protected
 from incrowd.protection.perturbation import (
+    STEPS,
     BottomCode,
     CorrelatedNoise,
     Microaggregate,
@@ -27,6 +30,7 @@ from incrowd.protection.perturbation import (
     Shuffle,
     TopCode,
     estimate_counts,
+    parse_step,
 )
 from incrowd.protection.perturbation.microaggregation import mdav
 
@@ -377,6 +381,7 @@ def test_high_linkage_is_a_no_and_its_secrets_are_not_counted_by_classes():
         ([("age", "noise=much")], "'noise' needs its numbers"),
         ([("age", "noise=-1")], "give a number above 0"),
         ([("age", "noise=0.1,colour=red")], "does not take colour; it takes size"),
+        ([("age", "noise=0.1,size=0.2")], "two values for size"),
         ([("ages", "noise=0.1")], "ages"),
         ([("town", "noise=0.1")], "holds categories"),
         ([("age", "correlated=0.1")], "name two columns"),
@@ -402,6 +407,19 @@ def test_steps_that_make_no_sense_are_refused_in_words(steps, wrong):
     with pytest.raises(InputError, match=wrong) as error:
         perturb(table, *steps, known=["age"])
     assert "secret-" not in str(error.value)
+
+
+@pytest.mark.parametrize("step", STEPS.values())
+def test_text_can_set_every_field_of_a_step(step):
+    assert list(step.reads) == [one.name for one in dataclasses.fields(step)[1:]]
+
+
+def test_a_step_reads_a_file_only_where_it_may():
+    assert parse_step(["town"], "pram=chances.csv") == Pram(("town",), Path("chances.csv"))
+    for action in ("pram=chances.csv", "pram=/etc/passwd", "pram,matrix=chances.csv"):
+        with pytest.raises(InputError, match="no file of this machine"):
+            parse_step(["town"], action, files=False)
+    assert parse_step(["town"], "pram=0.8", files=False) == Pram(("town",), 0.8)
 
 
 def test_what_perturbation_cannot_promise_is_refused():

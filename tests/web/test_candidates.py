@@ -183,8 +183,18 @@ def test_perturbation_is_a_candidate_that_never_says_yes(script, table, protect)
     pairs = script.post(f"/api/v1/jobs/{job}/rows", json={"show": True}).json()["rows"]
     assert any(pair["changed"][0] for pair in pairs)
     assert "--step age:noise=0.3" in script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
-    stolen = {"method": "perturb", "steps": [{"column": "age", "action": "pram=0.8,matrix=5"}]}
-    assert script.post(f"{table}/protections", json={"protection": stolen}).status_code == 400
+    for action in ("pram=/etc/passwd", "pram,matrix=secrets.csv"):
+        stolen = {"method": "perturb", "steps": [{"column": "age", "action": action}]}
+        refused = script.post(f"{table}/protections", json={"protection": stolen})
+        assert (refused.status_code, "no file of this machine" in refused.text) == (422, True)
+
+
+def test_every_step_of_the_library_can_be_asked_for(script, table, protect):
+    actions = ["top=80,to=mean", "microaggregate=5,by=mdav", "shuffle=sex", "recordswap=0.05,match=sex"]
+    steps = [{"column": "age", "action": action} for action in actions]
+    steps.append({"column": "age+sex", "action": "pram=0.9"})
+    job = protect(method="perturb", steps=steps, seed=4, k=2)
+    assert "--step age:top=80,to=mean" in script.get(f"/api/v1/jobs/{job}/equivalent").json()["cli"]
 
 
 def test_further_demands_reach_the_library(script, table, protect):

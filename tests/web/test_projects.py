@@ -110,6 +110,36 @@ def test_a_decision_is_written_down_with_the_numbers_that_it_rests_on(script, ta
     assert script.get(f"{table}/record.html", params={"number": 1}).status_code == 404
 
 
+def test_an_old_record_shows_what_was_decided_on_not_what_is_set_now(script, table, protected, wait_for):
+    assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
+    assert wait_for(script, assessed)["state"] == "done"
+    made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
+    assert made["before"]["k"] < 3 <= made["after"]["k"]
+    assert (made["accepted"], made["protection"]["k"]) == ({"highest": 1 / 3, "average": None}, 3)
+    assert (made["settings"]["recipient"], made["settings"]["secrets"]) == ("trusted", [])
+    old = script.get(f"{table}/record.html").text
+    for shown in ("a trusted recipient", "highest risk 1/3, average risk no limit", "the table itself", "120 rows"):
+        assert shown in old
+    changed = {"recipient": "strict", "highest": 0.01, "threshold": 0.02, "population": 5_000_000}
+    roles = {"city": "quasi-identifier", "age": "drop"}
+    assert script.patch(f"{table}/settings", json=changed | {"roles": roles}).status_code == 200
+    assert script.post(f"{table}/reading", json={"reading": {"null": "A"}}).status_code == 200
+    assert script.get(f"{table}/record.html", params={"number": 0}).text == old
+    later = script.post(f"{table}/decisions", json={"decision": "refuse", "by": "me"}).json()
+    assert (later["before"], later["settings"]["population"], later["accepted"]["highest"]) == (None, 5_000_000, 0.01)
+    assert "5,000,000 people" in script.get(f"{table}/record.html").text
+    assert script.get(f"{table}/record.html", params={"number": 0}).text == old
+
+
+def test_a_candidate_is_decided_on_by_the_settings_that_judged_it(script, table, protected, wait_for):
+    script.patch(f"{table}/settings", json={"recipient": "strict"})
+    assessed = script.post(f"{table}/assessments", json={"protection": False}).json()
+    assert wait_for(script, assessed)["state"] == "done"
+    made = script.post(f"{table}/decisions", json={"decision": "release", "by": "me", "candidate": protected}).json()
+    assert (made["settings"]["recipient"], made["before"]) == ("trusted", None)  # it was assessed for others only
+    assert "a trusted recipient" in script.get(f"{table}/record.html").text
+
+
 def test_a_table_that_nobody_assessed_is_not_released(script, table):
     new = {"decision": "release", "by": "me"}
     assert script.post(f"{table}/decisions", json=new).status_code == 409

@@ -283,6 +283,34 @@ def test_two_pages_that_change_different_settings_both_count(script, demo):
     assert script.patch(path, json={"roles": {"nope": "other"}}).status_code == 400
 
 
+def test_a_change_of_protection_keeps_what_it_does_not_name(script, demo):
+    path = f"{TABLES}/{demo(script)['id']}/settings"
+    unnamed = {
+        "hierarchies": {"sex": [["1", "any"], ["2", "any"]], "los": "5,10"},
+        "keep": ["sex"],
+        "widest": {"los": 30.0},
+        "nominal": ["sex"],
+        "leave_out": ["los"],
+        "beta": 2.0,
+        "delta": 1.5,
+        "wildcards": True,
+        "output": "midpoint",
+        "seed": 7,
+        "steps": [{"column": "los", "action": "*"}],
+    }
+    first = script.patch(path, json={"protection": {"k": 7, "l": 2.0, "c": 4.0, **unnamed}}).json()["settings"]
+    now = script.patch(path, json={"protection": {"k": 11, "l": None, "c": None}}).json()["settings"]
+    assert now["protection"] == {**first["protection"], "k": 11, "l": None, "c": 3.0}
+    assert {name: now["protection"][name] for name in unnamed} == unnamed
+    assert script.patch(path, json={"recipient": "strict"}).json()["settings"]["protection"] == now["protection"]
+    gone = script.patch(path, json={"protection": dict.fromkeys([*unnamed, "k"])}).json()["settings"]["protection"]
+    fresh = script.put(path, json={}).json()["settings"]["protection"]
+    assert gone == fresh
+    for wrong in ({"k": 1}, {"k": "5"}, {"unheard": 1}, {"keep": ["nope"]}):
+        assert script.patch(path, json={"protection": wrong}).status_code in (400, 422)
+    assert script.put(path, json={"protection": {"k": None}}).status_code == 422  # only a change can remove
+
+
 def test_forms_offer_every_recipient_and_method_and_their_words(script, base, demo):
     table = demo(script)["id"]
     roles, protection = (script.get(f"{base}/tables/{table}/{page}").text for page in ("roles", "protect"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,12 +43,14 @@ class Action(Result):
         hint: parameters that the sentence speaks of.
         commands: what to type, one after the other; a file name that is not known is TABLE.
         expected: what the last command then says: the decision, the smallest class, the detail kept.
+        protection: what the first command asks of `protect`, by its parameters; None where it protects nothing.
     """
 
     sentence: str
     hint: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     expected: dict[str, Any] | None = None
+    protection: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return self.sentence
@@ -86,7 +88,10 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
     elif verdict.decision in ("exposed", "over", "borderline"):
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
-        yield Action("Protect the table and assess the result.", commands=_commands(work, plan))
+        settings = _asked_of_protect(work, plan)
+        yield Action(
+            "Protect the table and assess the result.", commands=_commands(work, settings), protection=settings
+        )
 
 
 def _settle_rows(rows: RowKind, person: str | None) -> Action:
@@ -257,25 +262,32 @@ def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
     return read_table(safe.table), float(safe.evaluate().granularity)
 
 
-def _commands(work: Work, plan: _Plan) -> tuple[str, ...]:
+def _asked_of_protect(work: Work, plan: _Plan) -> dict[str, Any]:
+    """What a plan asks of `protect` besides the roles: class size, what is left out, which secrets must differ how."""
+    secret = plan.diverse or [name for name in work.roles.sensitive if name not in plan.removed]
+    asked = {"k": plan.k, "sensitive": list(secret), **plan.demand, "leave_out": list(plan.removed)}
+    return {name: value for name, value in asked.items() if value != []}
+
+
+def _commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
     """The command that protects the table so, and the one that assesses the result."""
     table, *reading = work.table.named
     out = str(_free_name(Path("table" if "://" in table else table)))
     roles = work.roles
-    secret = plan.diverse or [name for name in roles.sensitive if name not in plan.removed]
-    spoken_for = {*plan.removed, *secret}
+    secret, removed = asked.get("sensitive", []), asked.get("leave_out", [])
+    spoken_for = {*removed, *secret}
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
     words = [
         *each("--qi", roles.quasi_identifiers),
-        *("--k", str(plan.k)),
+        *("--k", str(asked["k"])),
         *each("--sensitive", secret),
-        *(word for name, value in plan.demand.items() for word in given(f"--{name}", _typed(value))),
+        *(word for name in ("l", "diversity", "c") for word in given(f"--{name}", _typed(asked.get(name)))),
         *given("--person", roles.person),
-        *each("--drop", plan.removed),
+        *each("--drop", removed),
         *each("--other", [name for name in kept if name not in spoken_for]),
         *("--out", out),
     ]
-    again = to_command(work.question.with_roles(roles).about_release(plan.removed, out))
+    again = to_command(work.question.with_roles(roles).about_release(removed, out))
     return shlex.join(["incrowd", "protect", table, *reading, *words]), *((again,) if again is not None else ())
 
 
@@ -300,11 +312,12 @@ def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) ->
         values = f", each with at least {number(plan.l)} different values of {listed(plan.diverse)}"
         if plan.certain_from < 1:
             values += f" and none that {percent(plan.certain_from)} or more of its people share"
+    demand = _asked_of_protect(work, plan)
     return Action(
         f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: the result may go to {verdict.whom}, "
         f"and {percent(detail)} of the detail of the quasi-identifiers is kept.",
         (),
-        _commands(work, plan),
+        _commands(work, demand),
         {
             "decision": verdict.decision,
             "k": plan.k,
@@ -312,6 +325,7 @@ def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) ->
             "highest": verdict.highest,
             "detail_kept": detail,
         },
+        demand,
     )
 
 

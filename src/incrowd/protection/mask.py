@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -143,14 +143,20 @@ def _labels(column: Coded, action: Any) -> Labels:
     if isinstance(action, Mapping):
         text, plain = as_text(column.values).to_pylist(), as_written(column.values).to_pylist()
         return [action.get(value, written) for value, written in zip(text, plain, strict=True)]
-    kind, _, number = str(action).partition("=")
-    if kind in {"*", "suppress"} and not number:
-        return [ANYTHING] * column.size
-    if kind not in {"ranges", "keep"} or not number.isdigit():
-        raise InputError(f"a step {action!r} for {column.name!r}; use '*', 'ranges=20' or 'keep=3'")
+    kind, number = parse_action(column.name, str(action))
     if kind == "ranges":
-        return equal_parts(column, int(number))
-    return prefix_labels(column, int(number))
+        return equal_parts(column, number)
+    return prefix_labels(column, number) if kind == "keep" else [ANYTHING] * column.size
+
+
+def parse_action(column: str, action: str) -> tuple[Literal["*", "ranges", "keep"], int]:
+    """What a step of masking does to a column, from text, and its number (0 where it has none)."""
+    kind, _, number = action.partition("=")
+    if kind in {"*", "suppress"} and not number:
+        return "*", 0
+    if kind not in {"ranges", "keep"} or not (number.isascii() and number.isdecimal()):
+        raise InputError(f"a step {action!r} for {column!r}; use '*', 'ranges=20' or 'keep=3'")
+    return ("ranges" if kind == "ranges" else "keep"), int(number)
 
 
 def _masked(now: Coded, labels: Labels, problem: Problem, index: int, small: NDArray[np.bool_]) -> Coded:

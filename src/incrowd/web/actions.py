@@ -1,9 +1,7 @@
-"""Actions of an assessment as buttons: what each would change or start, read from its commands and hints."""
+"""Actions of an assessment as buttons: what each would change or start, by its hints and settings."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from incrowd.assessment import Assessment
@@ -58,8 +56,8 @@ def _view(number: int, action: Action, found: Assessment, table: OpenTable) -> A
         does, choices = "rows", _row_choices(found, table)
     elif "quasi_identifiers" in action.hint and "other" in action.hint:
         does, choices = "columns", _column_choices(found, table)
-    elif action.commands and shlex.split(action.commands[0])[1] == "protect":
-        asked = protection_of(action.commands[0], table.table.columns)
+    elif action.protection is not None:
+        asked = Protection(**action.protection)
         does, choices = "protect", [Choice(label=f"Protect with classes of {asked.k:,}", protection=asked)]
     return ActionView(number=number, does=does, sentence=action.sentence, expected=action.expected, choices=choices)
 
@@ -82,30 +80,3 @@ def _column_choices(found: Assessment, table: OpenTable) -> list[Choice]:
         return []
     label = f"Confirm what is suggested for {counted(len(roles), 'column', 'columns')}"
     return [Choice(label=label, settings=TableSettings(roles=roles))]
-
-
-def protection_of(command: str, columns: Sequence[str]) -> Protection:
-    """The protection that a command asks for.
-
-    >>> asked = protection_of("incrowd protect x.csv --qi age --k 11 --sensitive ill --l=2 --drop a,b --out y", ["a"])
-    >>> asked.k, asked.l, asked.secrets, asked.leave_out
-    (11, 2.0, ['ill'], ['a', 'b'])
-    """
-    given: dict[str, list[str]] = {}
-    words = iter(shlex.split(command)[3:])
-    for word in words:
-        flag, equals, value = word.partition("=")
-        if flag.startswith("--"):
-            given.setdefault(flag, []).append(value if equals else next(words, ""))
-    known = {*columns}
-
-    def names(flag: str) -> list[str]:
-        return [name for text in given.get(flag, []) for name in ([text] if text in known else text.split(","))]
-
-    asked: dict[str, Any] = {"k": int(given["--k"][0]), "leave_out": names("--drop")}
-    for name in ("l", "c"):
-        if f"--{name}" in given:
-            asked[name] = float(given[f"--{name}"][0])
-    if "--diversity" in given:
-        asked["diversity"] = given["--diversity"][0]
-    return Protection(**asked, sensitive=names("--sensitive") or None)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from incrowd.recipients import in_words, settle_limits
+from incrowd.recipients import in_words, smallest_class
 from incrowd.reports.template_values import TEMPLATES
 from incrowd.web.project_models import Decision
-from incrowd.web.session_table import OpenTable
 from incrowd.wording import counted, percent
 
 _DECIDED = {"release": "May go out", "refuse": "Must not go out", "later": "Not decided yet"}
@@ -25,20 +24,22 @@ _NUMBERS = {
 _PLAIN = ("headline", "people", "k")
 
 
-def record_page(table: OpenTable, decision: Decision) -> str:
-    """The page as HTML; it holds no cells."""
-    settings = table.settings
-    limits = settle_limits(settings.recipient, threshold=settings.threshold, highest=settings.highest)
-    average = "no limit" if limits.average is None else percent(limits.average)
+def record_page(decision: Decision) -> str:
+    """The page as HTML: what the decision was made on, whatever was changed since. It holds no cells."""
+    settings, table, average = decision.settings, decision.table, decision.accepted.average
     about = f"the protected table “{decision.candidate}”" if decision.candidate else "the table as it is"
     question = [
-        ("table", f"{table.name}, {counted(table.table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
-        ("recipient", in_words(decision.recipient)),
-        ("accepted", f"highest risk 1/{limits.class_size}, average risk {average}"),
+        ("table", f"{table.name}, {counted(table.rows, 'row', 'rows')}, {len(table.columns):,} columns"),
+        ("recipient", in_words(settings.recipient)),
+        (
+            "accepted",
+            f"highest risk 1/{smallest_class(decision.accepted.highest)}, "
+            f"average risk {'no limit' if average is None else percent(average)}",
+        ),
         ("population", "the table itself" if settings.population is None else f"{settings.population:,} people"),
     ]
     roles = [
-        (one.column, settings.roles[one.column], "yes" if one.column in settings.decided else "no", one.reason)
+        (one.name, settings.roles[one.name], "yes" if one.name in settings.decided else "no", one.reason)
         for one in table.columns
     ]
     numbers = [

@@ -143,7 +143,11 @@ def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
     if asked.hierarchies:
         python = with_import(python, "from incrowd.protection import Hierarchy")
     by_rule = all(isinstance(rule, str) for rule in asked.hierarchies.values())
-    typable = by_rule and is_typable(asked.named, ",=") and is_typable([s.column for s in asked.steps], ":")
+    typable = (
+        by_rule
+        and is_typable(asked.named(table.table.columns), ",=")
+        and is_typable([s.column for s in asked.steps], ":")
+    )
     return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from incrowd.web.fields import Id, Kind, Model, Short
 from incrowd.web.models import Reading, SettingsState, TableSettings
+from incrowd.web.protection_models import Protection
 
 FORMAT: Literal["incrowd project"] = "incrowd project"
 Text = Annotated[str, StringConstraints(max_length=5_000)]
@@ -31,19 +32,6 @@ class NewDecision(Model):
     candidate: Id | None = None
 
 
-class Decision(Model):
-    """A decision with the numbers that it was made on: of the table before, and of the candidate after."""
-
-    at: Short
-    decision: Literal["release", "refuse", "later"]
-    by: Short
-    note: Text = ""
-    recipient: Short
-    before: Details | None = None
-    after: Details | None = None
-    candidate: Text | None = None
-
-
 class ProjectColumn(Model):
     """A column as it was."""
 
@@ -61,6 +49,33 @@ class ProjectTable(Model):
     rows: int
     columns: Annotated[list[ProjectColumn], Field(max_length=20_000)]
     reading: Reading
+
+
+class AcceptedRisk(Model):
+    """The limits that were set: for the person at highest risk, and for the average where there is one."""
+
+    highest: float
+    average: float | None
+
+
+class Decision(Model):
+    """A decision with all that it was made on, so that its record says the same whatever is changed later.
+
+    `before` are numbers of the table, `after` those of the `candidate` that was made by `protection`. The settings are
+    those by which they were judged; values that somebody named in them are left out.
+    """
+
+    at: Short
+    decision: Literal["release", "refuse", "later"]
+    by: Short
+    note: Text = ""
+    table: ProjectTable
+    settings: TableSettings
+    accepted: AcceptedRisk
+    before: Details | None = None
+    after: Details | None = None
+    candidate: Text | None = None
+    protection: Protection | None = None
 
 
 class ProjectRun(Model):

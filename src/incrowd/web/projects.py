@@ -9,6 +9,7 @@ from incrowd import __version__
 from incrowd.web import project_models as models
 from incrowd.web.jobs import Job
 from incrowd.web.models import Reading, TableSettings
+from incrowd.web.protection_models import Protection
 from incrowd.web.session_table import OpenTable
 from incrowd.web.table_history import now_in_words
 from incrowd.wording import counted, listed
@@ -18,14 +19,13 @@ _REPLAYED = ("assessment", "protection", "solution", "forecast")
 
 def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Project:
     """The project of a table; values that somebody named, such as secrets, are cells, and left out unless asked for."""
-    left_out: list[str] = []
-    settings = table.settings if cells else _without_cells(table.settings, left_out)
+    settings, left_out = (table.settings, []) if cells else without_cells(table.settings)
     runs = [
         models.ProjectRun(
             kind=job.kind,
             at=job.created.isoformat(timespec="seconds"),
             name=job.name,
-            question=job.question if cells else _without_rows(job.question),
+            question=job.question if cells else _question_without_rows(job.question),
             summary=job.answer().summary,
         )
         for job in sorted(jobs, key=lambda job: job.created)
@@ -36,21 +36,7 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
         version=1,
         made_with=__version__,
         saved=now_in_words(),
-        table=models.ProjectTable(
-            name=table.name,
-            rows=table.table.rows,
-            reading=Reading(**table.source.how),
-            columns=[
-                models.ProjectColumn(
-                    name=one.column,
-                    type=one.kind,
-                    distinct=one.distinct if one.distinct >= 0 else None,
-                    nulls=one.nulls,
-                    reason=one.reason,
-                )
-                for one in table.columns
-            ],
-        ),
+        table=describe_table(table),
         settings=settings,
         runs=runs[-1_000:],
         decisions=table.history.decisions[-1_000:],
@@ -59,28 +45,52 @@ def save_project(table: OpenTable, jobs: list[Job], *, cells: bool) -> models.Pr
     )
 
 
-def _without_cells(settings: TableSettings, left_out: list[str]) -> TableSettings:
-    """Settings without the values that they name; what is gone is told."""
+def describe_table(table: OpenTable) -> models.ProjectTable:
+    """The table in a project or a decision: what it is called and what its columns are like; no cells."""
+    columns = [
+        models.ProjectColumn(
+            name=one.column,
+            type=one.kind,
+            distinct=one.distinct if one.distinct >= 0 else None,
+            nulls=one.nulls,
+            reason=one.reason,
+        )
+        for one in table.columns
+    ]
+    return models.ProjectTable(
+        name=table.name, rows=table.table.rows, reading=Reading(**table.source.how), columns=columns
+    )
+
+
+def without_cells(settings: TableSettings) -> tuple[TableSettings, list[str]]:
+    """Settings without the values that they name, and what was left out, in words."""
     changes: dict[str, Any] = {}
+    left_out = []
     if settings.secrets:
         left_out.append(f"{counted(len(settings.secrets), 'secret value', 'secret values')}: name them again")
         changes["secrets"] = []
-    by_rows = [name for name, given in settings.protection.hierarchies.items() if not isinstance(given, str)]
+    protection = without_rows(settings.protection)
+    by_rows = [name for name in settings.protection.hierarchies if name not in protection.hierarchies]
     if by_rows:
         left_out.append(f"hierarchies that list values, of {listed(by_rows)}: load them again")
-        rules = {name: given for name, given in settings.protection.hierarchies.items() if isinstance(given, str)}
-        changes["protection"] = settings.protection.model_copy(update={"hierarchies": rules})
-    return settings.model_copy(update=changes)
+        changes["protection"] = protection
+    return settings.model_copy(update=changes), left_out
 
 
-def _without_rows(question: dict[str, Any]) -> dict[str, Any]:
+def without_rows(asked: Protection) -> Protection:
+    """A protection without hierarchies that list values; those by a rule stay."""
+    rules = {name: given for name, given in asked.hierarchies.items() if isinstance(given, str)}
+    return asked.model_copy(update={"hierarchies": rules})
+
+
+def _question_without_rows(question: dict[str, Any]) -> dict[str, Any]:
     """A question without the values in its hierarchies."""
     found = dict(question)
     for key, value in question.items():
         if key == "hierarchies":
             found[key] = {name: given for name, given in value.items() if isinstance(given, str)}
         elif isinstance(value, dict):
-            found[key] = _without_rows(value)
+            found[key] = _question_without_rows(value)
     return found
 
 

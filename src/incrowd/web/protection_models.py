@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Collection
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from incrowd.protection import MethodName
+from incrowd.protection.mask import parse_action
 from incrowd.protection.outputs import OutputKind
-from incrowd.protection.perturbation import STEPS
+from incrowd.protection.perturbation import columns_of_step, parse_step
+from incrowd.protection.perturbation.step import read_names
 from incrowd.protection.problem import DiversityKind
 from incrowd.web.fields import WHOLE, ClassSize, Columns, Model, Name, Seed, Share
 
@@ -24,18 +27,14 @@ HierarchyRows = Annotated[list[HierarchyRow], Field(min_length=1, max_length=20_
 Amounts = Annotated[dict[Name, Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=2_000)]
 
 
-_ACTION = (
-    r"^(\*|suppress|(ranges|keep)=[0-9]{1,9}"
-    rf"|({'|'.join(STEPS)})"
-    r"(=[0-9]{1,9}(\.[0-9]{1,9})?)?(,[a-z_]{1,20}=[0-9]{1,9}(\.[0-9]{1,9})?){0,5})$"
-)
-
-
 class Step(Model):
-    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it."""
+    """One step of masking (ranges=20, keep=3, *) or perturbation (noise=0.1): a column, and what to do with it.
+
+    Perturbation may change several columns together, joined by plus signs: age+income.
+    """
 
     column: Name
-    action: Annotated[str, StringConstraints(pattern=_ACTION)]
+    action: Annotated[str, StringConstraints(max_length=1_000)]
 
 
 class Protection(Model):
@@ -78,11 +77,20 @@ class Protection(Model):
         """The sensitive columns, as a list."""
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
-    @property
-    def named(self) -> list[str]:
-        """Every column that is named."""
+    @model_validator(mode="after")
+    def _read_steps(self) -> Self:
+        """Refuse a step that the method does not know, or that reads a file of the server."""
+        for step in self.steps:
+            if self.method == "mask":
+                parse_action(step.column, step.action)
+            if self.method == "perturb":
+                parse_step(read_names(step.column), step.action, files=False)
+        return self
+
+    def named(self, columns: Collection[str]) -> list[str]:
+        """Every column that is named, of a table with these columns."""
         resolution = self.resolution if isinstance(self.resolution, dict) else {}
         by_column = (resolution, self.top, self.bottom, self.importance, self.widest, self.hierarchies)
-        steps = [step.column for step in self.steps]
-        listed = (self.leave_out, self.keep, self.nominal, self.secrets, steps)
-        return [name for names in (*by_column, *listed) for name in names]
+        listed = (self.leave_out, self.keep, self.nominal, self.secrets)
+        in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
+        return [name for names in (*by_column, *listed, in_steps) for name in names]

@@ -47,7 +47,7 @@ def not_found(what: str) -> Refusal:
 
 
 def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Why a request does not fit its model, as a sentence that repeats only names of fields."""
+    """Why a request does not fit its model, as a sentence that repeats names of fields and what a step says."""
     first = next(iter(errors), {})
     kind, places = first.get("type", ""), [str(part) for part in first.get("loc", ()) if part != "body"]
     where = ".".join(part for part in places if part.replace("_", "").isalnum())  # without the kinds that were tried
@@ -57,5 +57,7 @@ def misfit(errors: Sequence[Mapping[str, Any]]) -> str:
         return f"{where} is missing" if where else "the request has no body; send JSON"
     if kind == "extra_forbidden":
         return f"there is no field {where} here; /api/v1/openapi.json says which there are"
+    if isinstance(error := first.get("ctx", {}).get("error"), IncrowdError):
+        return str(error)
     must = _MUST.get(kind, "as the document says (/api/v1/openapi.json)").format(**first.get("ctx", {}))
     return f"{where or 'the request'} is not right: it must be {must}"

@@ -14,6 +14,7 @@ from incrowd.web.fields import Role
 from incrowd.web.project_models import Decision, TrailEntry
 from incrowd.web.protection_models import Protection
 from incrowd.web.refusals import Refusal
+from incrowd.web.settings_changes import changed_protection
 
 _STEPS = 100  # settings to go back
 _TRAIL = 5_000  # entries of the audit trail
@@ -75,9 +76,10 @@ class TableHistory:
             self._change(wanted.model_copy(update={"decided": _decided_by(wanted)}))
 
     def update(self, changes: models.TableSettings) -> None:
-        """Change only the given settings and roles, so that two pages can change different ones."""
+        """Change only the given settings, roles and wishes of protection, so that pages can change different ones."""
         with self._lock:
             named = {name: getattr(changes, name) for name in changes.model_fields_set}
+            named["protection"] = changed_protection(self.settings.protection, changes.protection)
             named["roles"] = self.settings.roles | changes.roles
             before = [name for name in self.settings.decided if name not in changes.roles]
             named["decided"] = [*before, *_decided_by(changes)]
@@ -132,7 +134,9 @@ class TableHistory:
         groups = {
             label: left for label, names in saved.groups.items() if (left := [one for one in names if one in columns])
         }
-        protection = saved.protection if {*saved.protection.named} <= columns else Protection(k=saved.protection.k)
+        protection = (
+            saved.protection if {*saved.protection.named(columns)} <= columns else Protection(k=saved.protection.k)
+        )
         kept = {
             "roles": {name: role for name, role in saved.roles.items() if name in settled},
             "decided": [name for name in saved.decided if name in settled],
@@ -167,7 +171,7 @@ class TableHistory:
             several = [name for name in roles if roles[name] == role]
             if len(several) > 1:
                 raise InputError(f"only one column can be the {role} column; {len(several)} are")
-        self._require(wanted.protection.named)
+        self._require(wanted.protection.named(self._table.columns))
 
 
 def now_in_words() -> str:

@@ -1,9 +1,10 @@
 """Perturbation: one kind of step a file. Records no longer carry their own values, so classes promise nothing."""
 
-from incrowd.protection.perturbation.limits import BottomCode, Round, TopCode
+from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
 from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
-from incrowd.protection.perturbation.perturb import STEPS, PerturbOptions
+from incrowd.protection.perturbation.parse import STEPS, columns_of_step, parse_step
+from incrowd.protection.perturbation.perturb import PerturbOptions
 from incrowd.protection.perturbation.pram import Pram, estimate_counts
 from incrowd.protection.perturbation.rank_swapping import RankSwap
 from incrowd.protection.perturbation.record_swapping import RecordSwap
@@ -24,5 +25,7 @@ __all__ = [
     "Shuffle",
     "Step",
     "TopCode",
+    "columns_of_step",
     "estimate_counts",
+    "parse_step",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, UnsupportedError
 from incrowd.protection.outputs import class_means
 from incrowd.protection.partition import partition_classes
-from incrowd.protection.perturbation.step import Change, Columns, Step
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step
 from incrowd.protection.problem import Demand, Problem
 from incrowd.protection.recoding import Grouping
 from incrowd.wording import listed
@@ -29,7 +29,7 @@ class Microaggregate(Step):
     k: int
     by: str = "partition"
     kind: ClassVar[str] = "microaggregate"
-    parameter: ClassVar[str] = "k"
+    reads: ClassVar[Readers] = {"k": int, "by": str}
     is_random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Step, as_values
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, as_values
 from incrowd.special import Floats
 from incrowd.wording import listed
 
@@ -23,7 +23,7 @@ class Noise(Step):
 
     size: float
     kind: ClassVar[str] = "noise"
-    parameter: ClassVar[str] = "size"
+    reads: ClassVar[Readers] = {"size": float}
 
     def __post_init__(self) -> None:
         if not 0 < self.size < math.inf:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,24 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.limits import BottomCode, Round, TopCode
-from incrowd.protection.perturbation.microaggregation import Microaggregate
-from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
-from incrowd.protection.perturbation.pram import Pram
-from incrowd.protection.perturbation.rank_swapping import RankSwap
-from incrowd.protection.perturbation.record_swapping import RecordSwap
-from incrowd.protection.perturbation.shuffling import Shuffle
-from incrowd.protection.perturbation.step import Change, Columns, Step, read_steps
+from incrowd.protection.perturbation.parse import STEPS, read_steps
+from incrowd.protection.perturbation.step import Change, Columns
 from incrowd.protection.problem import MethodOptions, Problem
 from incrowd.protection.recoding import Recoding, escape_unchanged
-
-STEPS: Mapping[str, type[Step]] = {
-    step.kind: step
-    for step in (
-        *(Noise, CorrelatedNoise, Microaggregate, RankSwap, RecordSwap, Pram, Shuffle, Round, TopCode, BottomCode),
-    )
-}
-"""Every kind of step by the name it has in text; a new one is a file and an entry here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +38,7 @@ def perturb(problem: Problem) -> Recoding:
         raise InputError(
             f"perturbation needs steps such as [('income', 'noise=0.1')]; there are: {', '.join(STEPS)}", hint="step"
         )
-    steps = read_steps(options.steps, STEPS, problem.table)
+    steps = read_steps(options.steps, problem.table)
     columns = Columns(problem.table, problem, np.random.default_rng(options.seed))
     treatments: dict[str, list[dict[str, Any]]] = {}
     spread: dict[str, float] = {}

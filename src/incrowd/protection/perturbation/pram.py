@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Step
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_number_or_file
 from incrowd.protection.recoding import as_text
 from incrowd.special import Floats
 from incrowd.wording import chosen_percent
@@ -31,9 +31,9 @@ class Pram(Step):
     has the values it may become and whose other lines begin with a value. A missing value stays missing.
     """
 
-    matrix: float | str | Matrix
+    matrix: float | str | os.PathLike[str] | Matrix
     kind: ClassVar[str] = "pram"
-    parameter: ClassVar[str] = "matrix"
+    reads: ClassVar[Readers] = {"matrix": read_number_or_file}
 
     def __post_init__(self) -> None:
         if isinstance(self.matrix, int | float) and not 0 <= self.matrix < 1:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Step, taken
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, taken
 from incrowd.wording import chosen_percent
 
 
@@ -20,7 +20,7 @@ class RankSwap(Step):
 
     share: float
     kind: ClassVar[str] = "rankswap"
-    parameter: ClassVar[str] = "share"
+    reads: ClassVar[Readers] = {"share": float}
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:

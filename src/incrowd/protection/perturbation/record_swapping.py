@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Step, taken
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_names, taken
 from incrowd.wording import chosen_percent, listed
 
 
@@ -29,7 +29,7 @@ class RecordSwap(Step):
     match: tuple[str, ...] = ()
     household: str | None = None
     kind: ClassVar[str] = "recordswap"
-    parameter: ClassVar[str] = "share"
+    reads: ClassVar[Readers] = {"share": float, "within": read_names, "match": read_names, "household": str}
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 0.5:

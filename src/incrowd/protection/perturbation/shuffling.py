@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Step, taken
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, read_names, taken
 from incrowd.protection.problem import is_number
 from incrowd.special import Floats
 from incrowd.wording import listed
@@ -30,7 +30,7 @@ class Shuffle(Step):
 
     by: tuple[str, ...] = ()
     kind: ClassVar[str] = "shuffle"
-    parameter: ClassVar[str] = "by"
+    reads: ClassVar[Readers] = {"by": read_names}
 
     def apply(self, columns: Columns) -> Change:
         """Deal out the values of every column by ranks that are drawn; a missing value stays missing."""

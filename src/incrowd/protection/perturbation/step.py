@@ -1,9 +1,10 @@
-"""What all kinds of perturbation share: the columns as they are by now, a step, and how a step is read from text."""
+"""What all kinds of perturbation share: the columns as they are by now, and a step with how text sets its fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,18 +91,22 @@ def taken(column: Coded, codes: NDArray[np.integer[Any]]) -> pa.Array:
     return column.values.take(pa.array(codes.astype(np.int64)))
 
 
+Readers = Mapping[str, Callable[[str], Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of perturbation, applied to some columns.
 
-    A class of steps has a `kind`, by which text names it, and a `parameter`, the field that `kind=…` sets. `is_random`
-    says that records no longer carry their own values, so that classes of equal values are no longer made of people
-    who are alike.
+    A class of steps has a `kind`, by which text names it, and says in `reads` how text becomes the value of each of its
+    fields: `kind=…` sets the first one, `name=…` any other. A reader that gives a `Path` names a file that the step
+    reads. `is_random` says that records no longer carry their own values, so that classes of equal values are no longer
+    made of people who are alike.
     """
 
     columns: tuple[str, ...]
     kind: ClassVar[str]
-    parameter: ClassVar[str]
+    reads: ClassVar[Readers] = {}
     is_random: ClassVar[bool] = True
 
     def apply(self, columns: Columns) -> Change:
@@ -109,57 +114,14 @@ class Step:
         raise NotImplementedError
 
 
-def read_steps(given: Sequence[Any], kinds: Mapping[str, type[Step]], table: Table) -> list[Step]:
-    """Steps as they are, or from pairs of columns and what to do: ("age+income", "noise=0.1")."""
-    steps = []
-    for one in given:
-        if isinstance(one, Step):
-            step = one
-        elif isinstance(one, tuple) and len(one) == 2:
-            step = _read_step(one[0], one[1], kinds, table)
-        else:
-            raise InputError("a step of perturbation is a pair of columns and what to do: ('age', 'noise=0.1')")
-        table.require(step.columns, "columns of a step")
-        steps.append(step)
-    return steps
+def read_names(text: str) -> tuple[str, ...]:
+    """Names of columns, joined by plus signs."""
+    return tuple(text.split("+"))
 
 
-def _read_step(names: Any, action: Any, kinds: Mapping[str, type[Step]], table: Table) -> Step:
-    columns = (names,) if names in table.columns else tuple(str(names).split("+"))
-    first, *others = str(action).split(",")
-    kind, _, parameter = first.partition("=")
-    if kind not in kinds:
-        raise InputError(f"there is no step {kind!r}; there are: {', '.join(kinds)}", hint="step")
-    made = kinds[kind]
-    texts = {made.parameter: parameter} if parameter else {}
-    for other in others:
-        option, _, text = other.partition("=")
-        texts[option.strip()] = text
-    types = {one.name: str(one.type) for one in fields(made)[1:]}
-    unknown = [name for name in texts if name not in types]
-    if unknown:
-        offered = f"it takes {', '.join(types)}" if types else "it takes nothing"
-        raise InputError(f"a step {kind!r} does not take {', '.join(unknown)}; {offered}", hint="step")
-    try:
-        return made(columns, **{name: _READERS[types[name]](text.strip()) for name, text in texts.items()})
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"the step {kind!r} needs its numbers: {kind}={made.parameter}", hint="step") from None
-
-
-def _number_or_text(text: str) -> float | str:
+def read_number_or_file(text: str) -> float | Path:
+    """A number, or else the path of a file."""
     try:
         return float(text)
     except ValueError:
-        return text
-
-
-_READERS: Mapping[str, Any] = {
-    "float | str | Matrix": _number_or_text,
-    "float": float,
-    "int": int,
-    "str": str,
-    "str | None": str,
-    "tuple[str, ...]": lambda text: tuple(text.split("+")),
-}
+        return Path(text)

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from incrowd.web import project_models as models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.api.result_routes import HTML_PAGE
-from incrowd.web.candidates import card, is_candidate
 from incrowd.web.decision_record import record_page
+from incrowd.web.decisions import decide
 from incrowd.web.downloads import as_attachment, file_name
 from incrowd.web.jobs import Job
 from incrowd.web.projects import load_project, save_project
@@ -19,7 +19,6 @@ from incrowd.web.refusals import Refusal, not_found
 from incrowd.web.server import Server
 from incrowd.web.session_table import OpenTable
 from incrowd.web.sessions import Session
-from incrowd.web.table_history import now_in_words
 
 router = APIRouter(tags=["projects"])
 
@@ -52,25 +51,10 @@ def list_decisions(table: TheTable) -> list[models.Decision]:
 @router.post("/tables/{table_id:key}/decisions", status_code=201, responses=refusals(404, 409))
 def add_decision(new: models.NewDecision, table: TheTable, server: TheServer, session: TheSession) -> models.Decision:
     """Write down a decision, with the numbers that it rests on."""
-    jobs = _jobs(table, server, session)
-    assessed = next((job for job in jobs if job.kind == "assessment" and job.state == "done" and not job.stale), None)
-    candidate = None
-    if new.candidate is not None:
-        candidate = server.jobs.get(session.key, new.candidate)
-        if not is_candidate(candidate) or candidate.table != table.id:
-            raise Refusal(409, "only a protection of this table can be decided about")
-    elif new.decision == "release" and assessed is None:
-        raise Refusal(409, "a table is released by an assessment of its settings as they are now; assess it first")
     if len(table.history.decisions) >= 1_000:
         raise Refusal(409, "1,000 decisions were written down already; save the project and open the table anew")
-    decision = models.Decision(
-        at=now_in_words(),
-        **new.model_dump(exclude={"candidate"}),
-        recipient=table.settings.recipient,
-        before=assessed.answer().summary if assessed else None,
-        after=candidate.answer().summary if candidate else None,
-        candidate=card(candidate, table).name if candidate else None,
-    )
+    candidate = server.jobs.get(session.key, new.candidate) if new.candidate else None
+    decision = decide(new, table, candidate, _jobs(table, server, session))
     table.history.decisions.append(decision)
     table.history.note(f"decided: {new.decision}", by=new.by, candidate=decision.candidate)
     return decision
@@ -95,9 +79,7 @@ def download_record(
     if place >= len(table.history.decisions):
         raise not_found("decision")
     name = file_name(table.name, "decision", "html")
-    return Response(
-        record_page(table, table.history.decisions[place]), media_type="text/html", headers=as_attachment(name)
-    )
+    return Response(record_page(table.history.decisions[place]), media_type="text/html", headers=as_attachment(name))
 
 
 def _jobs(table: OpenTable, server: Server, session: Session) -> list[Job]:

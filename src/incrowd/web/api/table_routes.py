@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.fields import Encoding, Separator, Short
+from incrowd.web.settings_changes import SettingsChanges
 from incrowd.web.uploads import receive_upload
 
 router = APIRouter(tags=["tables"])
@@ -109,8 +110,8 @@ def change_settings(settings: models.TableSettings, table: TheTable) -> models.S
 
 
 @router.patch("/tables/{table_id:key}/settings", responses=refusals(404, 409))
-def change_some_settings(changes: models.TableSettings, table: TheTable) -> models.SettingsState:
-    """Change what is named; all else, roles of other columns too, stays as it is."""
+def change_some_settings(changes: SettingsChanges, table: TheTable) -> models.SettingsState:
+    """Change what is named; all else, roles of other columns and the rest of `protection` too, stays as it is."""
     table.history.update(changes)
     return table.history.state
 

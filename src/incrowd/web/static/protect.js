@@ -108,12 +108,14 @@ function asked() {
   return wanted;
 }
 
+/** What a choice removes where it does not ask for it; what the form has no place for stays as it is. */
+const EMPTIED = { resolution: null, steps: null, top: null, bottom: null, sensitive: null, t: null, l: null, suppress: null, aim: null };
 /** Keep the settings, protect by them, and lead whoever asked to the result. */
 export async function protect(wanted = null) {
   noProblem();
   if (wrongField() || !(await allKept())) return;
   untouched = false;
-  if (wanted) await keep({ protection: wanted });
+  if (wanted) await keep({ protection: { ...EMPTIED, ...wanted } });
   await start(`/tables/${table}/protections`, {});
   look("candidates");
   document.dispatchEvent(new CustomEvent("protecting"));

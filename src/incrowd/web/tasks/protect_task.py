@@ -66,8 +66,6 @@ def options_of(asked: Protection, table: OpenTable) -> dict[str, Any]:
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
     if asked.steps:
-        if any("matrix=" in step.action for step in asked.steps):
-            raise InputError("no file of this machine is read for a step; give its numbers", hint="step")
         options["steps"] = [(step.column, step.action) for step in asked.steps]
     return options
 

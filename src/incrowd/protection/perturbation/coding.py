@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.perturbation.step import Change, Columns, Step, as_values
+from incrowd.protection.perturbation.step import Change, Columns, Readers, Step, as_values
 from incrowd.protection.problem import offset_of
 from incrowd.special import Floats
 
@@ -35,7 +35,7 @@ class Round(Step):
 
     unit: float
     kind: ClassVar[str] = "round"
-    parameter: ClassVar[str] = "unit"
+    reads: ClassVar[Readers] = {"unit": float}
     is_random: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class TopCode(Step):
     limit: float
     to: str = "limit"
     kind: ClassVar[str] = "top"
-    parameter: ClassVar[str] = "limit"
+    reads: ClassVar[Readers] = {"limit": float, "to": str}
     is_random: ClassVar[bool] = False
     side: ClassVar[str] = "above"
 
