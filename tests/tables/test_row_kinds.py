@@ -42,6 +42,40 @@ def test_people_within_households():
         assert found.household == next(iter(columns))
 
 
+def families(rows=3_000):
+    """Numbers of families that no name tells, and numbers of their members, most of them small."""
+    sizes = np.random.default_rng(8).integers(1, 5, rows)
+    member = np.concatenate([np.arange(1, size + 1) for size in sizes])
+    return np.repeat(np.arange(rows) * 3 + 4, sizes), np.where(member > 2, member + 168, member)
+
+
+def test_members_of_families_are_numbered_by_two_columns():
+    family, member = families()
+    table = read_table({"intnum": family, "persnum": member, **people(len(family))})
+    roles = {one.column: one for one in suggest_roles(table)}
+    assert [(roles[name].role, roles[name].topic) for name in ("intnum", "persnum")] == [
+        ("identifier", "household number"),
+        ("identifier", "person within household"),
+    ]
+    rows = describe_rows(table)
+    assert (rows.kind, rows.household, rows.person) == ("households", "intnum", None)
+
+
+def test_numbers_that_do_not_differ_within_a_column_are_no_members_of_its_groups():
+    family, member = families()
+    draw = np.random.default_rng(9)
+    shuffled = read_table({"intnum": draw.permutation(family), "persnum": member, **people(len(family))})
+    roles = {one.column: one for one in suggest_roles(shuffled)}
+    assert roles["intnum"].topic != "household number"
+    assert roles["persnum"].topic != "person within household"
+
+
+def test_very_many_records_for_each_person_at_no_time_are_doubted():
+    numbers = {"pid": np.arange(ROWS) % 30, **people(ROWS)}
+    assert describe(**numbers).confidence == "low"
+    assert describe(**numbers, year=2000 + np.arange(ROWS) % 4).confidence == "high"
+
+
 def test_one_row_for_each_person():
     assert describe(id=np.arange(ROWS), **people(ROWS)).kind == "people"
     assert describe(**people(ROWS)).kind == "people"

@@ -198,12 +198,14 @@ def way_to_yes(work: Work) -> Action:
         while plan is not None:
             progress(f"trying classes of {k}", 0.5)
             try:
-                verdict, detail = _try(work, plan)
+                verdict, cost = _try(work, plan)
             except IncrowdError as error:
                 why, plan = str(error), plan.without(plan.diverse)
                 continue
             if verdict.decision == "within":
-                return _protect_action(work, plan, detail, verdict)
+                return _protect_action(work, plan, cost, verdict)
+            if asks := [one for one in verdict.internal_reasons if "rows_are_people" in one.hint]:
+                return Action(f"Say what a row is before it is protected. {asks[0].sentence}.", asks[0].hint)
             why = verdict.exposures[0] if verdict.exposures else verdict.recommendation
             plan = plan.after(verdict)
     return _no_way(work.question, why)
@@ -228,8 +230,16 @@ def _sizes_to_try(work: Work) -> list[int]:
     return [size for size in wanted if 2 <= size <= people // 2]
 
 
-def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
-    """Protect the table so, and judge what comes out as it will be judged once it is written; and the detail kept."""
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a protection leaves of a table: the share of the detail that is kept, and the rows that are not."""
+
+    detail: float
+    rows_left_out: int
+
+
+def _try(work: Work, plan: _Plan) -> tuple[Verdict, _Cost]:
+    """Protect the table so, and judge what comes out as it will be judged once it is written; and what it cost."""
     from incrowd.assessment.api import judge_release
 
     released, detail = _protected(work, plan)
@@ -240,7 +250,9 @@ def _try(work: Work, plan: _Plan) -> tuple[Verdict, float]:
     rows = work.answers["evidence"].rows
     facts = facts_of_tables(work.table, released, names, kept, person, rows)
     drawn = () if person is None else (person,)
-    return judge_release(released, asked, original=replace(facts, pseudonymised=drawn)), detail
+    return judge_release(released, asked, original=replace(facts, pseudonymised=drawn)), _Cost(
+        detail, work.table.rows - released.rows
+    )
 
 
 def _protected(work: Work, plan: _Plan) -> tuple[Table, float]:
@@ -302,7 +314,7 @@ def _typed(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) -> Action:
+def _protect_action(work: Work, plan: _Plan, cost: _Cost, verdict: Verdict) -> Action:
     asked = _to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
@@ -314,8 +326,9 @@ def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) ->
             values += f" and none that {percent(plan.certain_from)} or more of its people share"
     demand = _asked_of_protect(work, plan)
     return Action(
-        f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: the result may go to {verdict.whom}, "
-        f"and {percent(detail)} of the detail of the quasi-identifiers is kept.",
+        f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: {_rows_lost(work, cost)}"
+        f"the result may go to {verdict.whom}, and {percent(cost.detail)} of the detail of the quasi-identifiers is "
+        "kept.",
         (),
         _commands(work, demand),
         {
@@ -323,10 +336,20 @@ def _protect_action(work: Work, plan: _Plan, detail: float, verdict: Verdict) ->
             "k": plan.k,
             "l": plan.l if plan.diverse else None,
             "highest": verdict.highest,
-            "detail_kept": detail,
+            "detail_kept": cost.detail,
+            "rows_left_out": cost.rows_left_out,
         },
         demand,
     )
+
+
+def _rows_lost(work: Work, cost: _Cost) -> str:
+    """How many rows a protection leaves out, where it does; and that it is most of them."""
+    lost, rows = cost.rows_left_out, work.table.rows
+    if not lost:
+        return ""
+    told = f"{lost:,} of {counted(rows, 'row', 'rows')} {'is' if lost == 1 else 'are'} left out"
+    return f"{told}, which is most of the table; " if lost > rows / 2 else f"{told}, "
 
 
 def _no_way(question: Question, why: str) -> Action:

@@ -165,7 +165,7 @@ def propose_roles(data: Any) -> Roles:
 
 
 def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
-    """The suggestions by role; of several person columns the first is taken, of weights the main one."""
+    """The suggestions by role; of person columns the first without doubt is taken, of weights the main one."""
     by_role: dict[str, list[str]] = {}
     for one in suggested:
         if not one.secondary:
@@ -174,7 +174,7 @@ def from_suggestions(suggested: Sequence[SuggestedRole]) -> Roles:
         tuple(by_role.get("quasi-identifier", ())),
         tuple(by_role.get("sensitive", ())),
         tuple(by_role.get("identifier", ())),
-        next(iter(by_role.get("person", ())), None),
+        next((one.column for one in suggested if one.role == "person" and one.confidence != "low"), None),
         next(iter(by_role.get("weight", ())), None),
         suggested=tuple(suggested),
         confirmed=False,

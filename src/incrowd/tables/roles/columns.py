@@ -190,3 +190,13 @@ def has_gaps(facts: ColumnFacts) -> bool:
     """Whether few whole numbers leave gaps, as codes do (9 or 99 for unknown) and counts do not."""
     values = sorted({*facts.sample})
     return any(right - left > 1 for left, right in itertools.pairwise(values))
+
+
+def count_distinct_rows(table: Table, names: Sequence[str]) -> int:
+    """How many different rows some columns have."""
+    if not table.backend.rows_are_local:
+        import narwhals.stable.v2 as nw
+
+        return int(table.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
+    rows = table.to_arrow(names)
+    return int(rows.group_by(list(names)).aggregate([]).num_rows)

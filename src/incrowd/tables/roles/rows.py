@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.results import Result
+from incrowd.tables.roles.columns import count_distinct_rows
 from incrowd.tables.roles.names import find_topics, word_pattern, words_of
 from incrowd.tables.roles.suggest import Confidence, SuggestedRole, suggest_roles
 from incrowd.tables.table import Table
@@ -67,7 +68,7 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
     for person in persons:
         each = (person.rows - person.nulls) / max(person.distinct, 1)
         for time in _times(columns):
-            if _distinct_pairs(table, person.column, time.column) >= _ONCE * person.rows:
+            if count_distinct_rows(table, [person.column, time.column]) >= _ONCE * person.rows:
                 reason = (
                     f"each value of {person.column} occurs {each:.1f} times, and at most once for each value of "
                     f"{time.column}: the same people at several times, or numbers that start again each time"
@@ -89,7 +90,7 @@ def _numbered_by_time(table: Table, columns: Sequence[SuggestedRole]) -> RowKind
         for one in (column for column in columns if column.column != time.column):
             each = (one.rows - one.nulls) / max(one.distinct, 1)
             fits = one.kind == "integer" and not one.nulls and 1.5 <= each <= time.distinct and one.distinct >= 20
-            if fits and _distinct_pairs(table, one.column, time.column) == one.rows:
+            if fits and count_distinct_rows(table, [one.column, time.column]) == one.rows:
                 reason = (
                     f"each value of {one.column} occurs {each:.1f} times, and never twice for one {time.column}: "
                     "the same people at several times"
@@ -118,7 +119,7 @@ def _households(table: Table, columns: Sequence[SuggestedRole]) -> RowKind | Non
         if each <= 1.02:
             continue
         number = inside or _numbered_within(columns)
-        if number and _distinct_pairs(table, household.column, number.column) >= _ONCE * household.rows:
+        if number and count_distinct_rows(table, [household.column, number.column]) >= _ONCE * household.rows:
             reason = (
                 f"{household.column} and {number.column} together number the rows: people within households, "
                 f"{each:.1f} rows each"
@@ -193,18 +194,4 @@ def _combinations_differ(table: Table, columns: Sequence[SuggestedRole], counted
     most = 1.0
     for one in columns:
         most *= max(one.distinct, 1) if one.column != counted else 1
-    return rows > 3 and rows >= 0.2 * most and _distinct_rows(table, others) == rows
-
-
-def _distinct_pairs(table: Table, left: str, right: str) -> int:
-    return _distinct_rows(table, [left, right])
-
-
-def _distinct_rows(table: Table, names: Sequence[str]) -> int:
-    """How many different rows some columns have."""
-    if not table.backend.rows_are_local:
-        import narwhals.stable.v2 as nw
-
-        return int(table.lazy(names).unique().select(nw.len().alias("n")).collect("pyarrow").rows()[0][0])
-    rows = table.to_arrow(names)
-    return int(rows.group_by(list(names)).aggregate([]).num_rows)
+    return rows > 3 and rows >= 0.2 * most and count_distinct_rows(table, others) == rows

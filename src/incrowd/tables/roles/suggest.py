@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from weakref import WeakKeyDictionary
 
 from incrowd.results import Result
-from incrowd.tables.roles.columns import ColumnFacts, has_gaps, look_at_columns
+from incrowd.tables.roles.columns import ColumnFacts, count_distinct_rows, has_gaps, look_at_columns
 from incrowd.tables.roles.names import NameEvidence, find_topics, recognise_codebooks, topics, word_list, words_of
 from incrowd.tables.roles.values import (
     MANY,
@@ -99,7 +99,8 @@ def _suggest_all(table: Table, wanted: Sequence[str]) -> tuple[SuggestedRole, ..
         weights.append(weight if suggested.role == "weight" else None)
         found.append(suggested)
     beside = [find_topics(name, codebooks) for name in {*table.columns} - {*wanted}]
-    found = _within_households(_numbered_by_name_first(_one_main_weight(found, weights)))
+    found = _numbered_by_name_first(_one_main_weight(found, weights))
+    found = _doubt_long_records(_within_households(_with_groups_of_members(table, found)))
     return _among_known_columns(found, [one[0].topic for one in beside if one])
 
 
@@ -287,22 +288,63 @@ def _numbered_by_name_first(found: Sequence[SuggestedRole]) -> list[SuggestedRol
     ]
 
 
+def _with_groups_of_members(table: Table, found: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Take a column for the number of households where few numbers of people differ within each of its values.
+
+    Were the two unrelated, so many rows would share both that none does by chance.
+    """
+    members = [one for one in found if _may_be_within(one)]
+    if not members or any(one.topic == "household number" for one in found):
+        return list(found)
+    for group in (one for one in found if _may_be_groups(one)):
+        by_chance = (group.rows - group.distinct) / members[0].distinct  # rows that would share both, at least
+        if by_chance < 10 or group.rows < 1.2 * group.distinct:
+            continue
+        if count_distinct_rows(table, [group.column, members[0].column]) == group.rows:
+            reason = (
+                f"it and {members[0].column} together differ in every row: households or families, and their members"
+            )
+            named = replace(group, role="identifier", reason=reason, confidence="medium", topic="household number")
+            return [named if one is group else one for one in found]
+    return list(found)
+
+
+def _doubt_long_records(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:
+    """Doubt that a column tells whose record it is where each value has very many rows and no column tells a time."""
+    if any(one.topic in {"time", "date"} for one in found):
+        return list(found)
+    doubt = "; so many, and no column of times: say whether it tells whose record it is"
+    return [
+        replace(one, confidence="low", reason=one.reason + doubt)
+        if one.role == "person" and one.rows - one.nulls > _MANY_RECORDS * one.distinct
+        else one
+        for one in found
+    ]
+
+
 def _within_households(found: Sequence[SuggestedRole]) -> list[SuggestedRole]:
     """Take a few numbers of people beside numbers of households for the numbers of people within households."""
     if not any(one.topic == "household number" for one in found):
         return list(found)
     return [
         replace(one, role="identifier", reason=_WITHIN, confidence="medium", topic="person within household")
-        if _has_few_values(one) and (one.role == "person" or _may_number_people(one))
+        if _may_be_within(one)
         else one
         for one in found
     ]
 
 
-def _may_number_people(one: SuggestedRole) -> bool:
-    """Whether whole numbers of which nothing is known are called numbers of people, as `pid` is."""
+def _may_be_within(one: SuggestedRole) -> bool:
+    """Whether a column has few numbers of people: it is taken for that, or called so and nothing else is known."""
     is_open = one.role == "other" and not one.topic and one.kind == "integer"
-    return is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
+    called_so = is_open and any(evidence.topic == "person number" for evidence in find_topics(one.column))
+    return _has_few_values(one) and (one.role == "person" or called_so)
+
+
+def _may_be_groups(one: SuggestedRole) -> bool:
+    """Whether a column has many codes and no empty cell, and its name says nothing."""
+    is_open = (one.role == "other" and not one.topic) or (one.role == "person" and one.confidence == "low")
+    return is_open and one.kind in {"integer", "text"} and not one.nulls and one.distinct > _FEW
 
 
 def _among_known_columns(found: Sequence[SuggestedRole], beside: Sequence[str]) -> tuple[SuggestedRole, ...]:
@@ -326,10 +368,12 @@ def _among_known_columns(found: Sequence[SuggestedRole], beside: Sequence[str]) 
 
 def _has_few_values(one: SuggestedRole) -> bool:
     """Whether values are codes or answers to choose from, each of which occurs often."""
-    return 2 <= one.distinct <= 60 and one.rows - one.nulls >= 10 * one.distinct and one.kind != "nested"
+    return 2 <= one.distinct <= _FEW and one.rows - one.nulls >= 10 * one.distinct and one.kind != "nested"
 
 
 _LIKE_THE_OTHERS = "its name says nothing, but it has few values, and most columns beside it are such as others know"
 _WITHIN = "it numbers people within households: with the household's number it names a person"
 _BY_VALUES_ONLY = 5
+_FEW = 60  # values, each of which occurs often: codes or answers to choose from
+_MANY_RECORDS = 50  # for each person, from which on they are rather rows of something else
 _NOTHING = "nothing was found in its name or values; a person must decide"
