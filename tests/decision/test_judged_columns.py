@@ -5,10 +5,12 @@ import pytest
 from tests.decision import traps
 
 from incrowd import assess, check, protect, read_table
-from incrowd.assessment import Question, judge_release
+from incrowd.assessment import Question, judge_protected, judge_release
 from incrowd.errors import InputError
 from incrowd.evaluation import frontier
+from incrowd.protection import write_protected
 from incrowd.reports import key_numbers
+from incrowd.tables import describe_rows
 
 CROWD = {"age": [30] * 40 + [40] * 40, "sex": (["f"] * 20 + ["m"] * 20) * 2}
 
@@ -234,3 +236,26 @@ def test_only_limits_that_are_held_are_shown():
     assert "1/11 is accepted" in shown[0][2]
     assert "accepted" not in shown[0][3]
     assert "9.09% is accepted" in shown[1][3]
+
+
+def test_advice_that_was_followed_is_not_asked_again_what_a_row_is(tmp_path):
+    draw = np.random.default_rng(12)
+    codes = np.tile(np.arange(1_000, 1_400), 6)
+    table = {
+        "age": draw.integers(20, 60, 2_400),
+        "sex": draw.integers(1, 3, 2_400),
+        "v3": draw.permutation(codes),  # by its form alone it may number people
+        "staff_code": [f"S{number:05d}" for number in draw.permutation(2_400)],
+    }
+    roles = {"quasi_identifiers": ["age", "sex"], "identifiers": ["staff_code"], "other": ["v3"]}
+    advice = assess(table, **roles).verdict.actions[-1]
+    assert advice.expected["decision"] == "within"
+    safe = protect(table, quasi_identifiers=["age", "sex"], **advice.protection)
+    assert judge_protected(safe, Question(**roles)).decision == "within"
+    write_protected(safe, tmp_path / "safe.csv")
+    written = read_table(tmp_path / "safe.csv")
+    assert describe_rows(written).kind == "transactions"
+    asked = {"quasi_identifiers": ["age", "sex"], "other": ["v3"], "protection": False}
+    assert assess(written, **asked).verdict.decision == "within"
+    alone = assess(read_table(safe.table), **asked)  # without the mark nobody knows what was in the original
+    assert alone.verdict.decision == "undecided"

@@ -106,16 +106,28 @@ def gather_evidence(work: Work) -> Evidence:
     original = _ask_original(work, unanswered)
     if original is not None and original.perturbed:
         unanswered.append(_not_shown_by_classes(original.perturbed))
-    rows = describe_rows(table, roles.suggested or None)
+    rows = _what_rows_are(describe_rows(table, roles.suggested or None), original)
     return Evidence(
         tuple(sorted(alone, key=lambda one: (-one.uniques, one.k, -one.correctness))),
         together,
         harmless,
         _secrets(work, unanswered),
         _given_back(work, original, unanswered),
-        rows if original is None or original.rows.kind == "people" else original.rows,
+        rows,
         tuple(unanswered),
     )
+
+
+def _what_rows_are(seen: RowKind, original: OriginalFacts | None) -> RowKind:
+    """What a row is by the release and by its original, which has more columns to tell it by.
+
+    The original is believed where it says that rows are no people; where it says that they are, it outweighs what
+    looks otherwise by the form of one column alone, now that the column which differed in every row is gone.
+    """
+    if original is None:
+        return seen
+    known = original.rows.kind != "people" or (original.rows.confidence != "low" and seen.confidence == "low")
+    return original.rows if known else seen
 
 
 def _has_one_value(one: SuggestedRole) -> bool:
