@@ -99,6 +99,23 @@ def test_decimal_commas_are_numbers_where_the_comma_does_not_part_the_cells(tmp_
     assert column(quoted, "a") == ["3,5"]
 
 
+def test_decimal_commas_keep_all_digits_of_a_double(tmp_path):
+    weights = [
+        2634.3982157,
+        0.1 + 0.2,
+        12091.661324679003,
+        4092.4039999999995,
+    ]  # the shortest texts have up to 17 digits
+    shares = [f"{weight!r}%".replace(".", ",") for weight in weights]
+    rows = [f"{weight!r};{share}".replace(".", ",") for weight, share in zip(weights, shares, strict=True)]
+    table = read_table(write(tmp_path, "poids;share\n" + "\n".join(rows) + "\n"))
+    assert column(table, "poids") == weights
+    assert column(table, "share") == shares  # no notation has a comma and a unit
+    assert table.lazy(["poids"]).collect()["c0"].to_list() == weights
+    shares = read_table(write(tmp_path, "share\n" + "".join(f"{weight!r}%\n" for weight in weights)))
+    assert column(shares, "share") == weights
+
+
 def test_days_before_months_and_points_between_thousands_are_read_where_they_are_unambiguous(tmp_path):
     rows = [
         "24.12.2001;63.689,86;1.234;31.02.2001;1.2.2001",

@@ -231,11 +231,12 @@ def _all_fit(distinct: pa.Array, kind: str) -> bool:
     for some in (distinct.slice(0, _FIRST_LOOK), distinct):
         if not _all_match(some, _PATTERNS[kind]):
             return False
+    plain = _rewrite(distinct, kind)
     try:
-        values = cast(distinct, kind)
+        values = plain.cast(arrow_type(kind))
     except pa.ArrowInvalid:
         return False
-    return _TYPE_OF_NOTATION.get(kind, kind) != "double" or _is_exact(distinct, values)
+    return _TYPE_OF_NOTATION.get(kind, kind) != "double" or _is_exact(plain, values)
 
 
 def arrow_type(kind: str) -> pa.DataType:
@@ -245,9 +246,14 @@ def arrow_type(kind: str) -> pa.DataType:
 
 def cast(texts: pa.Array, kind: str) -> pa.Array:
     """Convert texts to values of an inferred type that all of them fit."""
+    return _rewrite(texts, kind).cast(arrow_type(kind))
+
+
+def _rewrite(texts: pa.Array, kind: str) -> pa.Array:
+    """Texts of a type in its plain notation."""
     for pattern, replacement in _REWRITES.get(kind, ()):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
-    return texts.cast(arrow_type(kind))
+    return texts
 
 
 def cast_in_sql(text: str, kind: str) -> str:
