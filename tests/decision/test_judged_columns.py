@@ -226,8 +226,29 @@ def test_people_in_households_are_advised_to_be_said_so():
     assert found.roles.identifiers == ("hh", "pid")
     rows, columns = found.verdict.actions[:2]
     assert "hh groups people by household" in rows.sentence
-    assert rows.hint == ("rows_are_people", "person")
+    assert rows.hint == ("rows_are_people", "person", "household")
     assert "--rows-are-people" in columns.commands[0]
+
+
+def test_households_that_protect_numbered_anew_are_no_names(tmp_path):
+    draw = np.random.default_rng(2)
+    sizes = np.repeat([1, 2, 3], 60)
+    rows = int(sizes.sum())
+    table = {"hhid": np.repeat(np.arange(180) + 10_000, sizes), "age": draw.integers(20, 60, rows)}
+    roles = {"quasi_identifiers": ["age"], "person": "hhid"}
+    advice = assess(table, **roles).verdict.actions[-1]
+    assert "--household hhid" in advice.commands[0]
+    assert "--person hhid" in advice.commands[1]
+    safe = protect(table, **roles, **advice.protection)
+    written = read_table(write_protected(safe, tmp_path / "safe.csv"))
+    found = assess(written, **roles, protection=False)
+    assert found.verdict.decision == "within"
+    households = key_numbers(found)[0]
+    assert (households.name, households.value, "by hhid" in households.meaning) == ("households", 180.0, True)
+    apart = assess(written, quasi_identifiers=["age"], rows_are_people=True, other=["hhid"], protection=False)
+    assert (apart.verdict.decision, apart.roles.identifiers, apart.facts.people) == ("within", (), rows)
+    raw = assess(table, quasi_identifiers=["age"], rows_are_people=True, protection=False)
+    assert raw.roles.identifiers == ("hhid",)
 
 
 def test_only_limits_that_are_held_are_shown():

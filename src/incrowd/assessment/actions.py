@@ -98,9 +98,10 @@ def _settle_rows(rows: RowKind, person: str | None) -> Action:
     """What a row is, as far as it can be told, for somebody to confirm."""
     if rows.kind == "households" and person is None:
         return Action(
-            f"Say what a row is: if {rows.household} groups people by household, say that every row is another person; "
-            "if people have several rows, name the column that tells whose they are.",
-            ("rows_are_people", "person"),
+            f"Say what a row is: if {rows.household} groups people by household, say that every row is another person "
+            f"and {rows.household} is left out; to keep it, name it as the person, so that households are counted, and "
+            "protect by household. If people have several rows, name the column that tells whose they are.",
+            ("rows_are_people", "person", "household"),
         )
     who = f"name {person} as the person" if person else "name the column that tells whose record it is"
     return Action(
@@ -294,7 +295,7 @@ def _commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
         *("--k", str(asked["k"])),
         *each("--sensitive", secret),
         *(word for name in ("l", "diversity", "c") for word in given(f"--{name}", _typed(asked.get(name)))),
-        *given("--person", roles.person),
+        *given("--household" if roles.counts_households else "--person", roles.person),
         *each("--drop", removed),
         *each("--other", [name for name in kept if name not in spoken_for]),
         *("--out", out),

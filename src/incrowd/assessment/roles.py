@@ -65,6 +65,11 @@ class Roles(Result):
         """A column that looks like whose record it is, if none is used and nobody has said anything about it."""
         return next(iter(self._overlooked("person")), None) if self.person is None else None
 
+    @property
+    def counts_households(self) -> bool:
+        """Whether the column that is used as the person numbers households, each of which then counts once."""
+        return any(one.column == self.person and one.topic == "household number" for one in self.suggested)
+
     def _overlooked(self, role: str) -> tuple[str, ...]:
         return tuple(
             one.column
@@ -197,6 +202,7 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
         guessed = (name for name in guesses if name is not None and name not in stated)
         return (*guessed, *(name for name in stated if stated[name] == role))
 
+    drawn = pseudonyms_in(table, original)
     guess = question.quasi_identifiers is None
     known = named("quasi-identifier", proposed.quasi_identifiers if guess else ())
     if not known:
@@ -210,14 +216,14 @@ def settle_roles(table: Table, question: Question, original: Any = None) -> Role
     roles = Roles(
         known,
         named("sensitive", proposed.sensitive if guess and question.sensitive is None else ()),
-        named("identifier", [name for name in proposed.identifiers if name not in known]),
+        named("identifier", [name for name in proposed.identifiers if name not in (*known, *drawn)]),
         next(iter(named("person", [proposed.person] if guess and question.person is None else ())), None),
         next(iter(named("weight")), None),
         named("drop"),
         suggested=proposed.suggested,
         confirmed=not guess,
         stated=tuple(stated),
-        pseudonyms=pseudonyms_in(table, original),
+        pseudonyms=drawn,
     )
     if roles.weight is not None:
         _check_weight(table, roles.weight, roles.suggested)

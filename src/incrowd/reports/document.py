@@ -60,9 +60,16 @@ def key_numbers(assessment: Assessment) -> tuple[Statement, ...]:
     where = "among all people of the population" if in_population else "by somebody who knows who is in the table"
     average = verdict.limits.average
     held = "" if average is None else f"; {percent(average)} is accepted"
+    unit, name = ("people", "People that the table is about.")
+    if assessment.roles.counts_households:
+        unit, name = "households", f"Households, by {facts.person}: each counts as one, with all its members."
     return (
-        _counted("people", facts.people, "People that the table is about."),
-        _counted("smallest class (k)", facts.k, "People in the smallest equivalence class: those who look alike."),
+        _counted(unit, facts.people, name),
+        _counted(
+            "smallest class (k)",
+            facts.k,
+            f"{unit.capitalize()} in the smallest equivalence class: those who look alike.",
+        ),
         Statement(
             "verdict",
             "person at highest risk",

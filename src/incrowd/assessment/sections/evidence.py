@@ -163,10 +163,10 @@ def _secrets(work: Work, unanswered: list[Advice]) -> DisclosedSecrets | None:
 
 
 def _kept(work: Work) -> list[str]:
-    """The columns that are released as they are; lists and records are not looked into."""
+    """The columns that are released as they are; neither lists, which are not looked into, nor drawn numbers."""
     roles = work.roles
     kept = [name for name in roles.stated if roles.role(name) in ("other", "sensitive", "weight")]
-    return [name for name in kept if name not in work.table.nested]
+    return [name for name in kept if name not in (*work.table.nested, *roles.pseudonyms)]
 
 
 def _ask_original(work: Work, unanswered: list[Advice]) -> OriginalFacts | None:

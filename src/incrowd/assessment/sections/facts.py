@@ -36,7 +36,8 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         return Statement("facts", name, value, shown, meaning, COUNTED, f"{_ALL_KNOWN}{histories}")
 
     records = f"in {facts.records:,} records" if facts.person else "one record each"
-    yield fact("people", facts.people, f"{facts.people:,}", f"People in the table, {records}.")
+    unit = "Households" if found.roles.counts_households else "People"
+    yield fact("people", facts.people, f"{facts.people:,}", f"{unit} in the table, {records}.")
     yield fact("classes", facts.classes, f"{facts.classes:,}", "Groups of people who share all quasi-identifiers.")
     crowd = "Somebody stands alone." if facts.k == 1 else f"Everybody looks like at least {facts.k - 1:,} others."
     yield fact("smallest class (k)", facts.k, f"{facts.k:,}", crowd)
