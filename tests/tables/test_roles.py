@@ -152,3 +152,20 @@ def test_amounts_that_all_differ_are_no_identifiers_and_numbers_given_out_are():
         "badge": generator.choice(np.arange(10_000_000, 99_999_999), 200, replace=False),
     }
     assert roles(table) == {"turnover": "other", "counter": "identifier", "badge": "identifier"}
+
+
+def test_no_reason_is_made_up_where_a_name_or_a_form_says_less():
+    numbers = [number % 79 + 1 for number in range(4_000)]
+    table = {
+        "schidkn": [(7 * number) % 79 + 1 for number in range(4_000)],
+        "x": [number // 3 % 79 + 1 for number in range(4_000)],
+        "tenure": [number % 23 for number in numbers],
+        "hired": ["yes", "no"] * 2_000,
+    }
+    found = {one.column: one for one in suggest_roles(read_table(table))}
+    assert (found["schidkn"].topic, found["schidkn"].role) == ("", "other")  # it numbers schools
+    assert found["x"].topic == "age"
+    assert (found["tenure"].topic, found["tenure"].role) == ("employment", "quasi-identifier")
+    assert "dwelling" not in found["tenure"].reason
+    kinds = {"tenure": ["own", "rent", "other", "free"] * 1_000, "age": [number % 70 + 18 for number in numbers]}
+    assert suggest_roles(read_table(kinds))[0].topic == "housing"

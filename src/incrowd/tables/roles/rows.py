@@ -76,8 +76,10 @@ def _several_rows_each(table: Table, columns: Sequence[SuggestedRole]) -> RowKin
                 sure: Confidence = "high" if person.role == "person" else "medium"
                 return RowKind("panel", reason, sure, person.column, time=time.column)
         if person.role == "person":
-            reason = f"{person.column} says whose record it is, and has {each:.1f} rows for each value"
-            return RowKind("transactions", reason, "low" if person.confidence == "low" else "high", person.column)
+            doubtful = person.confidence == "low"
+            says = "may say" if doubtful else "says"
+            reason = f"{person.column} {says} whose record it is, and has {each:.1f} rows for each value"
+            return RowKind("transactions", reason, "low" if doubtful else "high", person.column)
         if each >= _REPEATED:
             reason = f"{person.column} numbers people or records, and has {each:.1f} rows for each value"
             return RowKind("transactions", reason, "medium", person.column)

@@ -155,6 +155,9 @@ def _by_name(facts: ColumnFacts, evidence: NameEvidence, *, only: bool) -> Sugge
         return None
     source = f"the codebook of {evidence.how}" if evidence.by_codebook else "its name"
     says = f"{source} says that it holds {topic.meaning}"
+    if topic.name == "housing" and words_of(facts.name) == "tenure" and facts.low is not None and facts.distinct > 8:
+        topic = topics()["employment"]  # kinds of tenure of a dwelling are few
+        says = f"{source} and its many numbers say how long somebody has been in a job, or somewhere else"
     confidence = "high" if evidence.sure else "low" if evidence.how == "stem" else "medium"
     if topic.name in _NUMBERS_OF:
         return _numbers_of(facts, topic.name, says, confidence, evidence, only)

@@ -15,6 +15,7 @@ MANY = 20  # values, all different, of which there are more than a kind of thing
 _NEARLY_ALL, _FROM_ROWS = 0.95, 100  # so many different values, in a column of at least so many cells
 _MOST = 0.9  # of the cells that must look so
 _CHAPTERS = 3  # letters that codes of diagnoses begin with; other codes have one before a number
+_NUMBER_OF_SOMETHING = re.compile("id|code|num|nr")  # in a name that no list has: schidkn, wardnr
 _DENSE, _DIGITS = 10, 5  # numbers given out leave few gaps, or are all equally long
 
 
@@ -119,6 +120,8 @@ def _in_numbers(facts: ColumnFacts) -> ValueEvidence | None:
     if low >= 1_880 and high <= 2_100:
         return ValueEvidence("quasi-identifier", "time", "its numbers are years, which others may know")
     common = max(Counter(facts.sample).values()) / len(facts.sample)
+    if _NUMBER_OF_SOMETHING.search(facts.name.lower()):
+        return None
     like_ages = 0 <= low <= 25 and 60 <= high <= 112 and high != 100 and facts.distinct >= 35
     if like_ages and facts.repeats > 3 and common < 0.1 and 15 <= (facts.mean or 0.0) <= 70:
         return ValueEvidence("quasi-identifier", "age", "its numbers are spread as ages are, which others know", "low")
