@@ -77,6 +77,17 @@ def test_a_secret_that_no_class_hides_is_left_out():
     way = assess(table, **question, secrets=["illness=a,b"]).verdict.actions[-1]
     assert way.expected["decision"] == "within"
     assert "--drop illness" in way.commands[0]
+    assert "illness left out too, which would tell too much in classes of 11 (larger classes may" in way.sentence
+
+
+def test_secrets_that_need_no_different_values_are_said_to_be_hidden_without():
+    town = np.repeat(np.arange(20), 60)
+    table = {"town": town, "illness": town % 5, "union": np.tile([0, 1, 2], 400)}
+    way = assess(table, quasi_identifiers=["town"], sensitive=["illness", "union"]).verdict.actions[-1]
+    assert way.expected["decision"] == "within"
+    assert "(union is hidden without that)" in way.sentence
+    assert "--sensitive illness --l" in way.commands[0]
+    assert "--sensitive illness,union" in way.commands[1]
 
 
 def test_what_is_to_go_stops_a_yes_and_is_dropped_by_the_advice():

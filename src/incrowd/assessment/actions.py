@@ -283,7 +283,10 @@ def _asked_of_protect(work: Work, plan: _Plan) -> dict[str, Any]:
 
 
 def _commands(work: Work, asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """The command that protects the table so, and the one that assesses the result."""
+    """The command that protects the table so, and the one that assesses the result.
+
+    `protect` asks for different values of every sensitive column, so it is given those secrets that need it.
+    """
     table, *reading = work.table.named
     out = str(_free_name(Path("table" if "://" in table else table)))
     roles = work.roles
@@ -319,12 +322,16 @@ def _protect_action(work: Work, plan: _Plan, cost: _Cost, verdict: Verdict) -> A
     asked = _to_remove(work)
     found = [name for name in plan.removed if name not in asked]
     gone = f"; {listed(asked)} left out" if asked else ""
-    gone += f"; {listed(found)} left out too, which would undo it" if found else ""
+    if found:
+        gone += f"; {listed(found)} left out too, which would tell too much in classes of {plan.k} (larger classes may "
+        gone += "keep more columns, in less detail)"
     values = ""
     if plan.diverse:
         values = f", each with at least {number(plan.l)} different values of {listed(plan.diverse)}"
         if plan.certain_from < 1:
             values += f" and none that {percent(plan.certain_from)} or more of its people share"
+        alone = [name for name in work.roles.sensitive if name not in (*plan.diverse, *plan.removed)]
+        values += f" ({listed(alone)} {'is' if len(alone) == 1 else 'are'} hidden without that)" if alone else ""
     demand = _asked_of_protect(work, plan)
     return Action(
         f"Protect it with classes of at least {plan.k}{values}{gone}. Tried here: {_rows_lost(work, cost)}"
