@@ -35,6 +35,16 @@ def test_a_file_in_a_safe_file_out(capsys, people, tmp_path, kind):
     assert found["k"] >= 4
 
 
+def test_blanks_that_may_be_any_value_are_told_apart_from_the_counts_below(capsys, people, tmp_path):
+    words = ("--qi", QI, "--k", 2, "--method", "blank", "--out")
+    code, shown, err = run(capsys, "protect", people, *words, tmp_path / "wild.csv", "--wildcards")
+    assert code == 0, err
+    assert "the numbers below take it for a value, as assess does" in " ".join(shown.split())
+    code, shown, err = run(capsys, "protect", people, *words, tmp_path / "plain.csv")
+    assert code == 0, err
+    assert "the numbers below" not in shown
+
+
 def test_the_output_never_joins_the_input(capsys, people, tmp_path):
     parts = tmp_path / "parts"
     parts.mkdir()

@@ -90,10 +90,22 @@ def test_a_mark_holds_for_the_bytes_of_its_file_alone(tmp_path):
     file.write_text(file.read_text() + file.read_text().splitlines()[-1] + "\n")
     found = answers(file, named)
     assert found.decision == "undecided"
-    assert "changed after it was written" in found.unanswered[0].sentence
+    assert "is of another file, or the file was changed after it was written" in found.unanswered[0].sentence
+    advice = assess(file, **named, protection=False).verdict.actions
+    assert len({action.sentence for action in advice}) == len(advice)
+    assert sum("Give the table that this one was made from" in action.sentence for action in advice) == 1
     for damaged in ("", "[]", "{", '{"schema": "incrowd/release/9", "sha256": "", "kept": [], "given_back": []}'):
         mark_of(file).write_text(damaged)
         assert answers(file, named).decision == "undecided"
+
+
+def test_a_protected_file_that_is_not_enough_sends_back_to_its_original(tmp_path):
+    _, named, safe = unrelated()
+    file = write_protected(safe, tmp_path / "safe.csv")
+    few = assess(file, **named, highest=0.0001, protection=False).verdict
+    assert few.decision in ("exposed", "over")
+    assert "protect the table that it was made from" in few.actions[-1].sentence
+    assert not few.actions[-1].commands
 
 
 def test_no_mark_makes_a_no_a_yes(tmp_path):

@@ -18,7 +18,7 @@ from incrowd.assessment.sections.evidence import ORIGINAL
 from incrowd.assessment.verdict import Verdict, asks_about_rows
 from incrowd.errors import IncrowdError
 from incrowd.protection import protect
-from incrowd.protection.original_facts import facts_of_tables
+from incrowd.protection.original_facts import facts_of_tables, mark_of
 from incrowd.recipients import RECIPIENTS
 from incrowd.results import Result
 from incrowd.tables import RowKind, Table, read_table
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from incrowd.assessment.sections.section import Work
 
 _ASK_ORIGINAL = "Give the table that this one was made from; a table that was collected in ranges is its own original."
+_PROTECT_ORIGINAL = (
+    "This table was protected already: protect the table that it was made from, with larger classes or fewer columns, "
+    "and assess the result."
+)
 _MOST_VALUES = 4  # different values of a secret in a class that are asked for at most
 _SIZES = (2, 3, 5, 8, 11, 15, 20)  # classes that are tried where the limit does not say how large they must be
 
@@ -80,12 +84,15 @@ def next_actions(work: Work, verdict: Verdict) -> Iterator[Action]:
         yield from (Action(one.sentence, one.hint) for one in advise_on_release(work, judgement))
         return
     if verdict.decision == "undecided" and not open_columns and (asks := verdict.unanswered):
-        for one in asks:
-            yield Action(_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence, one.hint)
+        told = {_ASK_ORIGINAL if one.hint == ORIGINAL else one.sentence: one.hint for one in asks}
+        yield from (Action(sentence, hint) for sentence, hint in told.items())
         return
     if question.protection and work.table.backend.rows_are_local:
         yield way_to_yes(work)
     elif verdict.decision in ("exposed", "over", "borderline"):
+        if work.table.source is not None and mark_of(Path(work.table.source)).is_file():
+            yield Action(_PROTECT_ORIGINAL)
+            return
         removed = tuple(dict.fromkeys([*_to_remove(work), *verdict.giving_back]))
         plan = _Plan(removed, question.limits.class_size, question.certain_from, 2, verdict.disclosed)
         settings = _asked_of_protect(work, plan)

@@ -256,6 +256,8 @@ def _show(safe: Protected, cost: Evaluation | None, out: str, linkage: AttackRis
     else:
         terminal.line(f"Attacked by whoever knows {listed(safe.quasi_identifiers)}: {linkage.sentence}")
         terminal.line(f"For other attacks: incrowd attack ORIGINAL {out} --known {','.join(safe.quasi_identifiers)}")
+    if safe.guarantee.wildcards:
+        terminal.line("There a blank may be any value; the numbers below take it for a value, as assess does.")
     if linkage is not None:
         terminal.table(("column", "cells changed"), changed)
         if cost is not None and cost.correlation_change is not None:

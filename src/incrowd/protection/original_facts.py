@@ -193,7 +193,7 @@ def read_mark(table: Table) -> OriginalFacts | None:
     if schema != SCHEMA:
         raise InputError(f"{mark.name} is of another version")
     if made_for != _hash(file):
-        raise InputError(f"{mark.name} is about another content: the file was changed after it was written")
+        raise InputError(f"{mark.name} is of another file, or the file was changed after it was written")
     return facts
 
 
