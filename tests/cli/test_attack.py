@@ -93,6 +93,7 @@ def test_a_synthetic_table_names_its_file_and_brings_its_attacks(folder):
     assert "membership" in made["attacks"]["not_run"]
     shown = run("synthesise", folder / "part.csv", "--out", folder / "copula.csv", "--model", "copula", "--force")
     assert "copula.csv: " in shown.stdout
+    assert "these attackers know every other column of a person" in " ".join(shown.stderr.split())
     assert "not known" in shown.stdout  # what people outside would give, without any
 
 

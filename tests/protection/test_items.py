@@ -191,8 +191,9 @@ def test_the_command_protects_items_and_points(capsys, tmp_path):
     visits = tmp_path / "visits.csv"
     visits.write_text("who,what\n" + "".join(f"p{who},{what}\n" for who in range(9) for what in "ab") + "p1,z\n")
     asked = ["protect", visits, "--person", "who", "--item", "what", "--k", 3, "--out", tmp_path / "safe.csv"]
-    code, shown, _ = run(capsys, *asked)
+    code, shown, err = run(capsys, *asked)
     assert (code, "up to 2 items" in " ".join(shown.split())) == (0, True)
+    assert "assess takes all items of a person as known" in " ".join(err.split())
     assert "z" not in (tmp_path / "safe.csv").read_text().split("\n", 1)[1]
     code, _, err = run(capsys, *asked, "--recipient", "public", "--force")
     assert (code, "do not take --recipient" in err) == (2, True)

@@ -248,3 +248,6 @@ def synthesise_table(
     terminal.line(f"{made.rows:,} rows written to {written}")
     if made.attacks is not None:
         _show(made.attacks, [])
+        terminal.note(
+            "these attackers know every other column of a person; those of assess --released know the quasi-identifiers"
+        )

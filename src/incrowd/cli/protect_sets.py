@@ -88,4 +88,6 @@ def protect_sets(
                 for number, (before, after) in enumerate(shares, start=1)
             ],
         )
+    what = "items" if "item" in chosen else "points"
+    terminal.note(f"assess takes all {what} of a person as known, which is more than this guarantee speaks of")
     terminal.note(f"{person} is replaced by random numbers that cannot be traced back; other columns are left out")
