@@ -35,7 +35,7 @@ from incrowd.web.protection_models import Protection
 ComparedMethod = Annotated[FrontierMethod, OneOf(tuple(FRONTIER_METHODS))]
 
 
-class Problem(Model):
+class ErrorAnswer(Model):
     """Why there is no answer; `choices` are the sheets or files of which one has to be named."""
 
     error: str
@@ -88,7 +88,7 @@ class Reading(Model):
         return self.model_dump(exclude_defaults=True)
 
 
-class Path(Model):
+class OpenPath(Model):
     """A file on the server's machine."""
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
