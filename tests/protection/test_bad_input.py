@@ -122,3 +122,8 @@ def test_people_who_are_too_few():
         protect(
             {"who": ["a", "a", "b"], "age": [1, 2, 3]}, quasi_identifiers=["age"], k=2, person="who", method="sorted"
         )
+
+
+def test_a_keyword_that_does_not_exist_is_refused_though_it_is_none():
+    with pytest.raises(TypeError, match="resolutions"):
+        protect({"age": [1, 2]}, quasi_identifiers=["age"], k=2, resolutions=None)

@@ -196,6 +196,9 @@ def test_the_command_protects_items_and_points(capsys, tmp_path):
     assert "z" not in (tmp_path / "safe.csv").read_text().split("\n", 1)[1]
     code, _, err = run(capsys, *asked, "--recipient", "public", "--force")
     assert (code, "do not take --recipient" in err) == (2, True)
+    for ignored in (["--seed", 1], ["--wildcards"], ["--step", "what:*"], ["--drop", "what"], ["--method", "mask"]):
+        code, _, err = run(capsys, *asked, *ignored, "--force")
+        assert (code, f"do not take {ignored[0]}" in err) == (2, True), ignored
     pa.parquet.write_table(trips(30, 2), tmp_path / "trips.parquet")
     points = ["protect", tmp_path / "trips.parquet", "--person", "who", "--time", "when", "--out", tmp_path / "p.csv"]
     code, shown, _ = run(capsys, *points, "--place", "x,y", "--k", 2, "--json")

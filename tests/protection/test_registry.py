@@ -1,17 +1,21 @@
 """A method is a function, perhaps options, and a line in the registry: nothing else knows it by name."""
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import get_args
 
 import pytest
 from tests.cli.running import run
 
 from incrowd import InputError, protect
+from incrowd._support.option import options_of
+from incrowd.cli.protect import protect_table
 from incrowd.evaluation.frontier import FRONTIER_METHODS
 from incrowd.protection import METHODS, CoarsenOptions, MethodName
+from incrowd.protection.method_options import OPTIONS, MethodKeywords, MethodOptions
 from incrowd.protection.partition import partition
-from incrowd.protection.problem import MethodOptions
 from incrowd.protection.registry import Method
+from incrowd.web.protection_models import Protection
 
 AGES = {"age": [30, 31, 62, 64], "rest": ["a", "b", "c", "d"]}
 
@@ -56,3 +60,17 @@ def test_every_method_says_what_it_does_and_which_inputs_it_has():
     for name, method in METHODS.items():
         assert method.help.endswith("."), name
         assert {method.compared_by or "k"} <= set(method.inputs) <= known, name
+
+
+def test_every_option_of_a_method_is_a_keyword_a_flag_and_a_field_of_requests():
+    declared = {name: option for method in METHODS.values() for name, option in _declared(method.options)}
+    assert declared == dict(OPTIONS)
+    assert {*MethodKeywords.__annotations__} == {*declared} <= {*signature(protect).parameters}
+    offered = {name for name, option in declared.items() if option.flag is not None}
+    assert offered == {*declared} - {"levels", "drop"}
+    assert offered <= {*Protection.model_fields}
+    assert offered <= {*signature(protect_table).parameters}
+
+
+def _declared(options):
+    return [(option.name, option) for option in options_of(options)] if options else []

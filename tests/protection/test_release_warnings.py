@@ -54,6 +54,10 @@ def test_replicate_weights_are_set_aside_unless_they_are_named():
     kept = protect(table, quasi_identifiers=["age"], k=5, other=list(replicates))
     assert kept.table.column_names == list(table)
     assert not any("replicate" in note for note in kept.notes)
+    steps = {"method": "perturb", "steps": [("age", "noise=0.1"), ("repwt3", "noise=0.1")], "seed": 1}
+    perturbed = protect(table, quasi_identifiers=["age"], k=5, **steps)
+    assert perturbed.table.column_names == ["age", "perwt", "repwt3"]
+    assert any(note.startswith("23 replicate weights are set aside") for note in perturbed.notes)
 
 
 def test_twenty_answers_of_one_stem_are_no_replicate_weights():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os.path
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -29,23 +28,6 @@ def lazy_names(package: str, file: str) -> tuple[list[str], Callable[[str], Any]
         return getattr(import_module(module), name)
 
     return names, get
-
-
-def literal_names(module: str, name: str) -> tuple[str, ...]:
-    """The texts of a `Literal` that a module defines, without importing the module.
-
-    Args:
-        module: path of the module within the package, such as "protection/registry.py".
-        name: name of the `Literal`.
-
-    >>> literal_names("protection/registry.py", "MethodName")[:2]
-    ('partition', 'sorted')
-    """
-    source = _parse(os.path.join(os.path.dirname(__file__), "..", module))
-    defined = next(
-        node.value for node in source.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
-    )
-    return tuple(str(node.value) for node in ast.walk(defined) if isinstance(node, ast.Constant))
 
 
 def _parse(file: str) -> ast.Module:

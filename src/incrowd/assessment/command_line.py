@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from incrowd.assessment.option import Option
+from incrowd._support.option import Option
 
 
 def is_typable(names: Iterable[str], ending: str = "") -> bool:

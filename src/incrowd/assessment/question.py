@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._support.option import Option, asked, column, columns, option, options_of, reading
 from incrowd.assessment.command_line import option_words, parse_options
-from incrowd.assessment.option import Option, asked, column, columns, option, options_of, reading
 from incrowd.errors import InputError
 from incrowd.recipients import Limits, choices, settle_limits
 

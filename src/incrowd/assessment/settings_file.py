@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from incrowd._support.files import written_whole
+from incrowd._support.option import Kind, Option
 from incrowd.assessment.command_line import parse_options
-from incrowd.assessment.option import Kind, Option
 from incrowd.assessment.question import OPTIONS, READING, Question, as_plain
 from incrowd.errors import InputError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.assessment.option import Option
+from incrowd._support.option import Option
 from incrowd.assessment.question import READING
 from incrowd.cli import terminal
 from incrowd.cli.outputs import FIGURE_OUTPUT, Input
@@ -86,8 +86,9 @@ def check_share(given: float | None, flag: str) -> None:
 
 _MOST_DIGITS = 30  # before or after the point; more people than that there are none
 
+_LISTS = ("columns", "texts", "groups", "numbers", "steps")
 _TYPES: Mapping[str, Any] = {
-    **dict.fromkeys(("columns", "texts", "groups"), list[str]),
+    **dict.fromkeys(_LISTS, list[str]),
     "share": float,
     "whole": int,
     "number": float,
@@ -95,12 +96,12 @@ _TYPES: Mapping[str, Any] = {
 
 
 def annotation(option: Option) -> Any:
-    """How Typer declares an option of a question."""
+    """How Typer declares an option."""
     if option.kind == "switch":
         flags = f"{option.flag}/--no-{option.name.replace('_', '-')}" if option.default else option.flag
         return Annotated[bool, typer.Option(flags, help=option.help)]
     more: dict[str, Any] = {}
-    if option.kind in ("columns", "texts", "groups"):
+    if option.kind in _LISTS:
         more["show_default"] = False
     if option.kind == "share":
         more |= {"parser": share, "metavar": "SHARE"}

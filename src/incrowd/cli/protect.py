@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from incrowd._support.addresses import masked
-from incrowd._support.lazy_names import literal_names
 from incrowd.assessment.question import Question
-from incrowd.cli import options, outputs, terminal
+from incrowd.cli import method_options, options, outputs, terminal
 from incrowd.cli.evaluate import show_tables
-from incrowd.cli.protect_sets import protect_sets
+from incrowd.cli.protect_sets import protect_sets, refuse_options_of_tables
 from incrowd.errors import InputError
+from incrowd.protection.method_options import MethodName
 from incrowd.wording import listed, number, percent
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from incrowd.evaluation import Evaluation
     from incrowd.protection import Protected
 
-_METHODS = ", ".join(literal_names("protection/registry.py", "MethodName"))  # the registry itself is slow to import
-
 
 @options.opens_table
+@method_options.takes_method_options(after="hierarchy")
 def protect_table(
     table: options.TablePath,
     out: Annotated[
@@ -52,7 +52,7 @@ def protect_table(
         float | None, typer.Option("--delta", help="No secret is over e^delta times as common, or as rare, in a class.")
     ] = None,
     sensitive: options.Sensitive = None,
-    method: Annotated[str, typer.Option("--method", help=f"{_METHODS}.")] = "partition",
+    method: Annotated[str, typer.Option("--method", help=f"{', '.join(get_args(MethodName))}.")] = "partition",
     diversity: Annotated[
         str, typer.Option("--diversity", help="Kind of l: distinct, entropy, recursive.")
     ] = "distinct",
@@ -76,33 +76,6 @@ def protect_table(
         typer.Option("--other", help="Columns that nobody outside can know, whatever they look like."),
     ] = None,
     hierarchy: options.Hierarchies = None,
-    resolution: Annotated[
-        str | None, typer.Option("--resolution", help="For coarsen: 16, 1/8, or age=20,zip=1/8.")
-    ] = None,
-    suppress: Annotated[
-        float | None, typer.Option("--suppress", help="For generalise: share of rows that may go.")
-    ] = None,
-    step: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--step", help="In order. For mask: age:ranges=20, zip:keep=3, sex:*. For perturb: age:noise=0.1. Repeat."
-        ),
-    ] = None,
-    top: Annotated[
-        list[str] | None, typer.Option("--top", help="For mask: values from here on are one range, age=85. Repeat.")
-    ] = None,
-    bottom: Annotated[
-        list[str] | None, typer.Option("--bottom", help="For mask: values up to here are one range, age=18. Repeat.")
-    ] = None,
-    wildcards: Annotated[
-        bool, typer.Option("--wildcards", help="For blank: a blank may be any value. Default: it is a value.")
-    ] = False,
-    subsets: Annotated[
-        int | None, typer.Option("--subsets", help="For blank with --wildcards: k by every so many columns alone.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="For perturb: seed of every draw, to keep secret. Default: none.")
-    ] = None,
     importance: Annotated[
         list[str] | None, typer.Option("--importance", help="What a loss weighs by column: age=3,zip=0. Default 1.")
     ] = None,
@@ -142,18 +115,16 @@ def protect_table(
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
+    **of_method: Any,
 ) -> None:
     """Protect a table, check the file that was written, and say what it cost."""
+    typed = {name: value for name, value in locals().items() if name != "of_method"} | of_method
     from incrowd.assessment import find_release
     from incrowd.protection import make_codebook, protect, write_protected
 
     if item is not None or time is not None:
         columns = {"item": item, "time": time, "place": options.names(place, table.columns) or None, "amount": amount}
-        refused = {"qi": qi, "recipient": recipient, "t": t, "l": l, "beta": beta, "delta": delta, "step": step}
-        refused |= {"sensitive": sensitive, "codebook": codebook, "output": output, "keep": keep, "widest": widest}
-        refused["household"] = household
-        if ignored := [f"--{name}" for name, value in refused.items() if value is not None]:
-            raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
+        refuse_options_of_tables(typed, inspect.signature(protect_table).parameters)
         protect_sets(table, out, person, columns, known, k, options.rules(hierarchy), force=force, json=json)
         return
     if known is not None or place or amount is not None:
@@ -173,12 +144,12 @@ def protect_table(
         )
         _ = question.limits  # refuses a recipient that is not known before any work
     given: dict[str, Any] = {"method": method, "diversity": diversity, "aim": aim}  # checked by protect
-    given |= _read_options(resolution, suppress, step) | {
-        "wildcards": wildcards or None,
-        "subsets": subsets,
-        "seed": seed,
+    given |= method_options.read(of_method)
+    given |= {
+        name: method_options.read_numbers(f"--{name}", texts)
+        for name, texts in (("importance", importance), ("widest", widest))
+        if texts
     }
-    given |= _read_numbers(top=top, bottom=bottom, importance=importance, widest=widest)
     given |= {"keep": options.names(keep, table.columns), "nominal": options.names(nominal, table.columns)}
     given["output"] = _read_output(output)
     wanted = options.quasi_identifiers(qi, table)
@@ -263,35 +234,6 @@ def _read_t(given: str | None) -> float | Literal["bound"] | None:
 def _read_identifiers(given: Sequence[str] | None, columns: Sequence[str]) -> list[str] | None:
     names = options.names(given, columns)
     return [] if names == ["none"] else names or None
-
-
-def _read_options(resolution: str | None, suppress: float | None, step: Sequence[str] | None) -> dict[str, Any]:
-    """The options that only one method takes."""
-    extra: dict[str, Any] = {}
-    if resolution is not None:
-        parts = [part.partition("=") for part in options.names([resolution])]
-        extra["resolution"] = {a.strip(): b.strip() for a, _, b in parts} if "=" in resolution else resolution
-    if suppress is not None:
-        extra["suppress"] = suppress
-    if step:
-        steps = [one.partition(":") for one in step]
-        if not all(colon and action for _, colon, action in steps):
-            raise InputError("a step is a column, a colon and what to do: age:ranges=20, zip:keep=3, sex:*")
-        extra["steps"] = [(name.strip(), action.strip()) for name, _, action in steps]
-    return extra
-
-
-def _read_numbers(**given: Sequence[str] | None) -> dict[str, dict[str, float]]:
-    """Numbers by column, as age=85."""
-    found: dict[str, dict[str, float]] = {}
-    for which, texts in given.items():
-        for name, _, text in (one.partition("=") for one in options.names(texts)):
-            try:
-                number = float(text)
-            except ValueError:
-                raise InputError(f"--{which} needs a column and a number: age=85") from None
-            found.setdefault(which, {})[name.strip()] = int(number) if number.is_integer() else number
-    return found
 
 
 def _read_output(given: Sequence[str] | None) -> str | dict[str, str] | None:

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.addresses import masked
 from incrowd.cli import terminal
+from incrowd.cli.method_options import TYPED
 from incrowd.errors import InputError
 from incrowd.wording import percent
 
 if TYPE_CHECKING:
     from incrowd.tables import Table
+
+
+_TAKEN = {"table", "out", "person", "item", "known", "time", "place", "amount", "k", "hierarchy", "force", "json"}
+
+
+def refuse_options_of_tables(typed: Mapping[str, Any], declared: Mapping[str, inspect.Parameter]) -> None:
+    """Refuse every option that was typed and that sets of items and points do not take.
+
+    Args:
+        typed: the options of the verb as they were typed.
+        declared: all options of the verb.
+    """
+    ignored = [
+        str(TYPED[name].flag) if name in TYPED else f"--{name}"
+        for name, value in typed.items()
+        if name not in _TAKEN and value not in (None, [], declared[name].default)
+    ]
+    if ignored:
+        raise InputError(f"--item and --time do not take {', '.join(ignored)}; leave out what is not for sets")
 
 
 def protect_sets(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from incrowd.assessment.option import Option
+from incrowd._support.option import Option
 from incrowd.assessment.question import OPTIONS, Question
 from incrowd.cli import options
 

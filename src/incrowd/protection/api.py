@@ -5,27 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal, Unpack
 
 from incrowd._support.memory import require_memory
 from incrowd._support.progress import Progress, silent
 from incrowd.backends import Coded, encode
-from incrowd.errors import InputError, UnsupportedError
+from incrowd.errors import InputError
 from incrowd.measures import kept_column_facts
-from incrowd.protection.blank import BlankOptions
 from incrowd.protection.build import Build
 from incrowd.protection.hierarchies import Hierarchy
 from incrowd.protection.in_cluster import protect_in_cluster
+from incrowd.protection.method_options import (
+    BlankOptions,
+    MaskOptions,
+    MethodKeywords,
+    MethodName,
+    MethodOptions,
+    PerturbOptions,
+)
 from incrowd.protection.outputs import OutputKind, read_outputs
-from incrowd.protection.problem import Aim, Demand, DiversityKind, MethodOptions, Problem, settle_aim
+from incrowd.protection.perturbation.parse import read_steps
+from incrowd.protection.problem import Aim, Demand, DiversityKind, Problem, settle_aim
 from incrowd.protection.recoding import as_nominal
-from incrowd.protection.registry import MethodName, choose_method
+from incrowd.protection.registry import METHODS, choose_method
 from incrowd.protection.release_warnings import warn_of_nearly_unique, warn_of_undoing
 from incrowd.protection.result import Protected
+from incrowd.protection.settle_columns import SettledColumns, settle_columns
 from incrowd.protection.validate import check_columns, check_demand, check_values, check_wishes, require_sensitive
 from incrowd.protection.wishes import read_wishes
-from incrowd.tables import Table, read_table, suggest_roles, to_native
-from incrowd.tables.suggest_reading import apply_scales, find_replicate_weights
+from incrowd.tables import Table, read_table, to_native
 
 _BYTES_A_RECORD, _BYTES_A_CELL = 60, 24  # of memory, as measured
 
@@ -49,16 +58,6 @@ def protect(
     other: Sequence[str] | None = None,
     hierarchies: Mapping[str, Hierarchy | str | os.PathLike[str]] | None = None,
     aim: Aim | None = None,
-    resolution: float | str | Mapping[str, float | str] | None = None,
-    levels: Mapping[str, int] | None = None,
-    suppress: float | None = None,
-    steps: Sequence[Any] | None = None,
-    top: Mapping[str, float] | None = None,
-    bottom: Mapping[str, float] | None = None,
-    drop: bool | None = None,
-    wildcards: bool | None = None,
-    subsets: int | None = None,
-    seed: int | None = None,
     importance: Mapping[str, float] | None = None,
     keep: Sequence[str] | None = None,
     widest: Mapping[str, float] | None = None,
@@ -68,6 +67,7 @@ def protect(
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Progress = silent,
+    **of_method: Unpack[MethodKeywords],
 ) -> Protected:
     """Protect a table so that everybody shares their quasi-identifiers with at least k - 1 others.
 
@@ -82,16 +82,17 @@ def protect(
         quasi_identifiers: the columns that an attacker may know.
         k: the smallest class that is allowed.
         t: t-closeness: no class is farther than this from the whole table, in any sensitive column. The partition
-            merges the classes that are farther. "bound" takes the t that classes of k allow (eq. 6), by strata of one
-            sensitive column.
+            merges the classes that are farther. "bound" takes the t that classes of k allow, by strata of one sensitive
+            column.
         l: l-diversity: every class has so many different values of every sensitive column.
         beta: β-likeness: no sensitive value is more than 1 + beta times as common in a class as in the table.
         delta: δ-disclosure: none is more than e^delta times as common, or as rare, in a class as in the table.
         sensitive: the sensitive columns. l, t, beta and delta need at least one.
-        method: "partition" (local recoding, smallest loss), "sorted" (the paper's S2), "tcloseness" (S4), "coarsen"
-            (S3), "generalise" (one coding for the whole file), "blank" (cell suppression), "mask" (Table S3) or
-            "perturb" (noise, swapping, PRAM and the like, which promise no k); or an options object such as
-            `MaskOptions`, which names its method.
+        method: "partition" (local recoding, smallest loss), "sorted" (runs of the sorted table), "tcloseness" (one
+            record of every stratum of the sensitive column), "coarsen" (fixed intervals), "generalise" (one coding for
+            the whole file), "blank" (cell suppression), "mask" (steps on records that stand out) or "perturb" (noise,
+            swapping, PRAM and the like, which promise no k); or an options object such as `MaskOptions`, which names
+            its method.
         diversity: the kind of l: "distinct", "entropy", or "recursive" with `c`.
         c: of recursive (c, l)-diversity.
         person: the column that says whose record it is, where people have several. A class is then made of people
@@ -102,18 +103,6 @@ def protect(
         hierarchies: by column, a `Hierarchy`, or what `Hierarchy.parse` reads: "5,10,20", "prefix:3,1", "quantiles:10",
             or the path of a CSV file.
         aim: the loss to keep small, "information" or "granularity". None: granularity where a quasi-identifier is text.
-        resolution: for "coarsen": the number of intervals, or the share of the domain that each covers, by column or
-            for all.
-        levels: for "coarsen": levels of the hierarchies, by column.
-        suppress: for "generalise", and for "partition" with `keep` or `widest`: the share of rows that may be left out.
-        steps: for "mask": pairs of a column and what to do with it, in order. For "perturb": the same, or objects such
-            as `Noise`, of columns of any role.
-        top: for "mask": limits by column; values from there on become one range.
-        bottom: for "mask": limits by column; values up to there become one range.
-        drop: for "mask": whether records that still stand out after the last step are left out. Default: yes.
-        wildcards: for "blank": whether a blank may be any value, which needs fewer of them. Default: it is a value.
-        subsets: for "blank" with wildcards: k holds by every so many quasi-identifiers alone, not by all together.
-        seed: for "perturb": of every draw. Whoever knows it can undo them; without one the system's randomness is used.
         importance: for "partition" and "generalise": by column, what a loss in it weighs. 1 where nothing is said, 0
             where the column may vanish.
         keep: for "partition" and "generalise": quasi-identifiers that stay as they are, so that no class mixes them.
@@ -128,6 +117,9 @@ def protect(
         out: for tables in a cluster: the Parquet folder to write.
         force: for tables in a cluster: replace an existing folder.
         progress: called with what is done and how far it is.
+        of_method: the options that only some methods have, as `MethodKeywords` lists them: `resolution` and `levels`
+            of "coarsen", `suppress` of "generalise" and "partition", `steps`, `top`, `bottom` and `drop` of "mask",
+            `wildcards` and `subsets` of "blank", `steps` and `seed` of "perturb".
 
     Returns:
         The protected table in the caller's kind of frame, its guarantee, and what changed.
@@ -140,69 +132,41 @@ def protect(
     >>> safe.table["age"].to_pylist(), safe.guarantee.k
     (['[30;31]', '[30;31]', '[62;64]', '[62;64]'], 2)
     """
-    single: dict[str, Any] = {
-        "resolution": resolution,
-        "levels": levels,
-        "suppress": suppress,
-        "steps": steps,
-        "top": top,
-    }
-    single |= {"bottom": bottom, "drop": drop, "wildcards": wildcards, "subsets": subsets, "seed": seed}
-    given = {option: value for option, value in single.items() if value is not None}
+    if stray := [name for name in of_method if name not in MethodKeywords.__annotations__]:
+        raise TypeError(f"protect() got an unexpected keyword argument {stray[0]!r}")
+    given = {option: value for option, value in of_method.items() if value is not None}
     method_name, entry, options = choose_method(method, given)
     table = read_table(data)
     secrets = require_sensitive(table, sensitive)
     names = check_columns(table, quasi_identifiers, secrets, person)
-    demand = Demand(
-        k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None, beta=beta, delta=delta
-    )
-    if isinstance(options, BlankOptions):
-        demand = replace(demand, wildcards=options.wildcards, subsets=options.subsets)
-    if isinstance(t, str) and t != "bound":
-        raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
+    demand = _read_demand(k, l, diversity, c, t, beta, delta, options)
     check_demand(demand, table.rows, secrets, entry)
     wishes = read_wishes(names, importance, keep, widest, nominal)
     if wishes:
         check_wishes(wishes, method_name, entry, person)
-    by_column = [one for one in (hierarchies, widest, top, bottom, resolution, output) if isinstance(one, Mapping)]
-    told = {name for one in by_column for name in one}  # what it is like
-    told |= {*names, *secrets} if entry.perturbs else {name for name, _ in steps or ()}
-    notes = apply_scales(table, [name for name in [*names, *secrets] if name not in told])
-    unknown = _require_other(table, other, [*names, *secrets, person, *(identifiers or ())])
-    removed = _choose_identifiers(table, identifiers, leave_out, {*names, *unknown, *secrets, person})
-    spoken_for = {*names, *secrets, person, *removed, *unknown}
-    replicates = find_replicate_weights(table, [name for name in table.columns if name not in spoken_for])
-    if replicates and not entry.perturbs:  # whose steps name columns of any role
-        removed = [*removed, *replicates]
-        notes.append(
-            f"{len(replicates):,} replicate weights are set aside ({replicates[0]} to {replicates[-1]}): together they "
-            "tell which records were drawn together; name them as other columns to pass them on"
-        )
+    by_column = [one for one in (hierarchies, widest, output, *given.values()) if isinstance(one, Mapping)]
+    in_steps = _columns_of_steps(options, table)
+    settled = settle_columns(
+        table,
+        names,
+        secrets,
+        person,
+        identifiers=identifiers,
+        leave_out=leave_out,
+        other=other,
+        described={*names, *secrets} if entry.perturbs else {name for one in [*by_column, in_steps] for name in one},
+        in_steps=in_steps if entry.perturbs else (),
+    )
     if not table.backend.rows_are_local:
-        if demand.limits_shares:
-            raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
-        if person is not None or hierarchies or wishes or nominal or output:
-            what = "people with several records are" if person is not None else "hierarchies and wishes are"
-            raise UnsupportedError(
-                f"{what} not looked at in a cluster; protect records, without hierarchies and wishes"
-            )
-        if places := [name for name in names if table.scale_of(name) == "place"]:
-            raise UnsupportedError(
-                f"{places[0]!r} holds codes of places, and a cluster makes no prefixes; state it as nominal",
-                hint="scales",
-            )
-        if len(secrets) > 1:
-            raise UnsupportedError(f"{len(secrets)} sensitive columns at once are not protected in a cluster; give one")
-        secret = secrets[0] if secrets else None
-        how: dict[str, Any] = {"sensitive": secret, "aim": aim, "out": out, "force": force, "progress": progress}
-        left = [name for name in table.columns if name not in {*spoken_for, *replicates}] if warn else []
-        return protect_in_cluster(
-            table, names, demand, method=method_name, removed=removed, left=left, notes=notes, **how
-        )
+        recoded = bool(hierarchies or wishes or nominal or output)
+        where: dict[str, Any] = {"aim": aim, "warn": warn, "out": out, "force": force, "progress": progress}
+        return protect_in_cluster(table, settled, demand, method=method_name, recoded=recoded, **where)
     if out is not None:
         raise InputError("out= is for tables in a cluster; write the result with write_protected")
-    nested = [name for name in table.nested if name not in spoken_for]
-    removed = [*removed, *nested]
+    if entry.perturbs and output is not None:
+        raise InputError("perturbed columns are values of their own type already; leave the output out", hint="output")
+    nested = settled.without_role(table.nested)
+    settled.removed.extend(nested)
     progress("reading", 0.0)
     needed = table.rows * (_BYTES_A_RECORD + _BYTES_A_CELL * len(table.columns))
     require_memory(f"protecting {table.rows:,} records of {len(table.columns):,} columns", needed, table.memory)
@@ -220,54 +184,94 @@ def protect(
         wishes=wishes,
         table=table,
     )
-    if entry.perturbs and output is not None:
-        raise InputError("perturbed columns are values of their own type already; leave the output out", hint="output")
     outputs = read_outputs(output, columns, problem.hierarchies)
-    build = Build(table, problem, method_name, person, removed, outputs)
+    build = Build(table, problem, method_name, person, settled.removed, outputs)
+    return _describe(build, settled, nested, warn=warn)
+
+
+def _read_demand(
+    k: int,
+    l: float | None,  # noqa: E741
+    diversity: DiversityKind,
+    c: float,
+    t: float | str | None,
+    beta: float | None,
+    delta: float | None,
+    options: MethodOptions | None,
+) -> Demand:
+    """The guarantee that is asked for."""
+    if isinstance(t, str) and t != "bound":
+        raise InputError(f"t must be a number above 0 and at most 1, or 'bound'; {t!r} was given")
+    demand = Demand(
+        k, l, diversity, c, None if isinstance(t, str) else t, by_strata=t is not None, beta=beta, delta=delta
+    )
+    if isinstance(options, BlankOptions):
+        return replace(demand, wildcards=options.wildcards, subsets=options.subsets)
+    return demand
+
+
+def _columns_of_steps(options: MethodOptions | None, table: Table) -> set[str]:
+    """The columns that steps of masking or perturbation change."""
+    if isinstance(options, PerturbOptions):
+        return {name for step in read_steps(options.steps, table) for name in step.columns}
+    return {name for name, _ in options.steps} if isinstance(options, MaskOptions) else set()
+
+
+def _describe(build: Build, settled: SettledColumns, nested: Sequence[str], *, warn: bool) -> Protected:
+    """Run the method, and say what it did and what the columns that are passed on give away."""
+    table, problem, names = build.table, build.problem, settled.known
     recoding, released, generalised, released_names, guarantee, classes = build.run()
-    passed_over = {*names, person, *table.nested, *recoding.columns}
+    passed_over = {*names, settled.person, *table.nested, *recoding.columns}
     kept = [name for name in generalised.column_names if name not in passed_over] if warn else []
-    left = [name for name in kept if name not in secrets]
+    left = [name for name in kept if name not in settled.secrets]
     changed = [name for name, cells in recoding.changed.items() if cells]
-    given_back = kept_column_facts(table, generalised, names, kept, person, coarse=changed)
+    given_back = kept_column_facts(table, generalised, names, kept, settled.person, coarse=changed)
     set_aside = [f"set aside, for lists and records are not looked into: {', '.join(nested)}"] if nested else []
+    person, unknown = settled.person, settled.other
     warnings = tuple(warn_of_undoing(table, generalised, names, left, given_back, person=person, unknown=unknown))
     knowable = [name for name in left if name not in unknown]
     distinct = [(column.name, column.size) for column in encode(table, knowable)] if knowable else []
+    nearly_unique = warn_of_nearly_unique(distinct, table.rows)
     return Protected(
         table=to_native(released, table.native, index=False),
-        method=method_name,
+        method=build.method,
         quasi_identifiers=tuple(names),
-        demand=demand,
+        demand=problem.demand,
         guarantee=guarantee,
         classes=classes.sizes,
         changed_cells=recoding.changed,
         rows=released.num_rows,
         suppressed_rows=table.rows - released.num_rows,
-        removed=tuple(removed),
+        removed=tuple(settled.removed),
         pseudonymised=(person,) if person else (),
-        notes=(
-            *notes,
-            *recoding.notes,
-            *build.notes,
-            *set_aside,
-            *warnings,
-            *warn_of_nearly_unique(distinct, table.rows),
-        ),
+        notes=(*settled.notes, *recoding.notes, *build.notes, *set_aside, *warnings, *nearly_unique),
         settings=recoding.settings,
         original=table,
         kept_rows=recoding.kept_rows,
-        sensitive=tuple(secrets),
+        sensitive=tuple(settled.secrets),
         person=person,
         hierarchies=problem.hierarchies,
         kept_column_warnings=warnings,
         given_back=given_back if warn else None,
-        outputs=outputs,
+        outputs=build.outputs,
         released_quasi_identifiers=released_names,
-        generalised=generalised if outputs else None,
-        method_help=entry.help,
+        generalised=generalised if build.outputs else None,
+        method_help=METHODS[build.method].help,
         perturbed=recoding.perturbed,
     )
+
+
+def _spelled_out() -> Signature:
+    """The signature of `protect` with the options of methods one by one, as help and notebooks show it."""
+    plain = signature(protect)
+    of_methods = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=getattr(hint, "__forward_arg__", hint))
+        for name, hint in MethodKeywords.__annotations__.items()
+    ]
+    return plain.replace(parameters=[*list(plain.parameters.values())[:-1], *of_methods])
+
+
+protect.__signature__ = _spelled_out()  # type: ignore[attr-defined]
 
 
 def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded]) -> dict[str, Hierarchy]:
@@ -281,25 +285,3 @@ def _read_hierarchies(given: Mapping[str, Any] | None, columns: Sequence[Coded])
         name: hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy.parse(hierarchy)
         for name, hierarchy in (given or {}).items()
     }
-
-
-def _require_other(table: Table, other: Sequence[str] | None, spoken_for: Sequence[str | None]) -> list[str]:
-    """The columns that nobody outside can know, if they have no other role."""
-    unknown = table.require(other, "other columns") if other else []
-    clash = [name for name in unknown if name in spoken_for]
-    if clash:
-        raise InputError(f"{', '.join(map(repr, clash))} cannot be an other column and something else; name it once")
-    return unknown
-
-
-def _choose_identifiers(
-    table: Table, identifiers: Sequence[str] | None, leave_out: Sequence[str], spoken_for: set[str | None]
-) -> list[str]:
-    """The columns to remove: the identifiers named, or those that look so and have no other role; and what is to go."""
-    wanted = table.require([*(identifiers or ()), *leave_out], "columns to remove") if identifiers or leave_out else []
-    clash = [name for name in wanted if name in spoken_for]
-    if clash:
-        raise InputError(f"{', '.join(map(repr, clash))} cannot be removed and be something else; name it once")
-    others = [name for name in table.columns if name not in {*spoken_for, *wanted}] if identifiers is None else []
-    looks = suggest_roles(table, others) if others else ()
-    return [*(role.column for role in looks if role.role == "identifier"), *wanted]

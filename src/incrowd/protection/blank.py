@@ -6,40 +6,16 @@ wildcards it may be any value, which needs fewer blanks; see `incrowd.protection
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
-from incrowd.protection.by_levels import PartitionOptions, classes_by_levels, rows_in_classes, rows_that_stay
+from incrowd.protection.by_levels import classes_by_levels, rows_in_classes, rows_that_stay
 from incrowd.protection.hierarchies import Hierarchy, Level
 from incrowd.protection.problem import Problem, is_number
 from incrowd.protection.recoding import Recoding, as_written
 from incrowd.protection.wildcards import blank_cells
-
-
-@dataclass(frozen=True, slots=True)
-class BlankOptions(PartitionOptions):
-    """The share of rows that may be suppressed where columns that stay leave no class for them.
-
-    With `wildcards` a blank may be any value, and k is counted so. `subsets` then asks for k by every so many columns
-    alone, for attackers who know no more than that.
-    """
-
-    wildcards: bool = False
-    subsets: int | None = None
-
-    def __post_init__(self) -> None:
-        PartitionOptions.__post_init__(self)
-        if self.subsets is not None and not self.wildcards:
-            raise InputError(
-                "k by subsets of columns is counted with blanks as wildcards; ask for both", hint="wildcards"
-            )
-        if self.subsets is not None and self.subsets < 1:
-            raise InputError(f"subsets of {self.subsets!r} columns; give a whole number of 1 or more")
 
 
 def blank(problem: Problem) -> Recoding:

@@ -6,7 +6,6 @@ classes there and take no further part. What is left, and classes that could be 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +15,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.protection.diversity import find_diverse, require_diverse, sensitive_codes
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import ascending_nodes, loss_by_level, number_classes
-from incrowd.protection.problem import MethodOptions, Problem, check_share
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Grouping
 
 _FEWEST_VISITS, _VISITS = 2**24, 64  # records looked at, over all levels: in any table, and for each of its rows
@@ -54,16 +53,6 @@ def rows_that_stay(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int6
             hint="suppress",
         )
     return np.sort(rows)
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionOptions(MethodOptions):
-    """The share of rows that may be suppressed where wishes leave no class for them."""
-
-    suppress: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_share(self.suppress)
 
 
 def _classes_at_levels(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,16 +11,9 @@ import pyarrow as pa
 from incrowd.backends import Coded
 from incrowd.errors import InputError
 from incrowd.protection.intervals import equal_parts
-from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.protection.method_options import CoarsenOptions
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, recode_columns
-
-
-@dataclass(frozen=True, slots=True)
-class CoarsenOptions(MethodOptions):
-    """Intervals per column (16, "1/8", or by column), and levels of hierarchies by column."""
-
-    resolution: float | str | Mapping[str, float | str] | None = None
-    levels: Mapping[str, int] | None = None
 
 
 def coarsen(problem: Problem) -> Recoding:

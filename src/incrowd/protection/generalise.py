@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from incrowd.errors import UnsupportedError
 from incrowd.protection.diversity import find_diverse
 from incrowd.protection.hierarchies import Level
 from incrowd.protection.lattice import Node, ascending_nodes, ladders_of, loss_by_level, number_classes
-from incrowd.protection.problem import MethodOptions, Problem, check_share
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, find_kept, recode_columns
 from incrowd.protection.repair import secret_codes
 from incrowd.protection.shares import find_within
@@ -22,16 +22,6 @@ from incrowd.protection.shares import find_within
 _MOST_NODES = 1_000_000  # combinations of levels that are looked at
 _MOST_HELD = 2**24  # representatives that are held over all tables of classes
 _SMALLER = 0.8  # a table of classes is held if it is this much smaller than the one it was made of
-
-
-@dataclass(frozen=True, slots=True)
-class GeneraliseOptions(MethodOptions):
-    """The share of rows that may be suppressed."""
-
-    suppress: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_share(self.suppress)
 
 
 class _Classes(NamedTuple):

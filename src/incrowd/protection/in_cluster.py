@@ -22,6 +22,7 @@ from incrowd.protection.problem import Demand, settle_aim
 from incrowd.protection.registry import METHODS
 from incrowd.protection.release_warnings import warn_of_known_columns, warn_of_nearly_unique
 from incrowd.protection.result import Guarantee, Protected
+from incrowd.protection.settle_columns import SettledColumns
 from incrowd.protection.tcloseness import bound_on_t, strata_for
 from incrowd.protection.validate import check_values
 from incrowd.tables import SuggestedRole, Table, suggest_roles
@@ -31,24 +32,27 @@ _CLASSES_A_CELL = 20  # a cell has at least so many classes
 
 def protect_in_cluster(
     table: Table,
-    names: Sequence[str],
+    settled: SettledColumns,
     demand: Demand,
     *,
     method: str,
-    sensitive: str | None,
+    recoded: bool,
     aim: str | None,
-    removed: Sequence[str],
-    left: Sequence[str],
-    notes: Sequence[str],
+    warn: bool,
     out: str | os.PathLike[str] | None,
     force: bool,
     progress: Progress,
 ) -> Protected:
     """Protect a table in its cluster and let the workers write it; it gets its name when the guarantee was counted.
 
-    `left` are columns that are kept as they are and that somebody may know.
+    `recoded` tells that hierarchies, wishes or kinds of output are asked for; with `warn`, notes tell of kept columns
+    that somebody may know.
     """
+    _check_columns(table, settled, recoded=recoded)
     _check_demand(demand, method)
+    names, removed = settled.known, settled.removed
+    sensitive = settled.secrets[0] if settled.secrets else None
+    left = settled.without_role(table.columns) if warn else []
     work = _Work(tuple(names), demand, method, sensitive, aim, left, table.rows, table.scales)
     job = CellJob(names, sensitive, work.plan, work.check, removed, out, force, progress)
     cells = table.backend.protect_cells(job)
@@ -67,7 +71,7 @@ def protect_in_cluster(
         suppressed_rows=0,
         removed=tuple(removed),
         notes=(
-            *notes,
+            *settled.notes,
             *found.warnings,
             *warn_of_nearly_unique(((one.column, one.distinct) for one in found.roles), table.rows),
             "quasi-identifiers are written as text, and rows in no particular order",
@@ -157,8 +161,25 @@ class _Work:
         return Guarantee(demand.k, found.k, demand.l, reached, kind, demand.t, distance, bound), found.sizes
 
 
+def _check_columns(table: Table, settled: SettledColumns, *, recoded: bool) -> None:
+    """Refuse columns and ways to write them that a cluster does not have."""
+    if settled.person is not None or recoded:
+        what = "people with several records are" if settled.person is not None else "hierarchies and wishes are"
+        raise UnsupportedError(f"{what} not looked at in a cluster; protect records, without hierarchies and wishes")
+    if places := [name for name in settled.known if table.scale_of(name) == "place"]:
+        raise UnsupportedError(
+            f"{places[0]!r} holds codes of places, and a cluster makes no prefixes; state it as nominal", hint="scales"
+        )
+    if len(settled.secrets) > 1:
+        raise UnsupportedError(
+            f"{len(settled.secrets)} sensitive columns at once are not protected in a cluster; give one"
+        )
+
+
 def _check_demand(demand: Demand, method: str) -> None:
     """Refuse what is not done in a cluster."""
+    if demand.limits_shares:
+        raise UnsupportedError("beta and delta are not looked at in a cluster; ask for t there")
     if not METHODS[method].in_cluster:
         possible = ", ".join(name for name, entry in METHODS.items() if entry.in_cluster)
         raise UnsupportedError(f"{method!r} is not done in a cluster; use {possible}", hint="method")

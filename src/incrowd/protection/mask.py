@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +14,8 @@ from incrowd.backends import Coded, class_numbers, pack
 from incrowd.errors import InputError
 from incrowd.protection.hierarchies import Hierarchy, Level, prefix_labels
 from incrowd.protection.intervals import Labels, ValueLabels, equal_parts
-from incrowd.protection.problem import MethodOptions, Problem, is_number
+from incrowd.protection.method_options import MaskOptions
+from incrowd.protection.problem import Problem, is_number
 from incrowd.protection.recoding import ANYTHING, Recoding, as_text, as_written, find_kept
 
 # Table S3, for the columns of the demo table
@@ -31,21 +31,6 @@ HIPAA_STEPS = (
     ("patcnty", "*"),
     ("patzip", "*"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class MaskOptions(MethodOptions):
-    """Steps of masking, and limits of top and bottom coding by column.
-
-    A step is a column and what to do: `*` hides the cell, `ranges=20` puts it into one of 20 intervals, `keep=3` keeps
-    the first characters; or a mapping from old to new, or a `Hierarchy` (its first level). Values beyond a limit become
-    one range. `drop=False` keeps the records that still stand out after the last step.
-    """
-
-    steps: Sequence[tuple[str, Any]] = ()
-    top: Mapping[str, float] | None = None
-    bottom: Mapping[str, float] | None = None
-    drop: bool = True
 
 
 def mask(problem: Problem) -> Recoding:

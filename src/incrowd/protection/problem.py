@@ -27,11 +27,6 @@ AIMS: tuple[Aim, ...] = get_args(Aim)
 
 
 @dataclass(frozen=True, slots=True)
-class MethodOptions:
-    """Base of the options of one method each; it has no fields of its own."""
-
-
-@dataclass(frozen=True, slots=True)
 class Demand:
     """The guarantee that is asked for. `by_strata` asks for t-closeness, by its bound where t is None.
 
@@ -132,12 +127,6 @@ class Problem:
 def is_number(column: Coded) -> bool:
     """Whether classes of this column are intervals: numbers, dates, times; text, yes/no and nominal codes are sets."""
     return column.has_distances
-
-
-def check_share(share: float) -> None:
-    """Refuse what is no share of rows that may be suppressed."""
-    if not 0.0 <= float(share) < 1.0:
-        raise InputError(f"at most a share of {share:g} of the rows suppressed; give 0 up to 1")
 
 
 def settle_aim(aim: str | None, columns: Sequence[Coded]) -> str:

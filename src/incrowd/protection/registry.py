@@ -8,20 +8,26 @@ from typing import Any, Literal
 
 from incrowd.backends import Coded
 from incrowd.errors import InputError
-from incrowd.protection.blank import BlankOptions, blank
-from incrowd.protection.by_levels import PartitionOptions
-from incrowd.protection.coarsen import CoarsenOptions, coarsen
-from incrowd.protection.generalise import GeneraliseOptions, generalise
+from incrowd.protection.blank import blank
+from incrowd.protection.coarsen import coarsen
+from incrowd.protection.generalise import generalise
 from incrowd.protection.histories import partition_histories
-from incrowd.protection.mask import MaskOptions, mask
+from incrowd.protection.mask import mask
+from incrowd.protection.method_options import (
+    BlankOptions,
+    CoarsenOptions,
+    GeneraliseOptions,
+    MaskOptions,
+    MethodOptions,
+    PartitionOptions,
+    PerturbOptions,
+)
 from incrowd.protection.partition import partition
-from incrowd.protection.perturbation.perturb import PerturbOptions, perturb
-from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.protection.perturbation.perturb import perturb
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding
 from incrowd.protection.sorted_runs import sort
 from incrowd.protection.tcloseness import t_close_partition, t_closeness
-
-MethodName = Literal["partition", "sorted", "tcloseness", "coarsen", "generalise", "blank", "mask", "perturb"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from incrowd._support.option import Option
 from incrowd.assessment import Question
 from incrowd.assessment.command_line import each, given, is_typable
 from incrowd.assessment.repeat import to_arguments, to_call
 from incrowd.web import models
-from incrowd.web.protection_models import Protection
+from incrowd.web.protection_models import METHOD_OPTIONS, Protection
 from incrowd.web.session_table import OpenTable, Source
 from incrowd.web.tasks.assess_task import assessment_question
 from incrowd.web.tasks.frontier_task import sizes_to_compare
@@ -100,7 +101,7 @@ def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
     options = options_of(asked, table) | ({"hierarchies": _Hierarchies(asked.hierarchies)} if asked.hierarchies else {})
     limits = [
         word
-        for which in ("top", "bottom", "importance", "widest")
+        for which in ("importance", "widest")
         for name, limit in options.get(which, {}).items()
         for word in (f"--{which}", f"{name}={_number(limit)}")
     ]
@@ -116,18 +117,13 @@ def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
         *(each("--identifier", options["identifiers"]) or ["--identifier", "none"]),
         *each("--drop", options["leave_out"]),
         *each("--other", options["other"] or []),
-        *given("--resolution", _resolution(asked)),
-        *given("--suppress", asked.suppress),
-        *(word for step in asked.steps for word in ("--step", f"{step.column}:{step.action}")),
+        *(word for name, value in asked.of_method().items() for word in _typed(METHOD_OPTIONS[name], value)),
         *limits,
         *each("--keep", asked.keep),
         *each("--nominal", asked.nominal),
         *given("--output", asked.output),
         *given("--beta", None if asked.beta is None else _number(asked.beta)),
         *given("--delta", None if asked.delta is None else _number(asked.delta)),
-        *(["--wildcards"] if asked.wildcards else []),
-        *given("--subsets", asked.subsets),
-        *given("--seed", asked.seed),
         *(word for name, rule in asked.hierarchies.items() for word in ("--hierarchy", f"{name}={rule}")),
         *given("--aim", asked.aim),
         *("--out", out),
@@ -146,7 +142,7 @@ def protection(table: OpenTable, asked: Protection) -> models.Equivalent:
     typable = (
         by_rule
         and is_typable(asked.named(table.table.columns), ",=")
-        and is_typable([s.column for s in asked.steps], ":")
+        and is_typable([s.column for s in asked.all_steps], ":")
     )
     return _without_command(models.Equivalent(cli=found.cli, python=python), not typable)
 
@@ -269,7 +265,15 @@ def _number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _resolution(asked: Protection) -> str | None:
-    if isinstance(asked.resolution, dict):
-        return ",".join(f"{name}={parts}" for name, parts in asked.resolution.items())
-    return None if asked.resolution is None else str(asked.resolution)
+def _typed(option: Option, value: Any) -> list[str]:
+    """An option of a method as words of a command."""
+    flag = str(option.flag)
+    if option.kind == "switch":
+        return [flag]
+    if option.kind == "steps":
+        return [word for step in value for word in (flag, f"{step.column}:{step.action}")]
+    if option.kind == "numbers":
+        return [word for name, number in value.items() for word in (flag, f"{name}={_number(number)}")]
+    if isinstance(value, dict):
+        return [flag, ",".join(f"{name}={parts}" for name, parts in value.items())]
+    return [flag, str(value)]

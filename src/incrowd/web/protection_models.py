@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, create_model, model_validator
 
-from incrowd.protection import MethodName
+from incrowd._support.option import Kind, Option
 from incrowd.protection.mask import parse_action
+from incrowd.protection.method_options import OPTIONS, MethodName
 from incrowd.protection.outputs import OutputKind
 from incrowd.protection.perturbation import columns_of_step, parse_step
 from incrowd.protection.perturbation.step import read_names
 from incrowd.protection.problem import DiversityKind
-from incrowd.web.fields import WHOLE, ClassSize, Columns, Model, Name, Seed, Share
+from incrowd.web.fields import WHOLE, ClassSize, Columns, Model, Name, Share, Short
 
 HierarchyRule = Annotated[
     str,
@@ -37,7 +38,40 @@ class Step(Model):
     action: Annotated[str, StringConstraints(max_length=1_000)]
 
 
-class Protection(Model):
+Limits = Annotated[dict[Name, float], Field(max_length=2_000)]
+Parts = Annotated[dict[Name, ClassSize], Field(max_length=2_000)]
+
+
+def _field(option: Option) -> tuple[Any, Any]:
+    """Type and default of an option of a method in a request."""
+    if option.kind == "steps":
+        return Annotated[list[Step], Field(max_length=1_000)], []
+    if option.kind == "numbers":
+        return Limits, {}
+    if option.kind == "switch":
+        return bool, option.default
+    kinds: dict[str, Any] = {
+        "resolution": Annotated[int, Field(ge=1, le=10**6), WHOLE] | Parts,
+        "share": Annotated[float, Field(ge=0, lt=1)],
+        "whole": Annotated[int, Field(ge=option.lowest, le=2**32), WHOLE],
+        "number": float,
+        "text": Short,
+    }
+    return kinds[option.kind] | None, None
+
+
+METHOD_OPTIONS = {name: option for name, option in OPTIONS.items() if option.flag is not None}
+"""The options of single methods that a request has."""
+
+if TYPE_CHECKING:
+    _WithMethodOptions = Model
+else:
+    _WithMethodOptions = create_model(
+        "WithMethodOptions", __base__=Model, **{name: _field(option) for name, option in METHOD_OPTIONS.items()}
+    )
+
+
+class Protection(_WithMethodOptions):
     """How a table is protected. `resolution`, `top`, `bottom` and `steps` are limits of single columns.
 
     `hierarchies` say how a column is made coarser: by a rule ("5,10,20", "prefix:3,1", "quantiles:10", "dates" or
@@ -55,21 +89,11 @@ class Protection(Model):
     leave_out: Columns = []
     method: MethodName = "partition"
     aim: Literal["information", "granularity"] | None = None
-    resolution: (
-        Annotated[int, Field(ge=1, le=10**6), WHOLE] | Annotated[dict[Name, ClassSize], Field(max_length=2_000)] | None
-    ) = None
-    suppress: Annotated[float, Field(ge=0, lt=1)] | None = None
-    steps: Annotated[list[Step], Field(max_length=1_000)] = []
-    top: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
-    bottom: Annotated[dict[Name, float], Field(max_length=2_000)] = {}
     importance: Amounts = {}
     keep: Columns = []
     widest: Amounts = {}
     nominal: Columns = []
     output: OutputKind | None = None
-    wildcards: bool = False
-    subsets: Annotated[int, Field(ge=1, le=20), WHOLE] | None = None
-    seed: Seed | None = None
     hierarchies: Annotated[dict[Name, HierarchyRule | HierarchyRows], Field(max_length=2_000)] = {}
 
     @property
@@ -77,10 +101,23 @@ class Protection(Model):
         """The sensitive columns, as a list."""
         return [self.sensitive] if isinstance(self.sensitive, str) else list(self.sensitive or [])
 
+    def of_method(self, kind: Kind | None = None) -> dict[str, Any]:
+        """The options of single methods that were given, of one kind or of all."""
+        return {
+            name: value
+            for name, option in METHOD_OPTIONS.items()
+            if kind in (None, option.kind) and (value := getattr(self, name)) not in (None, [], {}, option.default)
+        }
+
+    @property
+    def all_steps(self) -> list[Step]:
+        """The steps, in order."""
+        return [step for steps in self.of_method("steps").values() for step in steps]
+
     @model_validator(mode="after")
     def _read_steps(self) -> Self:
         """Refuse a step that the method does not know, or that reads a file of the server."""
-        for step in self.steps:
+        for step in self.all_steps:
             if self.method == "mask":
                 parse_action(step.column, step.action)
             if self.method == "perturb":
@@ -89,8 +126,7 @@ class Protection(Model):
 
     def named(self, columns: Collection[str]) -> list[str]:
         """Every column that is named, of a table with these columns."""
-        resolution = self.resolution if isinstance(self.resolution, dict) else {}
-        by_column = (resolution, self.top, self.bottom, self.importance, self.widest, self.hierarchies)
-        listed = (self.leave_out, self.keep, self.nominal, self.secrets)
-        in_steps = [name for step in self.steps for name in columns_of_step(step.column, columns)]
+        by_column = [one for one in self.of_method().values() if isinstance(one, dict)]
+        listed = (self.importance, self.widest, self.hierarchies, self.leave_out, self.keep, self.nominal, self.secrets)
+        in_steps = [name for step in self.all_steps for name in columns_of_step(step.column, columns)]
         return [name for names in (*by_column, *listed, in_steps) for name in names]

@@ -4,7 +4,6 @@ from incrowd.protection.perturbation.coding import BottomCode, Round, TopCode
 from incrowd.protection.perturbation.microaggregation import Microaggregate
 from incrowd.protection.perturbation.noise import CorrelatedNoise, Noise
 from incrowd.protection.perturbation.parse import STEPS, columns_of_step, parse_step
-from incrowd.protection.perturbation.perturb import PerturbOptions
 from incrowd.protection.perturbation.pram import Pram, estimate_counts
 from incrowd.protection.perturbation.rank_swapping import RankSwap
 from incrowd.protection.perturbation.record_swapping import RecordSwap
@@ -17,7 +16,6 @@ __all__ = [
     "CorrelatedNoise",
     "Microaggregate",
     "Noise",
-    "PerturbOptions",
     "Pram",
     "RankSwap",
     "RecordSwap",

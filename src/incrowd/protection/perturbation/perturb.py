@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,23 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from incrowd.errors import InputError
+from incrowd.protection.method_options import PerturbOptions
 from incrowd.protection.perturbation.parse import STEPS, read_steps
 from incrowd.protection.perturbation.step import Change, Columns
-from incrowd.protection.problem import MethodOptions, Problem
+from incrowd.protection.problem import Problem
 from incrowd.protection.recoding import Recoding, escape_unchanged
-
-
-@dataclass(frozen=True, slots=True)
-class PerturbOptions(MethodOptions):
-    """Steps of perturbation, in order, and the seed of their draws.
-
-    A step is an object such as `Noise(("income",), 0.1)`, or a pair of columns and what to do: `("income",
-    "noise=0.1")`. Whoever knows the seed can undo the draws: keep it as secret as the original, or leave it out, and
-    the system's own source of randomness is used.
-    """
-
-    steps: Sequence[Any] = ()
-    seed: int | None = None
 
 
 def perturb(problem: Problem) -> Recoding:

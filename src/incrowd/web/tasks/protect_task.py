@@ -34,10 +34,7 @@ from incrowd.web.tasks.figure_json import as_figures
 from incrowd.web.tasks.risk_basis import basis_of, decided_question, question_of
 from incrowd.wording import percent
 
-_PASSED_ON = (
-    *("resolution", "suppress", "top", "bottom", "importance", "keep", "widest", "nominal", "output"),
-    *("diversity", "c", "beta", "delta", "wildcards", "subsets", "seed"),
-)
+_PASSED_ON = ("importance", "keep", "widest", "nominal", "output", "diversity", "c", "beta", "delta")
 _DEFAULT = {name: Protection.model_fields[name].default for name in _PASSED_ON}
 _NEARLY_UNIQUE = 0.5  # distinct values for each row, from which a column tells most people apart
 
@@ -65,8 +62,9 @@ def options_of(asked: Protection, table: OpenTable) -> dict[str, Any]:
             options[name] = value
     if asked.hierarchies:
         options["hierarchies"] = {name: read_hierarchy(given) for name, given in asked.hierarchies.items()}
-    if asked.steps:
-        options["steps"] = [(step.column, step.action) for step in asked.steps]
+    options |= asked.of_method()
+    if steps := asked.all_steps:
+        options["steps"] = [(step.column, step.action) for step in steps]
     return options
 
 

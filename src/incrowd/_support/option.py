@@ -1,4 +1,4 @@
-"""How one field of a question is spelled: on the command line, in settings files and in JSON."""
+"""How one field of a class of options is spelled: on the command line, in settings files and in JSON."""
 
 from __future__ import annotations
 
@@ -6,18 +6,34 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 Kind = Literal[
-    "columns", "text", "texts", "people", "share", "whole", "number", "switch", "groups", "rules", "source", "file"
+    "columns",
+    "text",
+    "texts",
+    "people",
+    "share",
+    "whole",
+    "number",
+    "switch",
+    "groups",
+    "rules",
+    "source",
+    "file",
+    "numbers",
+    "resolution",
+    "steps",
 ]
 """What a value is: names of columns, a text, a number of people, a share, a whole or any number, yes or no, columns
-that are known together by a label, the limits of `check`, the table itself, another table."""
+that are known together by a label, the limits of `check`, the table itself, another table; a number for each column,
+numbers of intervals, what is done to columns in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How one field of a question is spelled.
+    """How one field of a class of options, such as a question, is spelled.
 
-    `flag` is None where the command line of `assess` has no such option, `section` where a settings file has none.
-    `key` is the name in settings files and in JSON. `reading` tells that it says how the table is read.
+    `flag` is None where the command line has no such option, `section` where a settings file has none.
+    `key` is the name in settings files and in JSON. `reading` tells that it says how the table is read. `lowest` is the
+    smallest whole number that makes sense.
     """
 
     kind: Kind
@@ -27,6 +43,7 @@ class Option:
     key: str
     default: Any
     reading: bool
+    lowest: int = 0
     name: str = ""
 
     def is_said(self, value: Any) -> bool:
@@ -43,9 +60,10 @@ def option(
     key: str = "",
     default: Any = None,
     reading: bool = False,
+    lowest: int = 0,
 ) -> Any:
-    """A field of a question with its spelling."""
-    spelling = {"option": Option(kind, flag, help_text, section, key, default, reading)}
+    """A field with its spelling."""
+    spelling = {"option": Option(kind, flag, help_text, section, key, default, reading, lowest)}
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=spelling)
     return field(default=default, metadata=spelling)
@@ -71,7 +89,7 @@ def reading(kind: Kind, flag: str, help_text: str, default: Any = None) -> Any:
     return option(kind, flag, help_text, reading=True, default=default)
 
 
-def options_of(question: type) -> tuple[Option, ...]:
-    """The options of a question, in the order of its fields."""
-    spelled = ((one.name, one.metadata["option"]) for one in fields(question))
+def options_of(declared: type) -> tuple[Option, ...]:
+    """The options of a class, in the order of its fields."""
+    spelled = ((one.name, one.metadata["option"]) for one in fields(declared))
     return tuple(replace(option, name=name, key=option.key or name) for name, option in spelled)
