@@ -1,5 +1,6 @@
 """The files that a repository is carried on by: hooks, workflow, contributing guide and the pages for developers."""
 
+import ast
 import functools
 import importlib
 import re
@@ -98,3 +99,22 @@ def test_every_function_named_on_the_maths_page_exists():
     kinds = {name: resolve(name) for name in names}
     computed = (property, functools.cached_property)
     assert [name for name, kind in kinds.items() if not callable(kind) and not isinstance(kind, computed)] == []
+
+
+def defined_names(path):
+    """The names that a file defines at its top level."""
+    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def test_every_name_in_a_recipe_is_defined_in_the_file_that_the_recipe_gives():
+    text = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+    recipes = re.findall(r"`(\w+)`(?: and (?:its|a) [a-z ]+ (?:in|of) `(\w+)`)? (?:in|of) `(src/[\w/]+\.py)`", text)
+    assert len(recipes) >= 20
+    for first, second, path in recipes:
+        assert {first, second or first} <= set(defined_names(path)), (first, second, path)

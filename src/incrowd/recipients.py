@@ -8,6 +8,7 @@ agreement forbids attempts, and then with a cap on the highest risk.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -15,6 +16,12 @@ from incrowd.errors import InputError
 from incrowd.results import Result
 
 Judgement = Literal["within", "borderline", "over"]
+COMPARED: Mapping[Judgement, str] = {"within": "within", "borderline": "too close to", "over": "above"}
+"""A judgement in words, before the limit: "above the 1/11"."""
+
+STANDS: Mapping[Judgement, str] = {"within": "within it", "borderline": "too close to call", "over": "above it"}
+"""A judgement in words, where the limit stands elsewhere: "above it"."""
+
 _ROUNDING = 1e-12  # risks are ratios of counts; the last bit of a division decides nothing
 SMALLEST_LIMIT = 1e-12
 """Below this a limit asks for a class of more people than have ever lived; no table meets it."""

@@ -9,7 +9,9 @@ import pytest
 from incrowd import InputError, assess, demo_table, forecast, leak_risk, measure, population_risk, protect
 from incrowd.assessment import Question, judge_protected, propose_roles
 from incrowd.assessment.personal_risk import highest_risk
+from incrowd.assessment.result import SECTIONS
 from incrowd.assessment.sections.protection import risk_of_large_classes
+from incrowd.assessment.sections.section import share_progress
 from incrowd.assessment.verdict import decide
 from incrowd.pitman_yor import fit_class_sizes
 from incrowd.recipients import limits_of
@@ -536,3 +538,25 @@ def test_a_section_is_a_field_with_statements_of_its_own(found):
     others = {"verdict", "roles", "skipped", "notes", "provenance"}
     assert [section.name for section in SECTIONS] == [one.name for one in fields(found) if one.name not in others]
     assert [one for section in SECTIONS for one in section.statements(found)] == list(found.statements)
+
+
+def test_sections_share_the_progress_by_weight_and_each_begins_where_the_one_before_it_ends():
+    spans = share_progress(SECTIONS)
+    assert list(spans)[:3] == ["facts", "evidence", "leaks"]
+    assert set(spans) == {section.name for section in SECTIONS}
+    ends = list(spans.values())
+    assert [first[1] for first in ends[:-1]] == [second[0] for second in ends[1:]]
+    assert (ends[0][0], ends[-1][1]) == (0.02, 0.98)
+    weights = [next(one.weight for one in SECTIONS if one.name == name) for name in spans]
+    shares = [(high - low) / 0.96 for low, high in ends]
+    assert shares == pytest.approx([weight / sum(weights) for weight in weights])
+
+
+def test_progress_never_goes_back_from_one_section_to_the_next():
+    told = []
+    table = {"age": [number % 7 for number in range(60)], "sex": [number % 2 for number in range(60)]}
+    names = ["age", "sex"]
+    assess(table, quasi_identifiers=names, protection=False, progress=lambda doing, share: told.append(share))
+    assert told == sorted(told)
+    assert told[0] == 0.0
+    assert told[-1] == 0.99

@@ -42,6 +42,8 @@ def test_codes_stand_for_the_values_in_order(column):
     filled = [value for value in coded.values.to_pylist() if value is not None]
     assert filled == sorted(set(filled))
     assert coded.has_null == (None in plain)
+    assert coded.is_filled.tolist() == [value is not None for value in plain]
+    assert coded.filled_size == len(filled)
     assert not coded.has_null or coded.values[-1].as_py() is None
 
 

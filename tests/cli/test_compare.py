@@ -61,7 +61,7 @@ def test_what_is_for_one_kind_of_file_is_for_the_side_that_is_one_and_refused_wh
         found = CliRunner().invoke(app, ["compare", str(packed), str(packed), "--qi", "age", option, value])
         assert " is for " in str(found.exception)
         assert found.exception.hint == (option.removeprefix("--"),)
-    with pytest.raises(InputError, match="'sheet' is for workbooks") as error:
+    with pytest.raises(InputError, match="'sheet' is for Excel and OpenDocument files") as error:
         read_table(file, sheet="one")
     assert error.value.hint == ("sheet",)
     with pytest.raises(InputError, match="'skip bad lines' is for CSV") as error:

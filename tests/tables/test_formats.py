@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd import InputError, read_table
+from incrowd._support.compressed_files import COMPRESSIONS, MAGIC
 from incrowd.tables import formats, read
 from incrowd.tables.formats import (
     EXTENSIONS,
@@ -20,6 +21,7 @@ from incrowd.tables.formats import (
     ReadOptions,
     checked_file,
     delimited,
+    described_formats,
     takes_option,
 )
 from incrowd.tables.formats.checked_file import QuoteCheck
@@ -31,6 +33,16 @@ def test_every_extension_belongs_to_one_format():
     assert len(extensions) == len(set(extensions)) == len(EXTENSIONS)
     assert all(extension.startswith(".") and extension == extension.lower() for extension in extensions)
     assert all(set(known.write) <= set(known.extensions) for known in FORMATS)
+
+
+def test_the_documentation_names_every_format():
+    assert described_formats() in " ".join(read_table.__doc__.split())
+
+
+def test_what_files_begin_with_tells_their_formats_apart():
+    magic = [*(known.magic for known in FORMATS if known.magic), *MAGIC.values()]
+    assert {*MAGIC} == {*COMPRESSIONS}
+    assert not [(one, other) for one in magic for other in magic if one is not other and one.startswith(other)]
 
 
 def test_every_reading_option_belongs_to_a_format_and_exists():
@@ -53,7 +65,7 @@ def test_a_new_format_is_one_file_and_one_line(tmp_path, monkeypatch):
     table = read_table(tmp_path / "people.words")
     assert table.to_arrow().to_pydict() == {"age": ["30", "41"], "sex": ["f", "m"]}
     assert table.notes == ("words",)
-    with pytest.raises(InputError, match="is for workbooks") as error:
+    with pytest.raises(InputError, match="is for Excel and OpenDocument files") as error:
         read_table(tmp_path / "people.words", sheet="one")
     assert error.value.hint == ("sheet",)
     assert takes_option("people.words", "sheet") is False

@@ -36,7 +36,7 @@ def test_compressed_text_goes_out_and_comes_back(tmp_path, ending):
 def test_a_compressed_file_takes_the_options_of_what_is_in_it(tmp_path):
     write_table(pa.table({"age": ["30", "x"]}), tmp_path / "people.csv.gz")
     assert cells(tmp_path / "people.csv.gz", null="x") == {"age": [30, None]}
-    with pytest.raises(InputError, match="is for workbooks"):
+    with pytest.raises(InputError, match="is for Excel and OpenDocument files"):
         read_table(tmp_path / "people.csv.gz", sheet="one")
 
 
@@ -84,7 +84,9 @@ def test_a_copy_that_would_fill_the_disk_is_stopped(tmp_path, monkeypatch):
         read_table(path)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".sav", ".avro"])
+@pytest.mark.parametrize(
+    "ending", [".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst", ".parquet", ".feather", ".orc", ".sav", ".avro"]
+)
 def test_standard_input_is_told_by_its_first_bytes(tmp_path, monkeypatch, ending):
     path, _ = make_file(tmp_path, ending)
     monkeypatch.setattr(sys, "stdin", type("Pipe", (), {"buffer": io.BytesIO(path.read_bytes())}))

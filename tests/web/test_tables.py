@@ -313,14 +313,14 @@ def test_a_change_of_protection_keeps_what_it_does_not_name(script, demo):
 
 def test_forms_offer_every_recipient_and_method_and_their_words(script, base, demo):
     table = demo(script)["id"]
-    roles, protection = (script.get(f"{base}/tables/{table}/{page}").text for page in ("roles", "protect"))
+    roles, protection = (script.get(f"{base}/tables/{table}/{page}").text for page in ("crowd", "candidates"))
     for kind in RECIPIENTS:
         assert f'value="{kind.name}"' in roles
         assert kind.words[1:] in roles
     for name, method in METHODS.items():
         line = next(part for part in protection.split("<option ") if part.startswith(f'value="{name}"'))
         assert f'data-help="{method.help}" data-inputs="{" ".join(method.inputs)}"' in line
-        assert (" hidden>" in line.partition("</option>")[0]) is (name == "generalise")
+        assert (" hidden>" in line.partition("</option>")[0]) is (name in ("generalise", "perturb"))
 
 
 def test_an_unknown_recipient_is_told_which_there_are(script, demo):

@@ -15,9 +15,9 @@ from incrowd.assessment.provenance import note_provenance
 from incrowd.assessment.question import Question
 from incrowd.assessment.result import SECTIONS, Assessment
 from incrowd.assessment.roles import Roles, settle_roles
-from incrowd.assessment.sections import evidence, facts, leaks
+from incrowd.assessment.sections import evidence, facts
 from incrowd.assessment.sections import population as population_section
-from incrowd.assessment.sections.section import PENDING, Work
+from incrowd.assessment.sections.section import PENDING, Work, share_progress
 from incrowd.assessment.verdict import Verdict, decide
 from incrowd.attacks import AttackRisk
 from incrowd.errors import InputError
@@ -28,7 +28,6 @@ from incrowd.wording import Advice, percent
 
 _MOST_PEOPLE = 10**10
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_FIRST = (facts.SECTION, evidence.SECTION, leaks.SECTION)  # quick, and read by the others
 
 
 def assess(
@@ -164,12 +163,11 @@ def assess_question(
     """
     work = _begin(read_table(data), question, progress, original, given)
     work.pending = {section.name for section in SECTIONS if section.is_asked is not None and section.is_asked(work)}
-    for section in _FIRST:
+    for section in (one for one in SECTIONS if one.is_first):
         work.answer(section, section.answer)
-    slow = [section for section in SECTIONS if section not in _FIRST]
     if partial is not None:
         _show_first_look(work, partial)
-    for section in slow:
+    for section in (one for one in SECTIONS if not one.is_first):
         work.answer(section, section.answer)
         work.pending.discard(section.name)
         if partial is not None and section.is_slow and work.pending:
@@ -236,7 +234,8 @@ def _begin(
     _ = settled.limits, settled.named_secrets, settled.tolerated, settled.certain_from
     if (settled.population or 0) > _MOST_PEOPLE:
         raise InputError(f"a population of {settled.population:,} is more people than there are; give their number")
-    work = Work(judged, settled, roles, progress, original=settled.original or original)
+    spans = share_progress(SECTIONS)
+    work = Work(judged, settled, roles, progress, spans, original=settled.original or original)
     if judged is not table:
         # rows of a synthetic table cannot be held against those that they were not made from
         work.original = OriginalFacts((), (), describe_rows(table)) if settled.synthetic else table

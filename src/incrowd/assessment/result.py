@@ -42,7 +42,7 @@ SECTIONS: tuple[Section, ...] = (
     protection.SECTION,
 )
 """The sections in the order of the report; each is a field of `Assessment`. A section is answered after those that it
-reads: facts, evidence, leaks, then the others in this order."""
+reads: the first ones, then the others, in this order."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from incrowd.assessment.reasons import (
     list_reasons,
 )
 from incrowd.assessment.sections.attacks import judge_attacks, reasons_from_attacks
-from incrowd.recipients import Limits, in_words, judge, limits_of
+from incrowd.recipients import COMPARED, Limits, in_words, judge, limits_of
 from incrowd.results import Result
 from incrowd.wording import Advice, counted, listed, percent
 
@@ -154,8 +154,7 @@ class Verdict(Result):
         if self.basis == "attacks":
             return self._sentence_on_attacks
         place = "in the population" if self.basis == "population" else "in the table"
-        stands = judge(self.highest, self.limits.highest, self.highest_interval)
-        compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+        compared = COMPARED[judge(self.highest, self.limits.highest, self.highest_interval)]
         size = self.limits.class_size
         text = (
             f"The person at highest risk {place} is named with a chance of {percent(self.highest)}, {compared} the "
@@ -165,16 +164,14 @@ class Verdict(Result):
         if self.interval is not None and self.decision == "borderline":
             average += f" and may be from {percent(self.interval[0])} to {percent(self.interval[1])}"
         if self.limits.average is not None:
-            stands = judge(self.risk, self.limits.average, self.interval)
-            compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+            compared = COMPARED[judge(self.risk, self.limits.average, self.interval)]
             average += f", {compared} the {percent(self.limits.average)} accepted on average"
         return f"{text}; {average}."
 
     @property
     def _sentence_on_attacks(self) -> str:
         low, high = self.interval or (self.risk, self.risk)
-        stands = judge(self.risk, self.limits.of_average, self.interval)
-        compared = {"within": "within", "borderline": "too close to", "over": "above"}[stands]
+        compared = COMPARED[judge(self.risk, self.limits.of_average, self.interval)]
         return (
             f"The worst attack exposes {percent(self.risk)} of the people who are safe without the release, "
             f"and may expose {percent(low)} to {percent(high)}, {compared} the {percent(self.limits.of_average)} "

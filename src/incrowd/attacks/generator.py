@@ -53,7 +53,7 @@ def draw_rows(
 
 def _binned(column: Coded) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """The codes a model learns, and for a column of many numbers the first value of each bin and the end."""
-    filled = column.size - column.has_null
+    filled = column.filled_size
     if not is_number(column) or filled <= _MOST_VALUES:
         if filled > max(_MOST_VALUES, _MOST_TEXTS * column.codes.size):
             raise UnsupportedError(

@@ -45,6 +45,16 @@ class Coded:
         return bool(self.values.null_count)
 
     @property
+    def filled_size(self) -> int:
+        """How many distinct values there are, null not counted: codes below it are values."""
+        return self.size - self.has_null
+
+    @property
+    def is_filled(self) -> NDArray[np.bool_]:
+        """Whether each row has a value."""
+        return np.asarray(self.codes < self.filled_size)
+
+    @property
     def scale(self) -> ScaleKind:
         """How the values compare: as it was stated, or else by their type."""
         return (self.stated or scale_of_type(self.values.type)).kind
@@ -239,7 +249,7 @@ def _by_levels(coded: Coded, levels: Sequence[str]) -> Coded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    filled = coded.values.slice(0, coded.size - coded.has_null)
+    filled = coded.values.slice(0, coded.filled_size)
     places = pc.index_in(filled.cast(pa.string()), value_set=pa.array(levels, pa.string()))
     if places.null_count:
         raise InputError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd._support.progress import Progress, silent
-from incrowd.backends.encode import Coded, encode_each
+from incrowd.backends.encode import encode_each
 from incrowd.backends.packed_keys import class_numbers, pack
 from incrowd.curves.result import Curve
 from incrowd.curves.sub_galleries import mean_and_covariance, named_among_equals, sub_gallery_sizes
@@ -104,7 +104,7 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
     if who.has_null:
         raise InputError(f"column {person!r} has rows without a person; leave those rows out")
     coded = list(encode_each(table, table.require(items, "item columns")))
-    empty = np.logical_and.reduce([_is_null(column) for column in coded])
+    empty = np.logical_and.reduce([~column.is_filled for column in coded])
     what, _ = class_numbers(pack(coded))
     people = who.codes.astype(np.int64)
     notes = []
@@ -120,10 +120,6 @@ def _index(points: Any, person: str, items: list[str]) -> tuple[_Index, list[str
     pairs = np.sort(people[~empty] * points_known + what[~empty])
     holder, point = np.divmod(pairs[np.concatenate([[True], np.diff(pairs) > 0])], points_known)
     return _index_of_pairs(holder, point, who.size, points_known), notes
-
-
-def _is_null(column: Coded) -> NDArray[np.bool_]:
-    return np.asarray(column.codes == column.size - 1) if column.has_null else np.zeros(column.codes.size, dtype=bool)
 
 
 def _index_of_pairs(holder: NDArray[np.int64], point: NDArray[np.int64], people: int, points: int) -> _Index:

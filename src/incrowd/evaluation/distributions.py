@@ -77,7 +77,7 @@ def _distribution(meaning: Meaning) -> ColumnDistribution:
 def _expected_counts(meaning: Meaning) -> NDArray[np.float64]:
     """Expected number of protected rows with each value of the original, a row counting in equal parts."""
     size = meaning.original.size
-    filled = size - meaning.original.has_null
+    filled = meaning.original.filled_size
     tally = np.bincount(meaning.codes, minlength=meaning.covered.size).astype(float)
     values = meaning.place[:filled]
     first = np.searchsorted(values, meaning.low)
@@ -100,7 +100,7 @@ def _expected_counts(meaning: Meaning) -> NDArray[np.float64]:
 
 def _groups(column: Coded) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Names of groups of values, and the group of each value."""
-    filled = column.size - column.has_null
+    filled = column.filled_size
     if is_number(column) and filled > _GROUPS:
         names, group = _ranges(column, filled)
     elif filled > _GROUPS:

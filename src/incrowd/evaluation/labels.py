@@ -61,7 +61,7 @@ class _Reader:
         self.original, self.protected, self.hierarchy = original, protected, hierarchy
         self.number = is_number(original)
         self.place = positions(original)
-        self.filled = original.size - original.has_null
+        self.filled = original.filled_size
         self.text = as_text(original.values)
         self.labels = as_text(protected.values)
         size = protected.size

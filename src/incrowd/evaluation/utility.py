@@ -148,7 +148,7 @@ class _Column:
 
     def after(self) -> _Shares:
         """The share of every group in what each protected record may be."""
-        meaning, filled = self.meaning, self.meaning.original.size - self.meaning.original.has_null
+        meaning, filled = self.meaning, self.meaning.original.filled_size
         sums = np.vstack([np.zeros(self.by_value.shape[1]), np.cumsum(self.by_value, axis=0)])
         place = meaning.place[:filled]
         low = np.minimum(np.searchsorted(place, meaning.low), filled - 1)

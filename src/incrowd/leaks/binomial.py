@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from incrowd.special import Floats
 
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 # what Stirling's formula leaves out of log n!, for n = 0 … 15 (0 is never used)

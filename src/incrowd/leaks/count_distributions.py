@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln
 
-Floats = NDArray[np.float64]
+from incrowd.special import Floats
+
 Integers = NDArray[np.int64]
 Complexes = NDArray[np.complex128]
 

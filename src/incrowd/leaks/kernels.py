@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd._support.compiled import njit
+from incrowd.special import Floats
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)

@@ -143,7 +143,7 @@ def released_column_facts(
     def tells(column: Coded, number: int) -> Determination | None:
         reader, other = readers[number], known[number]
         if reader is not None:
-            return reader(column.codes, column.codes < column.size - column.has_null)
+            return reader(column.codes, column.is_filled)
         return determination(column.codes, other.codes) if _is_in_steps(column, other) else None
 
     return tuple(_facts(encode(table, list(kept)), table, quasi_identifiers, tells, person))
@@ -156,7 +156,7 @@ def _is_in_steps(fine: Coded, coarse: Coded) -> bool:
     """
     if not (_has_order(fine) and _has_order(coarse) and fine.size >= _FINER * coarse.size >= _FINER * _STEPS):
         return False
-    filled = (fine.codes < fine.size - fine.has_null) & (coarse.codes < coarse.size - coarse.has_null)
+    filled = fine.is_filled & coarse.is_filled
     cells = np.sort(coarse.codes[filled].astype(np.int64) * fine.size + fine.codes[filled])
     starts = np.flatnonzero(np.diff(cells // fine.size, prepend=-1))
     last = np.diff(starts, append=cells.size) - 1
@@ -197,7 +197,7 @@ def _tell(column: Coded, other: Coded) -> Determination:
     """What a column tells of another; a missing cell beside a missing cell, as in a skip pattern, is no value."""
     found = determination(column.codes, other.codes)
     if found.told_by_value and (column.has_null or other.has_null):
-        filled = (column.codes < column.size - column.has_null) & (other.codes < other.size - other.has_null)
+        filled = column.is_filled & other.is_filled
         values = determination(column.codes[filled], other.codes[filled])
         return replace(found, told_by_value=values.told_by_value)
     return found

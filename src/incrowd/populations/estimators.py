@@ -65,7 +65,7 @@ def explain_method(method: str) -> Explanation:
     'The posterior of a Pitman–Yor model of the class sizes, given those of the sample.'
     """
     check_method(method)
-    return _ESTIMATORS[cast(Method, method)].explanation
+    return ESTIMATORS[cast(Method, method)].explanation
 
 
 def estimate_risk(
@@ -96,7 +96,7 @@ def estimate_with_records(
     if sample.sizes.people == sample.population:
         estimate = _count_whole_population(sample)
     else:
-        estimate = _ESTIMATORS[method].estimate(sample, options)
+        estimate = ESTIMATORS[method].estimate(sample, options)
     risk = _as_result(sample, estimate, method, seed)
     if method in ("combined", "crowd"):
         risk = limit_classes(risk, count_possible_classes(sample))
@@ -312,7 +312,7 @@ class Estimator(NamedTuple):
     explanation: Explanation
 
 
-_ESTIMATORS: dict[Method, Estimator] = {
+ESTIMATORS: dict[Method, Estimator] = {
     "combined": Estimator(_by_combined, combined.EXPLANATION),
     "crowd": Estimator(_by_crowd, crowd_estimator.EXPLANATION),
     "posterior": Estimator(_by_posterior, posterior_estimator.EXPLANATION),

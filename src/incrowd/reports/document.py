@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.assessment import Assessment, Statement, Verdict
 from incrowd.figures import assessment_charts as plots
-from incrowd.recipients import Limits, judge
+from incrowd.recipients import STANDS, Limits, judge
 from incrowd.reports.elements import DataTable, Figure, ReportSection
 from incrowd.reports.sections import (
     attacks,
@@ -28,7 +28,6 @@ _VERDICT = (
     "accepted for a person by each kind of recipient, as one over the smallest class. Left of a line is accepted "
     "there. A bar around a mark is what the risk may also be; a tick on the lower line is the limit on the average."
 )
-_STANDS = {"within": "within it", "borderline": "too close to call", "over": "above it"}
 
 
 def document(assessment: Assessment, *, external: bool = False) -> tuple[ReportSection, ...]:
@@ -138,7 +137,7 @@ def _limit_row(name: str, limits: Limits, verdict: Verdict) -> tuple[str | int, 
         name,
         limits.class_size,
         chosen_percent(limits.highest),
-        _STANDS[highest],
+        STANDS[highest],
         "–" if limits.average is None else chosen_percent(limits.average),
-        "–" if limits.average is None else _STANDS[average],
+        "–" if limits.average is None else STANDS[average],
     )

@@ -19,19 +19,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from incrowd._support.addresses import masked
-from incrowd._support.compressed_files import COMPRESSIONS, ZIP
+from incrowd._support.compressed_files import COMPRESSIONS, MAGIC, ZIP
 from incrowd.backends.duckdb_backend import Workspace
 from incrowd.backends.engine_errors import disk_errors
 from incrowd.errors import InputError
-from incrowd.tables.formats import ENDINGS, format_of
+from incrowd.tables.formats import ENDINGS, FORMATS, format_of
 from incrowd.tables.formats.file_format import choose_member
 
 STANDARD_INPUT = "-"
 WEB = frozenset({"http", "https"})
 STORES = frozenset({"s3", "gs", "gcs", "abfs", "abfss", "az"})
 _LIBPQ = re.compile(r"(^|\s)(host|dbname)\s*=")  # the other way to write an address of PostgreSQL
-_MAGIC = {b"PAR1": ".parquet", b"\x1f\x8b": ".csv.gz", b"ARROW1": ".feather", b"ORC": ".orc", b"Obj\x01": ".avro"}
-_MAGIC |= {b"BZh": ".csv.bz2", b"\xfd7zXZ": ".csv.xz", b"\x28\xb5\x2f\xfd": ".csv.zst", b"$FL2": ".sav"}
 _COPIED_BYTES = 1 << 20
 _LEAST_FREE = 1 << 28  # bytes that a private copy leaves on the disk
 _TIMEOUT = 60.0  # seconds without a byte from an address
@@ -127,12 +125,18 @@ def _copy_standard_input(folder: Path) -> str:
     head = stream.read(16)
     if not head:
         raise InputError("standard input is empty: it has no header and no rows")
-    ending = next((ending for magic, ending in _MAGIC.items() if head.startswith(magic)), ".csv")
-    target = folder / f"standard input{ending}"
+    target = folder / f"standard input{_ending_by_first_bytes(head)}"
     with disk_errors(folder.parent), open(target, "wb") as file:
         file.write(head)
         _copy(stream, file, folder)
     return str(target)
+
+
+def _ending_by_first_bytes(head: bytes) -> str:
+    """The ending of files that begin so; what is compressed is taken for CSV."""
+    endings = {known.magic: known.extensions[0] for known in FORMATS if known.magic}
+    endings |= {magic: f".csv{ending}" for ending, magic in MAGIC.items()}
+    return next((ending for magic, ending in endings.items() if head.startswith(magic)), ".csv")
 
 
 def _copy_address(address: str, folder: Path) -> str:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress
 from incrowd.errors import IncrowdError
-from incrowd.protection.original_facts import remove_release
 from incrowd.web import models
 from incrowd.web.fields import Kind, State
 from incrowd.web.refusals import Refusal, not_found
@@ -137,10 +136,9 @@ class Job:
         raise Refusal(409, "the work is not done yet; ask again in a moment")
 
     def discard(self) -> None:
-        """Drop the outcome and delete its file."""
-        if self.outcome is not None and self.outcome.file is not None:
-            remove_release(self.outcome.file)
-            self.outcome.file.with_suffix(".rows.npy").unlink(missing_ok=True)
+        """Drop the outcome and delete its files."""
+        if self.outcome is not None and self.outcome.release is not None:
+            self.outcome.release.delete()
         self.outcome = self.task = self.source = None
 
 
@@ -305,8 +303,8 @@ class Jobs:
             job.ended = job.ended or time.monotonic()
             if job.state == "cancelled" or state == "cancelled":
                 job.state, job.stage = "cancelled", "cancelled"
-                if outcome is not None and outcome.file is not None:
-                    remove_release(outcome.file)
+                if outcome is not None and outcome.release is not None:
+                    outcome.release.delete()
                 return
             job.state, job.stage = state, state
             job.message = words if state == "failed" else ""

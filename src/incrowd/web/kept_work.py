@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -102,14 +102,9 @@ class KeptWork:
         table, file = tables.get(saved["table"]), self.files / saved["file"]
         if table is None or not file.exists():
             return None
-        rows = _rows_file(file)
-        release = Release(
-            file,
-            tuple(saved["quasi_identifiers"]),
-            saved["person"],
-            np.load(rows) if rows.exists() else None,
-            Question(**saved["about"]),
-        )
+        release = Release(file, tuple(saved["quasi_identifiers"]), saved["person"], question=Question(**saved["about"]))
+        if release.rows_file.exists():
+            release = replace(release, kept_rows=np.load(release.rows_file))
         result, figures = saved["result"], saved["figures"]
         made = Outcome(None, lambda: result, lambda: figures, file, file.stat().st_size, release, saved["summary"])
         return Job(
@@ -155,7 +150,7 @@ class KeptWork:
         assert release is not None
         assert job.settings is not None
         if release.kept_rows is not None:
-            np.save(_rows_file(release.file), release.kept_rows)
+            np.save(release.rows_file, release.kept_rows)
         return {
             "kind": job.kind,
             "table": job.table,
@@ -201,7 +196,3 @@ class KeptWork:
         for part in self.files.iterdir():
             if part.name not in used:
                 shutil.rmtree(part) if part.is_dir() else part.unlink()
-
-
-def _rows_file(file: Path) -> Path:
-    return file.with_suffix(".rows.npy")

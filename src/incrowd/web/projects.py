@@ -102,8 +102,8 @@ def load_project(table: OpenTable, project: models.Project) -> models.Loaded:
     was = {one.name: one for one in project.table.columns}
     kinds = {one.column: one.kind for one in table.columns}
     settled = [name for name, kind in kinds.items() if name in was and was[name].type == kind]
-    table.history.adopt(project.settings, settled)
-    table.history.prepend(project.decisions, project.trail)
+    table.history.change_to_saved(project.settings, settled)
+    table.history.add_earlier_records(project.decisions, project.trail)
     changed = list(_changes(table, project, kinds))
     table.history.note("project loaded", saved=project.saved, of=project.table.name, changed=changed[:100])
     replay = [run for run in project.runs if run.kind in _REPLAYED]

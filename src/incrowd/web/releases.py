@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.classes import Classes, assign_classes
+from incrowd.protection.original_facts import remove_release
 from incrowd.tables import Table, read_table
 from incrowd.web.cells import cell_text
 
@@ -39,6 +40,16 @@ class Release:
     person: str | None = None
     kept_rows: NDArray[np.int64] | None = None
     question: Question | None = None
+
+    @property
+    def rows_file(self) -> Path:
+        """Where `kept_rows` is kept for the next start of the server."""
+        return self.file.with_suffix(".rows.npy")
+
+    def delete(self) -> None:
+        """Delete the files."""
+        remove_release(self.file)
+        self.rows_file.unlink(missing_ok=True)
 
     @cached_property
     def table(self) -> Table:

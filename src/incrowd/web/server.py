@@ -279,7 +279,7 @@ class Server:
         new_id = secrets.token_hex(8)
         table = open_table(file, name, source, self.settings, new_id, folder)
         if decided is not None:
-            table.history.inherit(decided)
+            table.history.start_with(decided)
         with session.while_open():
             session.tables[new_id] = table
         return table

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -17,6 +15,7 @@ from incrowd.tables import SuggestedRole, Table
 from incrowd.tables.suggest_reading import suggest_scales, suspect_missing_codes
 from incrowd.web import models
 from incrowd.web.cells import cell_text, masked_cell
+from incrowd.web.recent_results import RecentResults
 from incrowd.web.refusals import Refusal
 from incrowd.web.table_history import TableHistory
 from incrowd.wording import percent
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from incrowd.backends.scales import ScaleKind
     from incrowd.populations import PopulationRisk
 
-_COUNTS = 500  # sets of columns whose counts are kept
+_KEPT = 500  # results that are kept: class sizes of sets of columns, lines of leaks
 _WARM = 24  # columns encoded before anybody asks
 
 
@@ -75,9 +74,7 @@ class OpenTable:
     seen: tuple[int, ...] | None = None  # the file that was opened, where it is read where it lies
     is_replaced: bool = False  # the file was read again in another way
     assessed: tuple[Question, PopulationRisk | None] | None = None  # a question about the population, answered
-    _counts: OrderedDict[tuple[frozenset[str], str | None], ClassSizes] = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _remembered: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
+    recent: RecentResults = field(default_factory=lambda: RecentResults(_KEPT))
     history: TableHistory = field(init=False)
     sheets: list[str] = field(default_factory=list)  # tables that its file holds, where it holds several
 
@@ -91,18 +88,9 @@ class OpenTable:
         """The current settings."""
         return self.history.settings
 
-    def remember(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made for this key before, or is made now; the last few hundred are kept."""
-        found = self._remembered.get(key)
-        if found is None:
-            found = self._remembered[key] = make()
-            while len(self._remembered) > _COUNTS:
-                self._remembered.popitem(last=False)
-        return found
-
     def reading_hints(self) -> ReadingHints:
         """What may be wrong with how the file is read; looked for once."""
-        made = self.remember(
+        made = self.recent.get(
             "hints", lambda: ReadingHints(suggest_scales(self.table, self.columns), suspect_missing_codes(self.table))
         )
         return cast(ReadingHints, made)
@@ -173,17 +161,11 @@ class OpenTable:
         if not names:
             people = encode(self.table, [person])[0].size if person else self.table.rows
             return ClassSizes.from_sizes([people])
-        key = (frozenset(names), person)
-        with self._lock:
-            known = self._counts.get(key)
-        if known is None:
-            known = ClassSizes.from_table(self.table, quasi_identifiers=sorted(names), person=person)
-        with self._lock:
-            self._counts[key] = known
-            self._counts.move_to_end(key)
-            while len(self._counts) > _COUNTS:
-                self._counts.popitem(last=False)
-        return known
+        counted = self.recent.get(
+            ("class sizes", frozenset(names), person),
+            lambda: ClassSizes.from_table(self.table, quasi_identifiers=sorted(names), person=person),
+        )
+        return cast(ClassSizes, counted)
 
     def live(self, question: models.LiveQuestion) -> models.Live:
         """Live counts for a choice of columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -97,54 +97,48 @@ class TableHistory:
             self._now = len(self._steps) - 1
             self.version += 1
 
-    def inherit(self, decided: models.TableSettings) -> None:
-        """Take over the settings of the original of this table, as far as its columns still exist.
+    def start_with(self, settings: models.TableSettings) -> None:
+        """Begin with the settings of the table that this one was made from; there is no step back.
 
-        Settings of protection are not taken over: they name values that no longer exist.
+        Settings of protection are left out: they name values that no longer exist.
         """
-        there = set(self._table.columns)
-        roles = {name: role for name, role in decided.roles.items() if name in there}
-        groups = {
-            label: left
-            for label, members in decided.groups.items()
-            if (left := [one for one in members if one in there])
-        }
-        kept = {"decided": [name for name in decided.decided if name in there]}
-        first = decided.model_copy(update={"roles": roles, "groups": groups, "protection": Protection(), **kept})
-        self._check(first, self.suggested | roles)
-        self._steps[:] = [first.model_copy(update={"roles": self.suggested | roles})]
+        first = self._as_far_as_it_fits(settings, self._table.columns).model_copy(update={"protection": Protection()})
+        with self._lock:
+            self._check(first, self.suggested | first.roles)
+            self._steps[:] = [first.model_copy(update={"roles": self.suggested | first.roles})]
+
+    def change_to_saved(self, saved: models.TableSettings, settled: Collection[str]) -> None:
+        """Change to settings that were saved, as far as the columns exist; only `settled` ones stay decided."""
+        wanted = self._as_far_as_it_fits(saved, settled)
+        with self._lock:
+            self._change(wanted)
 
     def continue_from(self, earlier: TableHistory) -> None:
-        """Take over the settings of the same file as it was read before, and the steps back."""
+        """Go on with the history of the same file as it was read before, with its steps back."""
         if {*earlier.suggested} == {*self.suggested}:
             self._steps, self._now = list(earlier._steps), earlier._now
         else:
-            self.adopt(earlier.settings, list(self.suggested))
+            self.change_to_saved(earlier.settings, self.suggested)
         self.version = earlier.version + 1
         self.trail[:0], self.decisions = earlier.trail, earlier.decisions
 
-    def prepend(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:
+    def add_earlier_records(self, decisions: Sequence[Decision], trail: Sequence[TrailEntry]) -> None:
         """Put what was decided and done earlier before what is written down here, each once."""
         self.decisions[:] = [*decisions, *(one for one in self.decisions if one not in decisions)]
         self.trail[:] = [*trail, *(one for one in self.trail if one not in trail)]
 
-    def adopt(self, saved: models.TableSettings, settled: Sequence[str]) -> None:
-        """Take over saved settings, as far as the columns exist; only `settled` ones stay decided."""
-        columns = {*self._table.columns}
-        groups = {
-            label: left for label, names in saved.groups.items() if (left := [one for one in names if one in columns])
+    def _as_far_as_it_fits(self, settings: models.TableSettings, settled: Collection[str]) -> models.TableSettings:
+        """Settings of another table with what names columns of this one: roles and decisions of `settled` ones."""
+        columns, settled = {*self._table.columns}, {*settled}
+        left = {label: [name for name in names if name in columns] for label, names in settings.groups.items()}
+        protection = settings.protection
+        fits = {
+            "roles": {name: role for name, role in settings.roles.items() if name in settled},
+            "decided": [name for name in settings.decided if name in settled],
+            "groups": {label: names for label, names in left.items() if names},
+            "protection": protection if {*protection.named(columns)} <= columns else Protection(k=protection.k),
         }
-        protection = (
-            saved.protection if {*saved.protection.named(columns)} <= columns else Protection(k=saved.protection.k)
-        )
-        kept = {
-            "roles": {name: role for name, role in saved.roles.items() if name in settled},
-            "decided": [name for name in saved.decided if name in settled],
-            "groups": groups,
-            "protection": protection,
-        }
-        with self._lock:
-            self._change(saved.model_copy(update=kept))
+        return settings.model_copy(update=fits)
 
     def step(self, by: int) -> None:
         """Undo or redo one step."""

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from incrowd._support.compressed_files import ZIP, full_suffix
 from incrowd._support.private_folders import PrivateFolder
-from incrowd.tables.formats import format_of
+from incrowd.tables.formats import described_formats, format_of
 from incrowd.web.refusals import Refusal
 
 _LONGEST = 120
@@ -58,6 +58,7 @@ def ending_of(name: str) -> str:
     """The ending of a file name, with that before a compression; refused unless tables are read from such files."""
     ending = full_suffix(Path(name)).lower()
     if ending != ZIP and format_of(name) is None:
-        kinds = "CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, also compressed"
-        raise Refusal(415, f"{name} is not a kind of file that tables are read from; use {kinds}")
+        raise Refusal(
+            415, f"{name} is not a kind of file that tables are read from; use {described_formats()}, also compressed"
+        )
     return ending

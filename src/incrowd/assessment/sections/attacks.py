@@ -119,4 +119,4 @@ def _assumed(one: AttackRisk) -> str:
     return f"the attacker knows {listed(one.known)}; {baseline}"
 
 
-SECTION = Section("attacks", _attack, _statements, span=(0.6, 0.65), is_asked=is_asked)
+SECTION = Section("attacks", _attack, _statements, weight=5, is_asked=is_asked)

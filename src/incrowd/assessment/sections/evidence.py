@@ -243,4 +243,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         )
 
 
-SECTION = Section("evidence", gather_evidence, _statements, span=(0.1, 0.15))
+SECTION = Section("evidence", gather_evidence, _statements, weight=5, is_first=True)

@@ -79,4 +79,4 @@ def _secrets(column: Diversity) -> Iterator[Statement]:
     )
 
 
-SECTION = Section("facts", _measure, _statements, span=(0.02, 0.1))
+SECTION = Section("facts", _measure, _statements, weight=8, is_first=True)

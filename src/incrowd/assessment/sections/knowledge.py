@@ -271,4 +271,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
         )
 
 
-SECTION = Section("knowledge", _knowledge, _statements, span=(0.15, 0.4), first_look=_first_look, is_slow=True)
+SECTION = Section("knowledge", _knowledge, _statements, weight=25, first_look=_first_look, is_slow=True)

@@ -82,4 +82,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
     )
 
 
-SECTION = Section("leaks", _leaks, _statements)
+SECTION = Section("leaks", _leaks, _statements, is_first=True)

@@ -223,4 +223,4 @@ def _statements(found: Assessment) -> Iterator[Statement]:
             )
 
 
-SECTION = Section("protection", _protection, _statements, span=(0.65, 0.98), is_asked=is_asked)
+SECTION = Section("protection", _protection, _statements, weight=33, is_asked=is_asked)

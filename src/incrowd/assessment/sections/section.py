@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from incrowd._support.progress import Progress, part
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from incrowd.tables import Table
 
 PENDING = "still being worked on"
+_BEGIN, _END = 0.02, 0.98  # of the progress: before it the columns are looked at, after it all is written down
 COUNTED = "counted, exact for this table"
 
 
@@ -42,13 +44,15 @@ class Work:
 
     `original` is the table that this one was made from, or what it tells, where somebody gave it. Where a release is to
     be attacked, `table` is the release and `release_of` the table that the question names. `shared` is what one section
-    keeps for another; `pending` are sections that were asked for and have no answer yet.
+    keeps for another; `pending` are sections that were asked for and have no answer yet; `spans` are the sections'
+    shares of the progress.
     """
 
     table: Table
     question: Question
     roles: Roles
     progress: Progress
+    spans: Mapping[str, tuple[float, float]]
     answers: dict[str, Any] = field(default_factory=dict)
     skipped: dict[str, Advice] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -83,7 +87,7 @@ class Work:
 
     def part(self, section: Section) -> Progress:
         """The section's part of the progress."""
-        return part(self.progress, *section.span)
+        return part(self.progress, *self.spans[section.name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +98,31 @@ class Section:
         name: the field of the answer.
         answer: makes the answer; raises `UnsupportedError` where the data cannot support one.
         statements: the numbers of the answer in words.
-        span: where the section begins and ends in the progress of the whole.
+        weight: how long it takes beside the others; 0 for what takes no time.
         is_asked: whether a section that not every question asks for is asked for here.
         first_look: a quick answer that is shown while the slow ones are being made.
         is_slow: whether what is known is shown again once the section is answered.
+        is_first: whether it is quick and read by others, and is therefore answered before them.
     """
 
     name: str
     answer: Callable[[Work], Any]
     statements: Callable[[Assessment], Iterator[Statement]]
-    span: tuple[float, float] = (0.0, 1.0)
+    weight: int = 0
     is_asked: Callable[[Work], bool] | None = None
     first_look: Callable[[Work], Any] | None = None
     is_slow: bool = False
+    is_first: bool = False
+
+
+def share_progress(sections: Sequence[Section]) -> dict[str, tuple[float, float]]:
+    """Where each section begins and ends in the progress of the whole: by its weight, those that are first before all.
+
+    >>> first, second = (Section(name, print, print, weight=weight) for name, weight in (("a", 1), ("b", 3)))
+    >>> share_progress([first, second])
+    {'a': (0.02, 0.26), 'b': (0.26, 0.98)}
+    """
+    in_order = sorted(sections, key=lambda section: not section.is_first)
+    total = sum(section.weight for section in sections)
+    ends = [_BEGIN + (_END - _BEGIN) * done / total for done in accumulate((one.weight for one in in_order), initial=0)]
+    return {section.name: span for section, span in zip(in_order, pairwise(ends), strict=True)}

@@ -41,7 +41,30 @@ EXTENSIONS: dict[str, FileFormat] = {extension: known for known in FORMATS for e
 ENDINGS: tuple[str, ...] = (*EXTENSIONS, *COMPRESSIONS, ZIP)
 """How the name of a file may end that `read_table` opens: a format, or a compression around it."""
 
-__all__ = ["ENDINGS", "EXTENSIONS", "FORMATS", "FileContents", "FileFormat", "ReadOptions", "format_of", "takes_option"]
+__all__ = [
+    "ENDINGS",
+    "EXTENSIONS",
+    "FORMATS",
+    "FileContents",
+    "FileFormat",
+    "ReadOptions",
+    "described_formats",
+    "format_of",
+    "takes_option",
+]
+
+
+def described_formats() -> str:
+    """The formats in a sentence, such as "use CSV, Parquet or R files".
+
+    Returns:
+        What every registered format is called.
+
+    >>> described_formats()
+    'CSV and TSV, Parquet, Feather, Excel and OpenDocument, JSON, ORC, Avro, SPSS, Stata, SAS, R or fixed-width files'
+    """
+    *names, last = (known.description.removesuffix(" files") for known in FORMATS)
+    return f"{', '.join(names)} or {last} files"
 
 
 def format_of(source: Any) -> FileFormat | None:

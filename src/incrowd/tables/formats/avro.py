@@ -116,4 +116,6 @@ def _cell(value: Any, kind: pa.DataType) -> Any:
     return json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
 
 
-FORMAT = FileFormat(description="Avro files", extensions=(".avro",), open=open_avro, several_files=True)
+FORMAT = FileFormat(
+    description="Avro files", extensions=(".avro",), open=open_avro, magic=b"Obj\x01", several_files=True
+)

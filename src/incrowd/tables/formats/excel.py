@@ -74,7 +74,7 @@ def copy_sheet(
 
 
 FORMAT = FileFormat(
-    description="workbooks (.xlsx, .xls, .xlsb, .ods)",
+    description="Excel and OpenDocument files",
     extensions=(".xlsx", ".xls", ".xlsb", ".ods"),
     open=open_excel,
     options=("sheet", "header_rows"),

@@ -55,6 +55,7 @@ FORMAT = FileFormat(
     description="Feather files",
     extensions=(".feather", ".arrow", ".ipc"),
     open=open_feather,
+    magic=b"ARROW1",
     several_files=True,
     write={".feather": write_feather, ".arrow": write_feather},
 )

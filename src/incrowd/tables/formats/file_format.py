@@ -71,6 +71,7 @@ class FileFormat:
         extensions: how their names end, in lower case, with the dot.
         open: opens the files of one table (one path unless `several_files`), given the name it has in messages.
         options: the names of the fields of `ReadOptions` that the format takes.
+        magic: the bytes that its files begin with, by which standard input is told; empty where they are not fixed.
         several_files: whether a folder or a pattern of files may be one table.
         write: how a table is written, by extension; empty where the format is only read.
     """
@@ -79,6 +80,7 @@ class FileFormat:
     extensions: tuple[str, ...]
     open: Callable[[list[str], str, ReadOptions], FileContents]
     options: tuple[str, ...] = ()
+    magic: bytes = b""
     several_files: bool = False
     write: Mapping[str, Callable[[pa.Table, Path, Codebook], None]] = field(default_factory=dict)
 

@@ -40,5 +40,10 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 FORMAT = FileFormat(
-    description="ORC files", extensions=(".orc",), open=open_orc, several_files=True, write={".orc": write_orc}
+    description="ORC files",
+    extensions=(".orc",),
+    open=open_orc,
+    magic=b"ORC",
+    several_files=True,
+    write={".orc": write_orc},
 )

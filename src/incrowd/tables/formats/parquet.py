@@ -36,6 +36,7 @@ FORMAT = FileFormat(
     description="Parquet files",
     extensions=(".parquet", ".pq"),
     open=open_parquet,
+    magic=b"PAR1",
     several_files=True,
     write={".parquet": write_parquet, ".pq": write_parquet},
 )

@@ -63,6 +63,7 @@ FORMAT = FileFormat(
     extensions=(".sav", ".zsav", ".por"),
     open=open_spss,
     options=("encoding", "null"),
+    magic=b"$FL2",
     several_files=True,
     write={".sav": write_sav, ".zsav": write_sav},
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
+from incrowd.tables.formats import described_formats
 from incrowd.web import models
 from incrowd.web.api.dependencies import TheServer, TheSession, TheTable, refusals
 from incrowd.web.fields import Encoding, Separator, Short
@@ -47,11 +48,17 @@ def list_tables(session: TheSession) -> list[models.TableInfo]:
     return [table.info() for table in list(session.tables.values())]
 
 
-@router.post("/tables", status_code=201, responses=refusals(409, 415), openapi_extra=_FORM)
+@router.post(
+    "/tables",
+    status_code=201,
+    responses=refusals(409, 415),
+    openapi_extra=_FORM,
+    description=f"Upload a file, also a compressed one, in the form field `file`: {described_formats()}.",
+)
 async def upload_table(
     request: Request, server: TheServer, session: TheSession, reading: Annotated[models.Reading, Depends(_reading)]
 ) -> models.TableInfo:
-    """Upload a file: CSV, TSV, Parquet, Feather, Excel, OpenDocument or JSON lines, in the form field `file`."""
+    """Upload a file in the form field `file`."""
     said = request.headers.get("content-length")
     with server.reserve_place(session, int(said) if said else server.settings.max_bytes) as most:
         folder = server.store.new_folder()

@@ -53,7 +53,7 @@ def leak_curve(table: OpenTable, question: models.LeakCurveQuestion) -> dict[str
     """The chance for leaks of every size, a line a number of targets; counted once for each."""
     sizes = _Leaks(table, models.LeakQuestion()).sizes
     lines = [
-        table.remember(("leaks", sizes, wanted), partial(_curve_line, sizes, wanted))
+        table.recent.get(("leaks", sizes, wanted), partial(_curve_line, sizes, wanted))
         for wanted in sorted(set(question.targets))
     ]
     return {"people": sizes.people, "lines": lines}
