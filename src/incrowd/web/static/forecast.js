@@ -8,10 +8,11 @@ const view = document.getElementById("forecast-view");
 const ask = () => start(`/tables/${table}/forecasts`, { at: populations() }).catch(problem);
 
 export function begin() {
-  answersOf("forecast", view, { again: ask, shown: () => fill(view), restale: () => {} });
+  const show = answersOf("forecast", view, { again: ask, shown: () => fill(view), restale: () => {} });
   const look = () => {
     const last = newest([...known.values()], "forecast");
     if (!last || over(last) && (last.stale || last.state !== "done")) ask();
+    else if (!view.dataset.wanted) show(last); // it was asked before this page was opened
   };
   lens("forecast", look, look);
 }
